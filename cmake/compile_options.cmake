@@ -1,0 +1,14 @@
+# Flags for Poise's own translation units; never passed on to users of the installed library.
+add_library(poise_compile_options INTERFACE)
+target_compile_options(poise_compile_options INTERFACE -Wall -Wextra -Wpedantic)
+if(POISE_WERROR)
+  target_compile_options(poise_compile_options INTERFACE -Werror)
+endif()
+if(POISE_SANITIZE)
+  # Global, so that tests, program and library agree.
+  add_compile_options(-fsanitize=${POISE_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${POISE_SANITIZE})
+  if(POISE_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace poise {
+
+/// What went wrong, by what the caller can do about it. Only app/ turns a kind into an exit code.
+enum class ErrorKind {
+  usage,        ///< an option out of range, options that contradict each other
+  input,        ///< a missing, malformed or corrupt file; an unknown item
+  resources,    ///< memory, disk, device
+  numerical,    ///< the mathematics failed
+  interrupted,  ///< the observer asked to stop
+};
+
+/// The one exception of the library: one sentence that says what, where and what to do.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+/// Throws Error{kind} with a formatted message.
+template <class... Args>
+[[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace poise

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+
+/// Watches long work and may ask it to stop. The library never prints; whoever wants progress passes one
+/// of these. All members may be called from several threads at once.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// A task of `total` units begins (0: unknown).
+  virtual void start(std::string_view /*task*/, std::uint64_t /*total*/, std::string_view /*unit*/) {}
+  virtual void advance(std::uint64_t /*amount*/) {}
+  virtual void finish() {}
+  [[nodiscard]] virtual bool stop_requested() const { return false; }
+};
+
+/// One task of an observer, finished when it leaves scope. With no observer it does nothing.
+class Progress {
+ public:
+  Progress(Observer* observer, std::string_view task, std::uint64_t total, std::string_view unit)
+      : observer_(observer) {
+    if (observer_ != nullptr) observer_->start(task, total, unit);
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() {
+    if (observer_ != nullptr) observer_->finish();
+  }
+
+  /// Reports work done; throws Error{interrupted} when the observer asks to stop.
+  void advance(std::uint64_t amount) {
+    if (observer_ == nullptr) return;
+    observer_->advance(amount);
+    if (observer_->stop_requested()) throw Error(ErrorKind::interrupted, "interrupted");
+  }
+
+ private:
+  Observer* observer_;
+};
+
+}  // namespace poise

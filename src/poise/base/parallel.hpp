@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "poise/base/observer.hpp"
+
+namespace poise {
+
+/// How work is run: never what it computes. Results do not depend on `threads`.
+struct Execution {
+  int threads = default_threads();
+  Observer* observer = nullptr;
+
+  /// The cores this process may use.
+  static int default_threads();
+};
+
+/// Runs body(0), ..., body(tiles - 1), each on one thread, at most `threads` at a time. Tiles are handed
+/// out in index order. If bodies throw, the exception of the lowest throwing tile is rethrown after the
+/// region, so that an error, too, is the same whatever the thread count.
+void for_each_tile(std::int64_t tiles, int threads, const std::function<void(std::int64_t)>& body);
+
+/// The tiles [first, last) of fixed size that cover [0, count): cut by size, never by thread count.
+struct Tiling {
+  std::int64_t count;
+  std::int64_t size;
+
+  [[nodiscard]] std::int64_t tiles() const { return (count + size - 1) / size; }
+  [[nodiscard]] std::int64_t first(std::int64_t tile) const { return tile * size; }
+  [[nodiscard]] std::int64_t last(std::int64_t tile) const {
+    return first(tile) + size < count ? first(tile) + size : count;
+  }
+};
+
+}  // namespace poise

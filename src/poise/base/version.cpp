@@ -1,0 +1,7 @@
+#include "poise/base/version.hpp"
+
+namespace poise {
+
+std::string_view version() { return POISE_VERSION; }
+
+}  // namespace poise

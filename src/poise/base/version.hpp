@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace poise {
+
+/// The library's version, e.g. "0.1.0".
+std::string_view version();
+
+}  // namespace poise

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "poise/data/ids.hpp"
+#include "poise/linalg/csr.hpp"
+
+namespace poise {
+
+/// Users to score: a history each, and the targets to be found from it. Row k of both matrices and id k of
+/// `users` belong together.
+struct HeldOut {
+  Ids users;
+  Csr fold_in;  ///< has no entries of its own with the split `given`: see Dataset::histories
+  Csr targets;
+  bool operator==(const HeldOut&) const = default;
+};
+
+enum class SplitKind { users, given, none };
+
+/// What `prepare` dropped and merged; see interface `poise prepare --json`.
+struct PrepareCounts {
+  std::int64_t duplicates = 0;
+  std::int64_t empty_ids = 0;
+  std::int64_t below_threshold = 0;
+  std::int64_t outside_catalogue = 0;
+  std::int64_t skipped_lines = 0;
+  bool operator==(const PrepareCounts&) const = default;
+};
+
+/// Prepared data: the training matrix X (0/1 on its support; values are kept for the weighting schemes), and
+/// the users held out for validation and test. Items are numbered alike in all parts.
+struct Dataset {
+  Ids items;
+  Ids users;  ///< training users, the rows of X
+  Csr train;
+  std::optional<HeldOut> validation;
+  std::optional<HeldOut> test;
+  SplitKind split = SplitKind::none;
+  PrepareCounts counts;
+
+  /// The histories of a part's users. With the split `given` they are the training rows (then, empty, the
+  /// part's users that have none); otherwise the part's fold-in.
+  [[nodiscard]] CsrView histories(const HeldOut& part) const;
+  bool operator==(const Dataset&) const = default;
+};
+
+/// Throws Error{input} unless shapes, offsets, indices, values and ids fit together. Every loader ends here.
+void validate(const Dataset& dataset);
+
+}  // namespace poise

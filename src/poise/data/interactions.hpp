@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/data/ids.hpp"
+
+namespace poise {
+
+/// A raw interaction log after parsing: one entry per kept row, in file order. Ids are numbered by first
+/// appearance among the kept rows. Duplicate pairs are still in it.
+struct Interactions {
+  Ids users;
+  Ids items;
+  std::vector<std::int32_t> user;  ///< per row
+  std::vector<std::int32_t> item;  ///< per row
+  std::vector<float> value;        ///< per row; empty when the log has no value column
+
+  std::int64_t empty_ids = 0;        ///< rows dropped for an empty user or item id
+  std::int64_t below_threshold = 0;  ///< rows dropped because their value is not above the threshold
+  std::int64_t skipped_lines = 0;    ///< bad lines dropped (only when asked to)
+
+  [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(user.size()); }
+};
+
+}  // namespace poise

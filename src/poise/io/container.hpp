@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace poise {
+
+/// The file layout of models and of prepared data: safetensors (8-byte little-endian header length, a JSON
+/// header with names, types, shapes and offsets, then the tensors' bytes without gaps), readable by that
+/// library. Its last tensor, `checksums`, holds the XXH3 of the header and of every 16 MiB chunk of the bytes
+/// between header and checksums, so that every byte of the file is covered.
+
+enum class ElementType { u8, i32, i64, u64, f32, f64 };
+
+struct Tensor {
+  std::string name;
+  ElementType type = ElementType::u8;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+using Metadata = std::map<std::string, std::string>;
+
+/// Writes the tensors in the given order, atomically. Same arguments, same bytes.
+void write_container(const std::filesystem::path& path, const Metadata& metadata,
+                     std::span<const Tensor> tensors);
+
+/// A memory-mapped container. Opening checks layout and checksums and throws Error{input} with one sentence
+/// when the file is missing, cut, altered in any byte, or not a container at all.
+class Container {
+ public:
+  static Container open(const std::filesystem::path& path);
+  /// The same over bytes in memory, which must outlive it; `name` stands for the path in messages.
+  static Container parse(std::span<const std::byte> bytes, std::string_view name);
+
+  [[nodiscard]] const Metadata& metadata() const { return metadata_; }
+  /// Throws Error{input} when there is no such key.
+  [[nodiscard]] const std::string& metadata(const std::string& key) const;
+  [[nodiscard]] bool has(std::string_view tensor) const;
+  /// Throws Error{input} when there is no such tensor, or its type is not the one asked for.
+  [[nodiscard]] const Tensor& tensor(std::string_view name, ElementType type) const;
+  /// The elements of a tensor; T is one of the element types.
+  template <class T>
+  [[nodiscard]] std::span<const T> elements(std::string_view name) const;
+  /// XXH3 over the whole file as 16 hex digits: the identity of prepared data in models and journals.
+  [[nodiscard]] const std::string& checksum() const { return checksum_; }
+  /// How messages name it.
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  std::shared_ptr<const void> mapping_;
+  Metadata metadata_;
+  std::vector<Tensor> tensors_;
+  std::string checksum_;
+};
+
+}  // namespace poise

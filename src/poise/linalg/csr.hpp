@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace poise {
+
+/// A sparse matrix in compressed rows that somebody else owns: row r holds indices[offsets[r]] up to
+/// indices[offsets[r + 1] - 1], ascending and distinct. Without values every stored entry is 1.
+struct CsrView {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::span<const std::int64_t> offsets;
+  std::span<const std::int32_t> indices;
+  std::span<const float> values;
+
+  [[nodiscard]] std::int64_t entries() const { return rows == 0 ? 0 : offsets.back() - offsets.front(); }
+  [[nodiscard]] std::int64_t row_size(std::int64_t r) const {
+    return offsets[r + 1] - offsets[r];
+  }
+  [[nodiscard]] std::span<const std::int32_t> row(std::int64_t r) const {
+    return indices.subspan(offsets[r], row_size(r));
+  }
+  /// Empty when the matrix has no values.
+  [[nodiscard]] std::span<const float> row_values(std::int64_t r) const {
+    return values.empty() ? values : values.subspan(offsets[r], row_size(r));
+  }
+};
+
+/// A sparse matrix in compressed rows; see CsrView.
+struct Csr {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::vector<std::int64_t> offsets = {0};
+  std::vector<std::int32_t> indices;
+  std::vector<float> values;
+
+  [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(indices.size()); }
+  [[nodiscard]] CsrView view() const { return {rows, cols, offsets, indices, values}; }
+  bool operator==(const Csr&) const = default;
+};
+
+/// The transpose, its rows ascending; values travel along. O(entries + rows + cols).
+Csr transpose(CsrView matrix);
+
+/// How many entries each column holds.
+std::vector<std::int64_t> column_counts(CsrView matrix);
+
+}  // namespace poise

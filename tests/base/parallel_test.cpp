@@ -1,0 +1,60 @@
+#include "poise/base/parallel.hpp"
+
+#include <atomic>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+namespace {
+
+TEST(ForEachTile, RunsEveryTileOnce) {
+  for (const int threads : {1, 2, 7}) {
+    std::vector<std::atomic<int>> seen(100);
+    for_each_tile(100, threads, [&](std::int64_t tile) { ++seen[tile]; });
+    for (const auto& count : seen) EXPECT_EQ(count, 1);
+  }
+}
+
+TEST(ForEachTile, RethrowsTheLowestTilesError) {
+  for (const int threads : {1, 2, 7}) {
+    try {
+      for_each_tile(100, threads, [](std::int64_t tile) {
+        if (tile % 10 == 3) fail(ErrorKind::input, "tile {}", tile);
+      });
+      FAIL() << "no exception";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "tile 3");
+      EXPECT_EQ(error.kind(), ErrorKind::input);
+    }
+  }
+}
+
+TEST(Tiling, CoversTheRangeWithoutOverlap) {
+  const Tiling tiling{10, 4};
+  EXPECT_EQ(tiling.tiles(), 3);
+  EXPECT_EQ(tiling.first(2), 8);
+  EXPECT_EQ(tiling.last(2), 10);
+  EXPECT_EQ((Tiling{0, 4}.tiles()), 0);
+}
+
+class Stopper : public Observer {
+ public:
+  [[nodiscard]] bool stop_requested() const override { return true; }
+};
+
+TEST(Progress, ThrowsWhenTheObserverStops) {
+  Stopper stopper;
+  Progress progress(&stopper, "work", 10, "steps");
+  try {
+    progress.advance(1);
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+  }
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,34 @@
+#include "poise/linalg/csr.hpp"
+
+#include <gtest/gtest.h>
+
+namespace poise {
+namespace {
+
+Csr example() {  // [. 2 3; . . .; 4 5 .]
+  return {.rows = 3, .cols = 3, .offsets = {0, 2, 2, 4}, .indices = {1, 2, 0, 1}, .values = {2, 3, 4, 5}};
+}
+
+TEST(Csr, RowsAndValues) {
+  const Csr matrix = example();
+  const CsrView view = matrix.view();
+  EXPECT_EQ(view.entries(), 4);
+  EXPECT_EQ(view.row_size(1), 0);
+  EXPECT_EQ(std::vector<std::int32_t>(view.row(2).begin(), view.row(2).end()), (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(view.row_values(2)[1], 5.0F);
+}
+
+TEST(Csr, TransposeMovesValuesAndTwiceIsTheSame) {
+  const Csr transposed = transpose(example().view());
+  EXPECT_EQ(transposed.offsets, (std::vector<std::int64_t>{0, 1, 3, 4}));
+  EXPECT_EQ(transposed.indices, (std::vector<std::int32_t>{2, 0, 2, 0}));
+  EXPECT_EQ(transposed.values, (std::vector<float>{4, 2, 5, 3}));
+  EXPECT_EQ(transpose(transposed.view()), example());
+}
+
+TEST(Csr, ColumnCounts) {
+  EXPECT_EQ(column_counts(example().view()), (std::vector<std::int64_t>{1, 2, 1}));
+}
+
+}  // namespace
+}  // namespace poise
