@@ -14,7 +14,8 @@ TEST(Csr, RowsAndValues) {
   const CsrView view = matrix.view();
   EXPECT_EQ(view.entries(), 4);
   EXPECT_EQ(view.row_size(1), 0);
-  EXPECT_EQ(std::vector<std::int32_t>(view.row(2).begin(), view.row(2).end()), (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(std::vector<std::int32_t>(view.row(2).begin(), view.row(2).end()),
+            (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(view.row_values(2)[1], 5.0F);
 }
 
@@ -26,9 +27,7 @@ TEST(Csr, TransposeMovesValuesAndTwiceIsTheSame) {
   EXPECT_EQ(transpose(transposed.view()), example());
 }
 
-TEST(Csr, ColumnCounts) {
-  EXPECT_EQ(column_counts(example().view()), (std::vector<std::int64_t>{1, 2, 1}));
-}
+TEST(Csr, ColumnCounts) { EXPECT_EQ(column_counts(example().view()), (std::vector<std::int64_t>{1, 2, 1})); }
 
 }  // namespace
 }  // namespace poise

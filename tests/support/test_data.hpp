@@ -31,6 +31,6 @@ std::string read_file(const std::filesystem::path& path);
 }  // namespace poise::testing
 
 /// Skips the test, saying so, when a reference data set is not there.
-#define POISE_REQUIRE_DATA(name)                                                 \
-  if (!std::filesystem::exists(::poise::testing::test_data() / (name)))          \
+#define POISE_REQUIRE_DATA(name)                                        \
+  if (!std::filesystem::exists(::poise::testing::test_data() / (name))) \
   GTEST_SKIP() << "reference data not found: " << ::poise::testing::test_data() / (name)

@@ -7,7 +7,8 @@
 
 namespace poise {
 
-/// A list of texts (user or item ids) in one block of bytes: text k is bytes[offsets[k]] up to offsets[k + 1].
+/// A list of texts (user or item ids) in one block of bytes: text k is bytes[offsets[k]] up to offsets[k +
+/// 1].
 class Ids {
  public:
   Ids() = default;

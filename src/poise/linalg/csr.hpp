@@ -16,9 +16,7 @@ struct CsrView {
   std::span<const float> values;
 
   [[nodiscard]] std::int64_t entries() const { return rows == 0 ? 0 : offsets.back() - offsets.front(); }
-  [[nodiscard]] std::int64_t row_size(std::int64_t r) const {
-    return offsets[r + 1] - offsets[r];
-  }
+  [[nodiscard]] std::int64_t row_size(std::int64_t r) const { return offsets[r + 1] - offsets[r]; }
   [[nodiscard]] std::span<const std::int32_t> row(std::int64_t r) const {
     return indices.subspan(offsets[r], row_size(r));
   }

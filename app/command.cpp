@@ -1,0 +1,70 @@
+#include "command.hpp"
+
+#include <cerrno>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/base/memory.hpp"
+
+namespace poise::app {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = {
+      {"synth", "make synthetic interactions of a well-known shape", setup_synth},
+      {"prepare", "read raw logs, filter, split, and store them as prepared data", setup_prepare},
+      {"train", "train a model on prepared data", setup_train},
+      {"evaluate", "measure a model's ranking on held-out users", setup_evaluate},
+      {"recommend", "recommend items for a history", setup_recommend},
+      {"info", "show what a model or prepared data holds", setup_info},
+      {"doctor", "show BLAS, threads, memory and GPU, as Poise would use them", setup_doctor},
+      {"completion", "print a completion script for the shell", setup_completion},
+  };
+  return all;
+}
+
+void add_shared_options(CLI::App& parser, SharedOptions& options) {
+  options.memory_limit = total_memory() / 5 * 4;
+  parser.add_option("--threads", options.threads, "Threads to use; results do not depend on it")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->group("Shared");
+  parser
+      .add_option("--memory-limit", options.memory_limit,
+                  "Most memory to use, e.g. 8G (default: 80 % of what there is)")
+      ->transform(CLI::AsSizeValue(false))
+      ->group("Shared");
+  parser.add_option("--device", options.device, "auto, cpu or cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->capture_default_str()
+      ->group("Shared");
+  parser.add_flag("--json", options.json, "Print one JSON object on stdout and nothing else there")
+      ->group("Shared");
+  parser.add_flag("--quiet", options.quiet, "No progress and no messages on stderr, errors excepted")
+      ->group("Shared");
+  parser.set_config("--config", "", "Read options from a TOML file with the same names")->group("Shared");
+  parser.allow_config_extras(CLI::config_extras_mode::error);
+  parser.add_flag("--print-config", options.print_config, "Print the options as such a file and stop")
+      ->configurable(false)
+      ->group("Shared");
+}
+
+void Context::print(const Json& json_result, std::string_view text) const {
+  const std::string line = json_result.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string_view out = json ? std::string_view(line) : text;
+  if (std::fwrite(out.data(), 1, out.size(), stdout) == out.size() && std::fflush(stdout) == 0) return;
+  if (errno != EPIPE) fail(ErrorKind::resources, "cannot write to standard output: {}", std::strerror(errno));
+}
+
+void Context::say(std::string_view message) const {
+  if (!quiet) fmt::print(stderr, "{}\n", message);
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t k = digits.size(); k > 3; k -= 3) digits.insert(k - 3, " ");
+  return digits;
+}
+
+}  // namespace poise::app

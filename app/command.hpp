@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "poise/base/parallel.hpp"
+
+namespace poise::app {
+
+using Json = nlohmann::ordered_json;
+
+/// What every command is given: how to run, and how to answer.
+struct Context {
+  Execution execution;
+  std::uint64_t memory_limit = 0;
+  std::string device;
+  bool json = false;
+  bool quiet = false;
+
+  /// The result: the JSON object with --json, otherwise the text.
+  void print(const Json& json_result, std::string_view text) const;
+  /// A message for people, on stderr.
+  void say(std::string_view message) const;
+};
+
+using Run = std::function<void(const Context&)>;
+
+/// A command of the program: setup() declares its options on a parser and returns what runs it.
+struct Command {
+  std::string name;
+  std::string summary;
+  Run (*setup)(CLI::App& parser);
+};
+
+/// All commands, in the order of the help.
+const std::vector<Command>& commands();
+
+Run setup_synth(CLI::App& parser);
+Run setup_prepare(CLI::App& parser);
+Run setup_train(CLI::App& parser);
+Run setup_evaluate(CLI::App& parser);
+Run setup_recommend(CLI::App& parser);
+Run setup_info(CLI::App& parser);
+Run setup_doctor(CLI::App& parser);
+Run setup_completion(CLI::App& parser);
+
+/// The options that all commands share, --config and --print-config included.
+struct SharedOptions {
+  int threads = Execution::default_threads();
+  std::uint64_t memory_limit = 0;
+  std::string device = "auto";
+  bool json = false;
+  bool quiet = false;
+  bool print_config = false;
+};
+void add_shared_options(CLI::App& parser, SharedOptions& options);
+
+/// 1234567 -> "1 234 567".
+std::string grouped(std::int64_t number);
+
+}  // namespace poise::app

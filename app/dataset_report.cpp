@@ -1,0 +1,59 @@
+#include "dataset_report.hpp"
+
+#include <fmt/format.h>
+
+#include "poise/data/summary.hpp"
+
+namespace poise::app {
+
+namespace {
+
+Json part_json(const std::optional<PartSummary>& part) {
+  if (!part) return nullptr;
+  return {{"users", part->users}, {"interactions", part->interactions}};
+}
+
+std::string part_text(std::string_view name, const std::optional<PartSummary>& part) {
+  if (!part) return "";
+  return fmt::format("  {:<11}{:>10} users {:>12} interactions\n", name, grouped(part->users),
+                     grouped(part->interactions));
+}
+
+}  // namespace
+
+Json dataset_json(const Dataset& dataset) {
+  const DatasetSummary summary = summarize(dataset);
+  return {{"users", summary.users},
+          {"items", summary.items},
+          {"interactions", summary.interactions},
+          {"density", summary.density},
+          {"duplicates", dataset.counts.duplicates},
+          {"empty_ids", dataset.counts.empty_ids},
+          {"below_threshold", dataset.counts.below_threshold},
+          {"outside_catalogue", dataset.counts.outside_catalogue},
+          {"skipped_lines", dataset.counts.skipped_lines},
+          {"train", part_json(summary.train)},
+          {"validation", part_json(summary.validation)},
+          {"test", part_json(summary.test)}};
+}
+
+std::string dataset_text(const Dataset& dataset) {
+  const DatasetSummary summary = summarize(dataset);
+  std::string text =
+      fmt::format("{} users x {} items, {} interactions, density {:.3g} %{}\n", grouped(summary.users),
+                  grouped(summary.items), grouped(summary.interactions), 100 * summary.density,
+                  dataset.train.values.empty() ? "" : ", with values");
+  text += part_text("train", summary.train) + part_text("validation", summary.validation) +
+          part_text("test", summary.test);
+  const auto count = [&](std::int64_t number, std::string_view what) {
+    if (number > 0) text += fmt::format("  {:>12} {}\n", grouped(number), what);
+  };
+  count(dataset.counts.skipped_lines, "bad lines skipped");
+  count(dataset.counts.empty_ids, "rows dropped: no user or no item id");
+  count(dataset.counts.below_threshold, "rows dropped: value not above the threshold");
+  count(dataset.counts.duplicates, "rows merged into earlier ones of the same user and item");
+  count(dataset.counts.outside_catalogue, "held-out entries dropped: no training user has the item");
+  return text;
+}
+
+}  // namespace poise::app

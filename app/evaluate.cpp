@@ -1,0 +1,118 @@
+#include "poise/evaluate/evaluate.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/data/dataset_file.hpp"
+#include "poise/io/atomic_file.hpp"
+#include "poise/io/model_file.hpp"
+
+#include "command.hpp"
+#include "csv.hpp"
+
+namespace poise::app {
+
+namespace {
+
+struct Options {
+  std::filesystem::path model;
+  std::filesystem::path data;
+  std::string on = "test";
+  std::string metrics = "recall@20,recall@50,ndcg@100";
+  std::string denominator = "min";
+  std::filesystem::path per_user;
+};
+
+const HeldOut& part_of(const Dataset& dataset, const Options& options) {
+  const std::optional<HeldOut>& part = options.on == "test" ? dataset.test : dataset.validation;
+  if (!part) {
+    fail(ErrorKind::input,
+         "{} has no {} part; prepare it with --split users, or give the file with --split given",
+         options.data.string(), options.on);
+  }
+  return *part;
+}
+
+void write_per_user(const std::filesystem::path& path, const EvaluationResult& result, const Ids& users) {
+  AtomicFile file(path);
+  std::string text = "user";
+  for (const Metric& metric : result.per_user_metrics) text += "," + to_string(metric);
+  text += "\n";
+  for (std::int64_t k = 0; k < result.users; ++k) {
+    text += csv_field(users[result.user_rows[k]]);
+    for (const double value : result.per_user.row(k)) text += fmt::format(",{}", value);
+    text += "\n";
+  }
+  file.write(text);
+  file.commit();
+}
+
+void run(const Options& options, const Context& context) {
+  const EvaluateOptions evaluation{
+      .metrics = parse_metrics(options.metrics),
+      .denominator = options.denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
+  const LoadedModel model = read_model(options.model);
+  const Dataset dataset = read_dataset(options.data, context.execution).dataset;
+  if (model.info.items != dataset.items) {
+    fail(ErrorKind::input,
+         "{} was trained on other items than those of {}; evaluate it on the data it was trained on",
+         options.model.string(), options.data.string());
+  }
+  const HeldOut& part = part_of(dataset, options);
+  const auto begin = std::chrono::steady_clock::now();
+  const EvaluationResult result =
+      evaluate(*model.scorer, dataset.histories(part), part.targets.view(),
+               column_counts(dataset.train.view()), evaluation, context.execution);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!options.per_user.empty()) write_per_user(options.per_user, result, part.users);
+
+  Json metrics;
+  std::string text =
+      fmt::format("{} users of the {} part ({} more have no target), {:.2f} s\n", grouped(result.users),
+                  options.on, grouped(result.users_without_targets), seconds);
+  for (const MetricResult& metric : result.metrics) {
+    const std::string name = to_string(metric.metric);
+    metrics[name] = {{"mean", metric.mean},
+                     {"stderr", metric.standard_error ? Json(*metric.standard_error) : Json()}};
+    text += fmt::format("  {:<22} {:.6f}", name, metric.mean);
+    text += metric.standard_error ? fmt::format("  +- {:.6f}\n", *metric.standard_error) : "\n";
+  }
+  context.print({{"users", result.users},
+                 {"users_without_targets", result.users_without_targets},
+                 {"metrics", metrics},
+                 {"seconds", seconds}},
+                text);
+}
+
+}  // namespace
+
+Run setup_evaluate(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.add_option("MODEL", options->model, "Model file")->required();
+  parser.add_option("DATA", options->data, "Folder that `poise prepare` wrote")->required();
+  parser.add_option("--on", options->on, "test or validation")
+      ->check(CLI::IsMember({"test", "validation"}))
+      ->capture_default_str();
+  parser
+      .add_option("--metrics", options->metrics,
+                  "Any of recall, ndcg, precision, map, hit-rate, mrr, coverage, stratified-recall, each @R")
+      ->capture_default_str();
+  parser
+      .add_option("--recall-denominator", options->denominator,
+                  "Recall divides by min(R, targets), or by all targets as papers on given splits do")
+      ->check(CLI::IsMember({"min", "targets"}))
+      ->capture_default_str();
+  parser.add_option("--per-user", options->per_user, "Also write every user's metrics to this csv file");
+  parser.footer(
+      "Examples:\n"
+      "  poise evaluate popularity.model ml-20m.data\n"
+      "  poise evaluate ease.model gowalla.data --metrics recall@20,ndcg@20 --recall-denominator targets "
+      "--json");
+  return [options](const Context& context) { run(*options, context); };
+}
+
+}  // namespace poise::app

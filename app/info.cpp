@@ -1,0 +1,70 @@
+#include <filesystem>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "poise/data/dataset_file.hpp"
+#include "poise/io/model_file.hpp"
+
+#include "command.hpp"
+#include "dataset_report.hpp"
+
+namespace poise::app {
+
+namespace {
+
+std::string split_name(SplitKind split) {
+  switch (split) {
+    case SplitKind::users:
+      return "users";
+    case SplitKind::given:
+      return "given";
+    case SplitKind::none:
+      return "none";
+  }
+  return "";
+}
+
+void show_data(const std::filesystem::path& path, const Context& context) {
+  const LoadedDataset data = read_dataset(path, context.execution);
+  Json result = dataset_json(data.dataset);
+  result["kind"] = "data";
+  result["split"] = split_name(data.dataset.split);
+  result["values"] = !data.dataset.train.values.empty();
+  result["checksum"] = data.checksum;
+  context.print(result,
+                fmt::format("prepared data, split: {}, checksum {}\n{}", split_name(data.dataset.split),
+                            data.checksum, dataset_text(data.dataset)));
+}
+
+void show_model(const std::filesystem::path& path, const Context& context) {
+  const LoadedModel model = read_model(path);
+  const Json result = {{"kind", "model"},
+                       {"model", model.info.model},
+                       {"items", model.info.items.size()},
+                       {"options", model.info.options},
+                       {"data_checksum", model.info.data_checksum},
+                       {"report", Json::parse(model.info.report)}};
+  std::string text =
+      fmt::format("{} model over {} items, trained on data with checksum {}\n", model.info.model,
+                  grouped(model.info.items.size()), model.info.data_checksum);
+  for (const auto& [name, value] : model.info.options) text += fmt::format("  --{} {}\n", name, value);
+  context.print(result, text);
+}
+
+}  // namespace
+
+Run setup_info(CLI::App& parser) {
+  auto path = std::make_shared<std::filesystem::path>();
+  parser.add_option("MODEL|DATA", *path, "A model file, or a folder of prepared data")->required();
+  parser.footer("Examples:\n  poise info ml-20m.data\n  poise info popularity.model --json");
+  return [path](const Context& context) {
+    if (std::filesystem::is_directory(*path)) {
+      show_data(*path, context);
+    } else {
+      show_model(*path, context);
+    }
+  };
+}
+
+}  // namespace poise::app

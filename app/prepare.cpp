@@ -1,0 +1,203 @@
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/data/dataset_file.hpp"
+#include "poise/data/log_reader.hpp"
+#include "poise/data/pro_sg.hpp"
+#include "poise/data/split.hpp"
+
+#include "command.hpp"
+#include "dataset_report.hpp"
+
+namespace poise::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<fs::path> inputs;
+  fs::path out;
+  std::string format = "auto";
+  std::vector<std::string> columns;
+  std::string delimiter;
+  std::string header = "auto";
+  std::optional<double> keep_above;
+  std::optional<std::int64_t> min_user_items;
+  std::optional<std::int64_t> min_item_users;
+  bool k_core = false;
+  std::string split = "users";
+  std::optional<std::int64_t> held_out_users;
+  std::optional<double> target_share;
+  fs::path test;
+  fs::path validation;
+  std::optional<std::uint32_t> seed;
+  fs::path export_pro_sg;
+  bool export_values = false;
+  bool skip_bad_lines = false;
+};
+
+constexpr double rating_threshold = 3.5;
+constexpr std::int64_t default_min_user_items = 5;
+
+/// Refuses a flag that the rest of the command line makes meaningless.
+void refuse(bool given, std::string_view flag, std::string_view reason) {
+  if (given) fail(ErrorKind::usage, "{} {}", flag, reason);
+}
+
+void refuse_split_options(const Options& options, std::string_view reason) {
+  refuse(options.held_out_users.has_value(), "--held-out-users", reason);
+  refuse(options.target_share.has_value(), "--target-share", reason);
+  refuse(options.seed.has_value(), "--seed", reason);
+}
+
+void refuse_filters(const Options& options, std::string_view reason) {
+  refuse(options.min_user_items.has_value(), "--min-user-items", reason);
+  refuse(options.min_item_users.has_value(), "--min-item-users", reason);
+  refuse(options.k_core, "--k-core", reason);
+}
+
+LogOptions log_options(const Options& options, LogFormat format) {
+  LogOptions result;
+  result.format = format;
+  result.columns = options.columns;
+  result.delimiter = options.delimiter;
+  result.header = options.header == "yes"  ? Header::yes
+                  : options.header == "no" ? Header::no
+                                           : Header::automatic;
+  result.keep_above = options.keep_above;
+  if (!result.keep_above && (format == LogFormat::movielens || format == LogFormat::netflix)) {
+    result.keep_above = rating_threshold;
+  }
+  result.skip_bad_lines = options.skip_bad_lines;
+  return result;
+}
+
+Dataset read_pro_sg_folder(const Options& options, const Execution& execution) {
+  constexpr std::string_view reason = "does not go with the pro-sg format, which is read as it is";
+  refuse_filters(options, reason);
+  refuse_split_options(options, reason);
+  refuse(options.split != "users", "--split", reason);
+  refuse(!options.columns.empty(), "--columns", reason);
+  refuse(options.keep_above.has_value(), "--keep-above", reason);
+  refuse(!options.test.empty(), "--test", reason);
+  refuse(!options.validation.empty(), "--validation", reason);
+  refuse(options.inputs.size() > 1, "more than one INPUT", reason);
+  return read_pro_sg(options.inputs.front(), execution);
+}
+
+Dataset split_log(const Options& options, const Interactions& log, const Execution& execution) {
+  const Filters filters{.min_user_items = options.min_user_items.value_or(default_min_user_items),
+                        .min_item_users = options.min_item_users.value_or(0),
+                        .k_core = options.k_core};
+  if (options.split == "none") return split_none(log, filters, execution);
+  UserSplit split;
+  split.held_out_users = options.held_out_users;
+  split.target_share = options.target_share.value_or(split.target_share);
+  split.seed = options.seed.value_or(split.seed);
+  return split_users(log, filters, split, execution);
+}
+
+Dataset read_logs(const Options& options, LogFormat format, const Execution& execution) {
+  const LogOptions reading = log_options(options, format);
+  if (options.split != "given") {
+    refuse(!options.test.empty(), "--test", "goes with --split given");
+    refuse(!options.validation.empty(), "--validation", "goes with --split given");
+    if (options.split == "none") refuse_split_options(options, "does not go with --split none");
+    return split_log(options, read_log(options.inputs, reading, execution), execution);
+  }
+  refuse(options.test.empty(), "--split given", "needs --test FILE");
+  refuse_filters(options, "does not go with --split given, which is taken as it is");
+  refuse_split_options(options, "does not go with --split given, which is taken as it is");
+  const auto read_optional = [&](const fs::path& path) -> std::optional<Interactions> {
+    if (path.empty()) return std::nullopt;
+    return read_log({path}, reading, execution);
+  };
+  const Interactions train = read_log(options.inputs, reading, execution);
+  return split_given(train, read_optional(options.validation), read_optional(options.test), execution);
+}
+
+void run(const Options& options, const Context& context) {
+  refuse(options.export_values && options.export_pro_sg.empty(), "--export-values",
+         "goes with --export-pro-sg DIR");
+  refuse(!options.export_pro_sg.empty() && options.split != "users", "--export-pro-sg",
+         "goes with --split users");
+  const LogFormat named = parse_log_format(options.format);
+  const LogFormat format = named == LogFormat::automatic ? detect_log_format(options.inputs) : named;
+  if (named == LogFormat::automatic) context.say(fmt::format("format: {}", log_format_name(format)));
+  const Dataset dataset = format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
+                                                      : read_logs(options, format, context.execution);
+  write_dataset(options.out, dataset);
+  if (!options.export_pro_sg.empty()) write_pro_sg(options.export_pro_sg, dataset, options.export_values);
+  context.print(dataset_json(dataset), dataset_text(dataset));
+  context.say(fmt::format("written to {}", options.out.string()));
+}
+
+}  // namespace
+
+Run setup_prepare(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.add_option("INPUT", options->inputs, "Logs (plain, .gz, .zst), or a folder for netflix and pro-sg")
+      ->required();
+  parser.add_option("--out", options->out, "Folder for the prepared data")->required();
+  parser
+      .add_option("--format", options->format,
+                  "auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg")
+      ->check(
+          CLI::IsMember({"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "pro-sg"}))
+      ->capture_default_str();
+  parser
+      .add_option("--columns", options->columns,
+                  "User, item and value column, by name or number (from 1; a list with a 0 counts from 0)")
+      ->delimiter(',')
+      ->expected(2, 3);
+  parser.add_option("--delimiter", options->delimiter,
+                    "Text between fields, e.g. ';', '::' or '\\t' (default: found)");
+  parser.add_option("--header", options->header, "auto, yes or no")
+      ->check(CLI::IsMember({"auto", "yes", "no"}))
+      ->capture_default_str();
+  parser.add_option(
+      "--keep-above", options->keep_above,
+      "Keep rows whose value is greater (default: 3.5 for movielens and netflix, otherwise off)");
+  parser.add_option("--min-user-items", options->min_user_items, "Drop users with fewer items (default: 5)")
+      ->check(CLI::NonNegativeNumber);
+  parser
+      .add_option("--min-item-users", options->min_item_users,
+                  "Drop items with fewer users, before users (default: 0)")
+      ->check(CLI::NonNegativeNumber);
+  parser.add_flag("--k-core", options->k_core, "Repeat both filters until nothing changes");
+  parser.add_option("--split", options->split, "users (hold out whole users), given (with --test) or none")
+      ->check(CLI::IsMember({"users", "given", "none"}))
+      ->capture_default_str();
+  parser
+      .add_option("--held-out-users", options->held_out_users,
+                  "Users for validation and for test each (default: a tenth of the users)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
+  parser
+      .add_option("--target-share", options->target_share,
+                  "Share of a held-out user's items to find (default: 0.2)")
+      ->check(CLI::Range(0.0, 1.0));
+  parser.add_option("--test", options->test, "Test log of --split given");
+  parser.add_option("--validation", options->validation, "Validation log of --split given");
+  parser.add_option("--seed", options->seed, "Seed of the split (default: 98765, as published splits)");
+  parser.add_option("--export-pro-sg", options->export_pro_sg,
+                    "Also write the csv layout of Liang et al. to this folder");
+  parser.add_flag("--export-values", options->export_values, "Export the entries' values as a third column");
+  parser.add_flag("--skip-bad-lines", options->skip_bad_lines,
+                  "Count and skip bad lines instead of stopping at the first");
+  parser.footer(
+      "Examples:\n"
+      "  poise prepare ml-20m/ratings.csv --out ml-20m.data --held-out-users 10000\n"
+      "  poise prepare shop.csv.zst --columns CustomerID,StockCode,Quantity --keep-above 0 --out shop.data\n"
+      "  poise prepare train.txt --test test.txt --format adjacency --split given --out gowalla.data\n"
+      "  poise prepare pro_sg/ --out data");
+  return [options](const Context& context) { run(*options, context); };
+}
+
+}  // namespace poise::app

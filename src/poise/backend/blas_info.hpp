@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace poise {
+
+/// The BLAS that is linked and the processor it chose its kernels for, e.g. "OpenBLAS 0.3.21 (Zen, openmp)".
+std::string blas_description();
+
+}  // namespace poise

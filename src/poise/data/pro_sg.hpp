@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+
+#include "poise/base/parallel.hpp"
+#include "poise/data/dataset.hpp"
+
+namespace poise {
+
+/// Reads the csv layout of Liang et al.: train.csv, {validation,test}_{tr,te}.csv with the columns uid, sid
+/// and optionally a value, and unique_sid.txt, whose line k is the id of item k. Nothing is filtered, users
+/// and items keep their numbers (a user's number is its id), and repeated pairs merge.
+Dataset read_pro_sg(const std::filesystem::path& folder, const Execution& execution);
+
+/// Writes that layout, rows sorted by uid, then sid; users are numbered training first, then validation, then
+/// test. With `values` a third column holds the entries' values (1 where the data has none).
+void write_pro_sg(const std::filesystem::path& folder, const Dataset& dataset, bool values);
+
+}  // namespace poise

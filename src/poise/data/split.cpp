@@ -1,0 +1,182 @@
+#include "poise/data/split.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "poise/base/error.hpp"
+#include "poise/data/catalogue.hpp"
+#include "poise/data/legacy_random.hpp"
+
+namespace poise {
+
+namespace {
+
+constexpr std::int64_t smallest_split_history = 5;
+
+/// A log grouped by user, filtered, and what was dropped on the way.
+struct Grouped {
+  Histories histories;
+  Kept kept;
+  PrepareCounts counts;
+};
+
+Grouped group_and_filter(const Interactions& log, const Filters& filters, const Execution& execution) {
+  Grouped grouped{.histories = group_by_user(log, execution), .kept = {}, .counts = {}};
+  grouped.kept = apply_filters(grouped.histories, filters);
+  grouped.counts = {.duplicates = grouped.histories.duplicates,
+                    .empty_ids = log.empty_ids,
+                    .below_threshold = log.below_threshold,
+                    .outside_catalogue = 0,
+                    .skipped_lines = log.skipped_lines};
+  return grouped;
+}
+
+std::vector<std::int32_t> kept_users(const Kept& kept) {
+  std::vector<std::int32_t> users;
+  for (std::size_t u = 0; u < kept.users.size(); ++u) {
+    if (kept.users[u]) users.push_back(static_cast<std::int32_t>(u));
+  }
+  if (users.empty()) {
+    fail(ErrorKind::input,
+         "no user is left after filtering; lower --min-user-items, --min-item-users or --keep-above");
+  }
+  return users;
+}
+
+/// Numbers the kept items by first appearance among the rows of the training users.
+Catalogue number_items(const Interactions& log, const Kept& kept, const std::vector<bool>& is_training) {
+  Catalogue catalogue{std::vector<std::int32_t>(log.items.size(), Catalogue::outside), {}};
+  for (std::int64_t r = 0; r < log.rows(); ++r) {
+    const std::int32_t item = log.item[r];
+    if (!is_training[log.user[r]] || !kept.items[item] || catalogue.number[item] != Catalogue::outside)
+      continue;
+    catalogue.number[item] = static_cast<std::int32_t>(catalogue.ids.size());
+    catalogue.ids.push_back(log.items[item]);
+  }
+  return catalogue;
+}
+
+/// The rows of `users`, reduced to the catalogue.
+Csr catalogue_rows(const Histories& histories, const std::vector<std::int32_t>& users,
+                   const Catalogue& catalogue, const Execution& execution) {
+  const auto entries = [&](std::int64_t k, const auto& add) {
+    for_each_entry(histories, catalogue, users[k], add);
+  };
+  return build_rows(static_cast<std::int64_t>(users.size()), catalogue, histories.value, entries, execution);
+}
+
+/// A held-out part. `order` lists positions in `users` by ascending id: the order of the draws.
+HeldOut hold_out(const Interactions& log, const Histories& histories, const std::vector<std::int32_t>& users,
+                 const std::vector<std::int32_t>& order, const Catalogue& catalogue, const UserSplit& options,
+                 const Execution& execution) {
+  LegacyRandom random(options.seed);
+  // Per user the catalogue items in file order, and whether each is a target.
+  std::vector<std::vector<std::pair<RowEntry, bool>>> drawn(users.size());
+  for (const std::int32_t k : order) {
+    auto& items = drawn[k];
+    for_each_entry(histories, catalogue, users[k], [&](RowEntry entry) { items.emplace_back(entry, false); });
+    const auto count = static_cast<std::int32_t>(items.size());
+    if (count < smallest_split_history) continue;
+    const auto targets = static_cast<std::int32_t>(options.target_share * static_cast<double>(count));
+    for (const std::int32_t chosen : random.choice(count, targets)) items[chosen].second = true;
+  }
+  const auto part = [&](bool target) {
+    const auto entries = [&](std::int64_t k, const auto& add) {
+      for (const auto& [entry, is_target] : drawn[k]) {
+        if (is_target == target) add(entry);
+      }
+    };
+    return build_rows(static_cast<std::int64_t>(users.size()), catalogue, histories.value, entries,
+                      execution);
+  };
+  return {.users = select(log.users, users), .fold_in = part(false), .targets = part(true)};
+}
+
+std::int64_t entries_of(const HeldOut& part) { return part.fold_in.entries() + part.targets.entries(); }
+
+/// Kept entries of these users, in the catalogue or not.
+std::int64_t kept_entries(const Grouped& grouped, const std::vector<std::int32_t>& users) {
+  std::int64_t count = 0;
+  for (const std::int32_t user : users) {
+    for (const std::int32_t item : grouped.histories.user(user)) count += grouped.kept.items[item] ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+Dataset split_users(const Interactions& log, const Filters& filters, const UserSplit& options,
+                    const Execution& execution) {
+  Grouped grouped = group_and_filter(log, filters, execution);
+  const std::vector<std::int32_t> kept = kept_users(grouped.kept);
+  const auto count = static_cast<std::int64_t>(kept.size());
+  if (count < 3) {
+    fail(ErrorKind::input,
+         "only {} user{} left, and the split by users needs at least 3; use --split none or more data", count,
+         count == 1 ? " is" : "s are");
+  }
+  const std::int64_t held_out = options.held_out_users.value_or(std::max<std::int64_t>(1, count / 10));
+  if (held_out < 1 || held_out > (count - 1) / 2) {
+    fail(ErrorKind::usage,
+         "--held-out-users {} is out of range: {} users are left, and twice that many must leave some for "
+         "training",
+         held_out, count);
+  }
+
+  const Ids ids = select(log.users, kept);
+  const std::vector<std::int32_t> by_id = sorted_order(ids);
+  const std::vector<std::int32_t> permuted =
+      LegacyRandom(options.seed).permutation(static_cast<std::int32_t>(count));
+  // Users first to last in the permuted order, with the rank of their ids.
+  const auto part = [&](std::int64_t first, std::int64_t last) {
+    std::vector<std::int32_t> users;
+    for (std::int64_t k = first; k < last; ++k) users.push_back(kept[by_id[permuted[k]]]);
+    return users;
+  };
+  const auto draw_order = [&](std::int64_t first, std::int64_t last) {
+    std::vector<std::int32_t> order(last - first);
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(),
+              [&](std::int32_t a, std::int32_t b) { return permuted[first + a] < permuted[first + b]; });
+    return order;
+  };
+  const std::int64_t validation_first = count - 2 * held_out;
+  const std::int64_t test_first = count - held_out;
+  const std::vector<std::int32_t> train_users = part(0, validation_first);
+  std::vector<bool> is_training(log.users.size(), false);
+  for (const std::int32_t user : train_users) is_training[user] = true;
+  Catalogue catalogue = number_items(log, grouped.kept, is_training);
+
+  Dataset dataset;
+  dataset.split = SplitKind::users;
+  dataset.users = select(log.users, train_users);
+  dataset.train = catalogue_rows(grouped.histories, train_users, catalogue, execution);
+  const auto held_out_part = [&](std::int64_t first, std::int64_t last) {
+    const std::vector<std::int32_t> users = part(first, last);
+    HeldOut result =
+        hold_out(log, grouped.histories, users, draw_order(first, last), catalogue, options, execution);
+    grouped.counts.outside_catalogue += kept_entries(grouped, users) - entries_of(result);
+    return result;
+  };
+  dataset.validation = held_out_part(validation_first, test_first);
+  dataset.test = held_out_part(test_first, count);
+  dataset.items = std::move(catalogue.ids);
+  dataset.counts = grouped.counts;
+  return dataset;
+}
+
+Dataset split_none(const Interactions& log, const Filters& filters, const Execution& execution) {
+  const Grouped grouped = group_and_filter(log, filters, execution);
+  const std::vector<std::int32_t> users = kept_users(grouped.kept);
+  Catalogue catalogue = number_items(log, grouped.kept, grouped.kept.users);
+  Dataset dataset;
+  dataset.users = select(log.users, users);
+  dataset.train = catalogue_rows(grouped.histories, users, catalogue, execution);
+  dataset.items = std::move(catalogue.ids);
+  dataset.counts = grouped.counts;
+  return dataset;
+}
+
+}  // namespace poise

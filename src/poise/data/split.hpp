@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "poise/base/parallel.hpp"
+#include "poise/data/dataset.hpp"
+#include "poise/data/histories.hpp"
+#include "poise/data/interactions.hpp"
+
+namespace poise {
+
+/// The protocol of Liang et al. (2018): whole users are held out, and a share of each one's items is the
+/// target.
+struct UserSplit {
+  std::optional<std::int64_t> held_out_users;  ///< for validation and for test each; default: a tenth
+  double target_share = 0.2;
+  std::uint32_t seed = 98765;
+};
+
+/// Splits a log by users, draw for draw as the published code: users sorted by id are permuted; the last H
+/// are test, the H before them validation, the rest train. Items are numbered by first appearance among the
+/// training rows, which are the catalogue. A held-out user with at least 5 catalogue items gives
+/// int(target_share * k) random ones as targets, drawn in the order of the ids from a fresh generator for
+/// each part; one with fewer gives none.
+Dataset split_users(const Interactions& log, const Filters& filters, const UserSplit& options,
+                    const Execution& execution);
+
+/// Everything is training data; users in order of first appearance.
+Dataset split_none(const Interactions& log, const Filters& filters, const Execution& execution);
+
+/// A split that is given: a training log, and held-out logs of (mostly) the same users. Nothing is filtered;
+/// held-out entries whose item no training user has are dropped and counted.
+Dataset split_given(const Interactions& train, const std::optional<Interactions>& validation,
+                    const std::optional<Interactions>& test, const Execution& execution);
+
+}  // namespace poise

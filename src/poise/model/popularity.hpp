@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "poise/recommend/scorer.hpp"
+
+namespace poise {
+
+/// The baseline: an item's score is the number of its training users, |S_i|, whatever the history.
+class Popularity : public Scorer {
+ public:
+  /// From the training matrix X (m x n). O(nnz).
+  static Popularity train(CsrView X);
+  explicit Popularity(std::vector<float> counts) : counts_(std::move(counts)) {}
+
+  [[nodiscard]] const std::vector<float>& counts() const { return counts_; }
+  [[nodiscard]] std::int64_t items() const override { return static_cast<std::int64_t>(counts_.size()); }
+  void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
+
+ private:
+  std::vector<float> counts_;
+};
+
+}  // namespace poise
