@@ -25,7 +25,9 @@ void watch_for_interrupts() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error, not a death with files half done
+  // A closed pipe or a file-size limit is a write error, not a death with files half done.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupted() { return stop.load(); }

@@ -1,0 +1,71 @@
+# make demo   installs what is missing, builds, and shows Poise at work on generated data
+# make test   installs what is missing, builds, and runs every test
+# make build  builds the release program at build/release/bin/poise
+#
+# Also: bench, bench-check, fuzz, format, tidy, tsan, clean.
+
+SHELL := /bin/sh
+POISE := build/release/bin/poise
+FUZZ_SECONDS ?= 60
+SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu')
+
+.PHONY: build demo test bench bench-check fuzz format format-check tidy tsan clean
+
+build:
+	@scripts/install-packages.sh build
+	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=OFF
+	@cmake --build --preset release
+
+demo: build
+	@scripts/demo.sh $(POISE)
+
+test: format-check
+	@scripts/install-packages.sh test
+	@echo "== release: every test"
+	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_BUILD_BENCH=ON
+	@cmake --build --preset release
+	@ctest --preset release
+	@echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
+	@cmake --preset asan
+	@cmake --build --preset asan
+	@ctest --preset asan -LE slow
+
+bench:
+	@scripts/install-packages.sh test
+	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON
+	@cmake --build --preset release
+	@build/release/bin/poise_bench
+
+bench-check:
+	@scripts/install-packages.sh test
+	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON
+	@cmake --build --preset release
+	@/usr/bin/python3 bench/check.py build/release/bin
+
+fuzz:
+	@scripts/install-packages.sh fuzz
+	@cmake --preset fuzz
+	@cmake --build --preset fuzz
+	@scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+format:
+	@scripts/install-packages.sh format
+	@clang-format -i $(SOURCES)
+
+format-check:
+	@scripts/install-packages.sh format
+	@clang-format --dry-run -Werror $(SOURCES)
+
+tidy:
+	@scripts/install-packages.sh tidy
+	@cmake --preset tidy
+	@cmake --build --preset tidy
+
+tsan:
+	@scripts/install-packages.sh tsan
+	@cmake --preset tsan
+	@cmake --build --preset tsan
+	@OMP_TOOL_LIBRARIES=$$(ls /usr/lib/llvm-14/lib/libarcher.so) TSAN_OPTIONS=ignore_noninstrumented_modules=1 ctest --preset tsan -LE slow
+
+clean:
+	@rm -rf build

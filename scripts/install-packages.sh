@@ -1,0 +1,45 @@
+#!/bin/sh
+# Installs the Debian packages that are missing: `install-packages.sh build` for building and running Poise,
+# `test` for the tests as well, `fuzz` for the fuzzers, `format` for the formatter. Says what it does, and
+# what to run by hand when it may not.
+set -eu
+
+build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libfmt-dev
+       nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev"
+test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3 python3-numpy python3-pytest zstd clang-format"
+fuzz="$build clang libclang-rt-14-dev libomp-dev"
+
+case "${1:-build}" in
+  build) wanted=$build ;;
+  test) wanted=$test ;;
+  fuzz) wanted=$fuzz ;;
+  tidy) wanted="$test clang-tidy" ;;
+  tsan) wanted="$test clang libclang-rt-14-dev libomp-dev" ;;
+  format) wanted=clang-format ;;
+  *) echo "usage: $0 [build|test|fuzz|tidy|tsan|format]" >&2; exit 2 ;;
+esac
+
+command -v dpkg-query >/dev/null || {
+  echo "This is not a Debian system: please install the equivalents of:" $wanted >&2
+  exit 0
+}
+missing=
+for package in $wanted; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then as_root=
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then as_root=sudo
+elif command -v sudo >/dev/null && [ -t 0 ]; then as_root=sudo
+else
+  echo "Missing packages, and neither root nor sudo to install them. Please run as root:" >&2
+  echo "  apt-get install$missing" >&2
+  exit 1
+fi
+echo "Installing missing packages:$missing"
+$as_root apt-get update -qq
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null || {
+  echo "apt-get could not install:$missing" >&2
+  exit 1
+}

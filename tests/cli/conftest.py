@@ -1,0 +1,72 @@
+"""How the tests of the program run it: POISE is the program, POISE_TEST_DATA the folder of reference data."""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+PROGRAM = os.environ["POISE"]
+DATA = pathlib.Path(os.environ["POISE_TEST_DATA"])
+
+
+class Result:
+    def __init__(self, process):
+        self.code = process.returncode
+        self.out = process.stdout
+        self.err = process.stderr
+
+    @property
+    def json(self):
+        assert self.out.count("\n") == 1, "one line of JSON and nothing else on stdout"
+        return json.loads(self.out)
+
+
+def run(*arguments, code=0, **kwargs):
+    """Runs the program and checks its exit code; an error must be one sentence on stderr, and no traceback."""
+    process = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, **kwargs)
+    result = Result(process)
+    assert result.code == code, f"exit {result.code}, expected {code}: {result.err}"
+    if code != 0:
+        last = result.err.strip().split("\n")[-1]
+        assert last.startswith("poise: "), result.err
+        assert result.out == ""
+    return result
+
+
+@pytest.fixture
+def poise():
+    return run
+
+
+def reference_data(name):
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"reference data not found: {path}")
+    return path
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A small raw log: 60 users, 25 items, ratings 1 to 5."""
+    path = tmp_path / "log.csv"
+    rows = ["user,item,rating"]
+    for u in range(60):
+        for k in range(6 + u % 7):
+            rows.append(f"u{(u * 7) % 60},i{(u * 3 + k * k + k) % 25},{1 + (u + k) % 5}")
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture
+def data(log, tmp_path):
+    """That log prepared."""
+    run("prepare", log, "--out", tmp_path / "data")
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def model(data, tmp_path):
+    """A popularity model of it."""
+    run("train", data, "--model", "popularity", "--out", tmp_path / "model")
+    return tmp_path / "model"

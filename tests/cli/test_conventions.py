@@ -1,0 +1,186 @@
+"""Flags, JSON, config files, help, completion, determinism: what scripts rely on."""
+import json
+import os
+import pty
+import subprocess
+
+import pytest
+
+from conftest import PROGRAM
+
+COMMANDS = ["synth", "prepare", "train", "evaluate", "recommend", "info", "doctor", "completion"]
+
+
+def test_no_command_and_unknown_command(poise):
+    assert subprocess.run([PROGRAM], capture_output=True).returncode == 2
+    assert "frobnicate" in poise("frobnicate", code=2).err
+    assert "prepare" in poise("--help").out
+    assert poise("--version").out.startswith("poise ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_examples(poise, command):
+    text = poise(command, "--help").out
+    assert "Example" in text and f"poise {command}" in text.split("Example")[1]
+
+
+@pytest.mark.parametrize("arguments", [
+    ("prepare",),
+    ("prepare", "x", "--out", "y", "--no-such-flag"),
+    ("prepare", "x", "--out", "y", "--target-share", "2"),
+    ("prepare", "x", "--out", "y", "--min-user-items", "-1"),
+    ("prepare", "x", "--out", "y", "--split", "sideways"),
+    ("prepare", "x", "--out", "y", "--split", "given"),
+    ("prepare", "x", "--out", "y", "--test", "z"),
+    ("prepare", "x", "--out", "y", "--export-values"),
+    ("prepare", "x", "--out", "y", "--split", "none", "--export-pro-sg", "z"),
+    ("prepare", "x", "--out", "y", "--columns", "a"),
+    ("synth", "--like", "nothing", "--out", "y"),
+    ("synth", "--like", "demo", "--scale", "0", "--out", "y"),
+    ("train", "x", "--model", "psychic", "--out", "y"),
+    ("doctor", "--threads", "0"),
+    ("doctor", "--threads", "many"),
+    ("doctor", "--memory-limit", "lots"),
+    ("completion", "fish"),
+])
+def test_bad_flags(poise, arguments):
+    poise(*arguments, code=2)
+
+
+def test_contradicting_flags(poise, tmp_path, log):
+    poise("prepare", log, "--out", tmp_path / "d", "--split", "given", "--test", log, "--min-user-items", "3", code=2)
+    poise("prepare", log, "--out", tmp_path / "d", "--split", "none", "--held-out-users", "3", code=2)
+    poise("prepare", log, "--columns", "user,item", "--keep-above", "3", "--out", tmp_path / "d", code=2)
+
+
+def test_bad_metrics(poise, model, data):
+    for metrics in ("recall", "recall@", "recall@0", "recall@x", "speed@10", "", "recall@20,"):
+        poise("evaluate", model, data, "--metrics", metrics, code=2)
+
+
+def test_missing_gpu(poise):
+    assert "CUDA" in poise("doctor", "--device", "cuda", code=4).err
+
+
+def test_doctor(poise):
+    result = poise("doctor", "--json").json
+    assert set(result) >= {"version", "blas", "threads", "memory_bytes", "cuda"}
+    assert "OpenBLAS" in result["blas"]
+    assert result["cuda"] == {"built": False, "devices": []}
+    assert poise("doctor", "--threads", "3", "--json").json["threads"] == 3
+
+
+def test_json_keys(poise, tmp_path, log, data, model):
+    prepared = poise("prepare", log, "--out", tmp_path / "again", "--json").json
+    assert list(prepared)[:12] == ["users", "items", "interactions", "density", "duplicates", "empty_ids", "below_threshold",
+                                   "outside_catalogue", "skipped_lines", "train", "validation", "test"]
+    trained = poise("train", data, "--model", "popularity", "--out", tmp_path / "m", "--json").json
+    assert set(trained) >= {"model", "rank", "lambda", "alpha", "weighting", "objective", "observed_weight", "certificate",
+                            "iterations", "rounds", "converged", "seconds", "peak_bytes"}
+    assert trained["seconds"]["total"] > 0 and trained["peak_bytes"] > 0
+    evaluated = poise("evaluate", model, data, "--metrics", "coverage@5,map@3", "--json").json
+    assert set(evaluated) == {"users", "users_without_targets", "metrics", "seconds"}
+    assert evaluated["metrics"]["coverage@5"]["stderr"] is None
+    assert evaluated["metrics"]["map@3"]["stderr"] >= 0
+    assert poise("info", data, "--json").json["interactions"] == prepared["interactions"]
+    info = poise("info", model, "--json").json
+    assert info["data_checksum"] == poise("info", data, "--json").json["checksum"]
+    assert info["options"] == {"model": "popularity"}
+
+
+def test_quiet(poise, tmp_path, log):
+    result = poise("prepare", log, "--out", tmp_path / "d", "--quiet", "--json")
+    assert result.err == ""
+
+
+def test_config_file(poise, tmp_path, log):
+    (tmp_path / "options.toml").write_text('split = "none"\nmin-user-items = 8\ncolumns = ["user", "item", "rating"]\nkeep-above = 2.5\n')
+    by_file = poise("prepare", log, "--out", tmp_path / "a", "--config", tmp_path / "options.toml", "--json").json
+    by_flags = poise("prepare", log, "--out", tmp_path / "b", "--split", "none", "--min-user-items", 8, "--columns",
+                     "user,item,rating", "--keep-above", 2.5, "--json").json
+    assert by_file == by_flags and by_file["test"] is None and by_file["below_threshold"] > 0
+    flag_wins = poise("prepare", log, "--out", tmp_path / "c", "--config", tmp_path / "options.toml", "--min-user-items", 1,
+                      "--json").json
+    assert flag_wins["users"] > by_file["users"]
+    (tmp_path / "typo.toml").write_text("min-user-itms = 8\n")
+    assert "itms" in poise("prepare", log, "--out", tmp_path / "d", "--config", tmp_path / "typo.toml", code=2).err
+    poise("prepare", log, "--out", tmp_path / "d", "--config", tmp_path / "missing.toml", code=3)
+
+
+def test_print_config_is_a_config_file(poise, tmp_path, log):
+    text = poise("prepare", log, "--out", tmp_path / "a", "--min-user-items", 8, "--columns", "user,item,rating", "--print-config").out
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "printed.toml").write_text(text)
+    first = poise("prepare", "--config", tmp_path / "printed.toml", "--json").json
+    second = poise("prepare", log, "--out", tmp_path / "b", "--min-user-items", 8, "--columns", "user,item,rating", "--json").json
+    assert first == second
+    assert (tmp_path / "a" / "data.poise").read_bytes() == (tmp_path / "b" / "data.poise").read_bytes()
+
+
+def test_same_bytes_for_any_thread_count(poise, tmp_path):
+    seen = set()
+    for threads in (1, 2, 5):
+        folder = tmp_path / str(threads)
+        poise("synth", "--like", "demo", "--values", "--out", tmp_path / f"{threads}.csv", "--threads", threads)
+        poise("prepare", tmp_path / f"{threads}.csv", "--out", folder, "--threads", threads)
+        poise("train", folder, "--model", "popularity", "--out", folder / "model", "--threads", threads)
+        result = poise("evaluate", folder / "model", folder, "--metrics", "recall@20,ndcg@100,map@10,stratified-recall@20",
+                       "--per-user", folder / "users.csv", "--threads", threads, "--json").json
+        seen.add(((tmp_path / f"{threads}.csv").read_bytes(), (folder / "data.poise").read_bytes(),
+                  (folder / "model").read_bytes(), (folder / "users.csv").read_bytes(), json.dumps(result["metrics"])))
+    assert len(seen) == 1
+
+
+def test_synth_folder_is_the_prepared_csv(poise, tmp_path):
+    poise("synth", "--like", "demo", "--seed", 5, "--out", tmp_path / "x.csv")
+    poise("prepare", tmp_path / "x.csv", "--out", tmp_path / "a")
+    poise("synth", "--like", "demo", "--seed", 5, "--out", tmp_path / "b")
+    assert (tmp_path / "a" / "data.poise").read_bytes() == (tmp_path / "b" / "data.poise").read_bytes()
+
+
+def test_per_user_file(poise, tmp_path, model, data):
+    result = poise("evaluate", model, data, "--on", "validation", "--metrics", "recall@5,coverage@5", "--per-user",
+                   tmp_path / "users.csv", "--json").json
+    lines = (tmp_path / "users.csv").read_text().split()
+    assert lines[0] == "user,recall@5" and len(lines) == result["users"] + 1
+    mean = sum(float(line.split(",")[1]) for line in lines[1:]) / result["users"]
+    assert mean == pytest.approx(result["metrics"]["recall@5"]["mean"])
+
+
+def test_completion(poise, tmp_path):
+    script = tmp_path / "completion"
+    script.write_text(poise("completion", "bash").out)
+    def complete(*words):
+        probe = f'source {script}; COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; _poise; echo "${{COMPREPLY[@]}}"'
+        return subprocess.run(["bash", "-c", probe], capture_output=True, text=True, check=True).stdout.split()
+    assert complete("poise", "ev") == ["evaluate"]
+    assert complete("poise", "prepare", "--keep") == ["--keep-above"]
+    assert "--threads" in complete("poise", "train", "--")
+
+
+def test_progress_bar_only_on_a_terminal(tmp_path):
+    command = [PROGRAM, "synth", "--like", "ml-20m", "--scale", "0.15", "--out", str(tmp_path / "x.csv")]
+    plain = subprocess.run(command, capture_output=True, text=True)
+    assert "\r" not in plain.stderr
+    main, worker = pty.openpty()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=worker)
+    os.close(worker)
+    shown = b""
+    while True:
+        try:
+            part = os.read(main, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    assert process.wait() == 0
+    assert b"\r" in shown and b"% " in shown and b"left" in shown
+
+
+def test_closed_output(model):
+    process = subprocess.Popen(["bash", "-c", f"'{PROGRAM}' info '{model}' | true; exit ${{PIPESTATUS[0]}}"], stderr=subprocess.PIPE)
+    process.communicate()
+    assert process.returncode == 0
+    full = subprocess.run([PROGRAM, "info", model], stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True)
+    assert full.returncode == 4 and "standard output" in full.stderr
