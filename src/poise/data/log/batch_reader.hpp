@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "poise/data/log/chunks.hpp"
+#include "poise/data/log/read_inputs.hpp"
+
+namespace poise::logs {
+
+/// Consecutive chunks of a log, perhaps of several inputs.
+struct Batch {
+  std::vector<Chunk> chunks;  ///< none at the log's end
+  std::exception_ptr error;   ///< what stopped the reading behind these chunks
+};
+
+/// Reads a log's inputs one after the other as batches of chunks; holds one file open at a time.
+class BatchReader {
+ public:
+  BatchReader(const std::vector<LogInput>& inputs, const LogOptions& options, const ReadSizes& sizes)
+      : inputs_(inputs), options_(options), sizes_(sizes) {}
+
+  Batch next();
+
+ private:
+  void read(Batch& batch);
+  std::int64_t open_input();
+
+  const std::vector<LogInput>& inputs_;
+  const LogOptions& options_;
+  const ReadSizes sizes_;
+  std::size_t input_ = 0;
+  std::optional<ChunkReader> reader_;
+  std::shared_ptr<const DelimitedLayout> layout_;
+};
+
+}  // namespace poise::logs

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace poise::logs {
+
+/// The bytes of one input, decompressed, from front to back.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Reads up to `capacity` bytes; 0 only at the end. Truncated or corrupt compressed data is an
+  /// Error{input} that names the input.
+  virtual std::size_t read(char* to, std::size_t capacity) = 0;
+  /// How many bytes of the input itself (compressed, where it is) have been taken so far.
+  [[nodiscard]] virtual std::uint64_t consumed() const = 0;
+};
+
+/// Opens a file: plain, gzip (any number of members) or zstd (any number of frames), told apart by their
+/// first bytes. A missing file or a folder is an Error{input}.
+std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& file);
+
+/// The same for bytes in memory, which must outlive the source; `name` stands in messages.
+std::unique_ptr<ByteSource> open_bytes(std::string_view bytes, const std::string& name);
+
+}  // namespace poise::logs

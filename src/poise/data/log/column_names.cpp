@@ -1,0 +1,36 @@
+#include "poise/data/log/column_names.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace poise::logs {
+
+ColumnRole role_of(std::string_view name) {
+  static const std::vector<std::string_view> users = {
+      "user",     "userid",   "uid",        "userno",    "customer", "customerid", "customerno", "client",
+      "clientid", "reviewer", "reviewerid", "member",    "memberid", "visitor",    "visitorid",  "listenerid",
+      "username", "account",  "accountid",  "profileid", "personid", "readerid",   "playerid"};
+  static const std::vector<std::string_view> items = {
+      "item",    "itemid",    "iid",       "sid",       "itemno",     "movie",      "movieid", "film",
+      "filmid",  "product",   "productid", "stockcode", "asin",       "parentasin", "sku",     "song",
+      "songid",  "track",     "trackid",   "artist",    "artistid",   "album",      "albumid", "book",
+      "bookid",  "isbn",      "game",      "gameid",    "business",   "businessid", "video",   "videoid",
+      "article", "articleid", "animeid",   "location",  "locationid", "poi",        "poiid",   "contentid"};
+  static const std::vector<std::string_view> values = {
+      "rating",   "ratings", "score",   "value",      "count",   "plays",       "playcount",  "weight",
+      "quantity", "stars",   "overall", "preference", "listens", "listencount", "bookrating", "strength"};
+  std::string plain;
+  for (const char c : name) {
+    if (c == ' ' || c == '\t' || c == '_' || c == '-') continue;
+    plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  const auto among = [&](const std::vector<std::string_view>& list) {
+    return std::find(list.begin(), list.end(), plain) != list.end();
+  };
+  if (among(users)) return ColumnRole::user;
+  if (among(items)) return ColumnRole::item;
+  return among(values) ? ColumnRole::value : ColumnRole::unknown;
+}
+
+}  // namespace poise::logs

@@ -1,0 +1,139 @@
+#include "poise/data/log/delimited.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "poise/data/log/record.hpp"
+
+namespace poise::logs {
+
+namespace {
+
+/// What a whole chunk is free of, found in one pass so that its lines need not be looked at again.
+struct Contents {
+  bool ascii;
+  bool quote;
+  bool nul;
+};
+
+Contents look_through(std::string_view bytes) {
+  unsigned char high = 0;
+  for (const char c : bytes) high |= static_cast<unsigned char>(c);
+  return {high < 0x80, std::memchr(bytes.data(), '"', bytes.size()) != nullptr,
+          std::memchr(bytes.data(), '\0', bytes.size()) != nullptr};
+}
+
+class DelimitedParser {
+ public:
+  DelimitedParser(const Chunk& chunk, const RowRules& rules)
+      : chunk_(chunk),
+        layout_(*chunk.layout),
+        contents_(look_through(chunk.bytes)),
+        last_column_(std::max({layout_.user, layout_.item, layout_.value.value_or(0)})),
+        parsed_(rules) {}
+
+  ParsedChunk run() {
+    const std::string_view bytes = chunk_.bytes;
+    std::size_t at = 0;
+    while (at < bytes.size()) {
+      const std::size_t line_end = std::min(bytes.find('\n', at), bytes.size());
+      std::string_view line = bytes.substr(at, line_end - at);
+      if (contents_.quote && line.find('"') != std::string_view::npos) {
+        if (!quoted_record(at)) break;
+        continue;
+      }
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      if (!line.empty()) {
+        ++parsed_.records;
+        if (!plain_line(line)) break;
+      }
+      ++parsed_.lines;
+      at = line_end + 1;
+    }
+    return std::move(parsed_);
+  }
+
+ private:
+  bool plain_line(std::string_view line) {
+    if (contents_.nul && line.find('\0') != std::string_view::npos) return reject_nul();
+    Row row;
+    row.utf8 = contents_.ascii;
+    std::size_t begin = 0;
+    for (int column = 0; column <= last_column_; ++column) {
+      if (begin > line.size()) return reject_short(column);
+      const std::size_t end = std::min(find_delimiter(line, begin), line.size());
+      take(row, column, line.substr(begin, end - begin));
+      begin = end == line.size() ? line.size() + 1 : end + layout_.delimiter.size();
+    }
+    return parsed_.add(row);
+  }
+
+  /// Reads the record at `at` and moves behind it.
+  bool quoted_record(std::size_t& at) {
+    const std::string_view rest = std::string_view(chunk_.bytes).substr(at);
+    read_record(rest, layout_.delimiter, last_column_ + 1, record_);
+    if (record_.end == RecordEnd::open && !chunk_.last) {
+      parsed_.open_at = at;
+      return false;
+    }
+    ++parsed_.records;
+    bool go_on = false;
+    if (contents_.nul && rest.substr(0, record_.size).find('\0') != std::string_view::npos) {
+      go_on = reject_nul();
+    } else if (record_.end == RecordEnd::after_closing) {
+      go_on = parsed_.reject("text follows a closing quote; double the quotes inside a quoted field");
+    } else if (record_.end != RecordEnd::complete) {
+      go_on = parsed_.reject("a quoted field is never closed; close it, or double the quote if it is text");
+    } else if (static_cast<int>(record_.count) <= last_column_) {
+      go_on = reject_short(static_cast<int>(record_.count));
+    } else {
+      Row row;
+      row.utf8 = contents_.ascii;
+      for (int column = 0; column <= last_column_; ++column) take(row, column, record_.fields[column]);
+      go_on = parsed_.add(row);
+    }
+    parsed_.lines += record_.lines;
+    at += record_.size;
+    return go_on;
+  }
+
+  [[nodiscard]] std::size_t find_delimiter(std::string_view line, std::size_t from) const {
+    return layout_.delimiter.size() == 1 ? line.find(layout_.delimiter[0], from)
+                                         : line.find(layout_.delimiter, from);
+  }
+
+  void take(Row& row, int column, std::string_view text) const {
+    if (column == layout_.user) {
+      row.user = text;
+    } else if (column == layout_.item) {
+      row.item = text;
+    } else if (column == layout_.value) {
+      row.value = text;
+    }
+  }
+
+  bool reject_nul() { return parsed_.reject("the line holds a NUL byte; is it a text file?"); }
+
+  bool reject_short(int columns) {
+    return parsed_.reject(
+        fmt::format("the line has {} field{} where {} are needed; check delimiter and columns", columns,
+                    columns == 1 ? "" : "s", last_column_ + 1));
+  }
+
+  const Chunk& chunk_;
+  const DelimitedLayout& layout_;
+  const Contents contents_;
+  const int last_column_;
+  ParsedChunk parsed_;
+  Record record_;
+};
+
+}  // namespace
+
+ParsedChunk parse_delimited(const Chunk& chunk, const RowRules& rules) {
+  return DelimitedParser(chunk, rules).run();
+}
+
+}  // namespace poise::logs

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "poise/data/ids.hpp"
+
+namespace poise::logs {
+
+/// Numbers texts 0, 1, 2, ... in order of first appearance: a hash table with open addressing over the
+/// texts it has seen.
+class IdMap {
+ public:
+  IdMap() : slots_(256) {}
+
+  /// The text's number, a new one if it is seen for the first time. More than 2^31 - 1 texts are an
+  /// Error{resources}.
+  std::int32_t intern(std::string_view text);
+  [[nodiscard]] const Ids& ids() const { return ids_; }
+  [[nodiscard]] Ids take() { return std::move(ids_); }
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::int32_t id = -1;
+  };
+  void grow();
+
+  Ids ids_;
+  std::vector<Slot> slots_;  // a power of two of them, at most half taken
+};
+
+}  // namespace poise::logs

@@ -1,0 +1,175 @@
+#include "poise/data/log/layout.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+#include "poise/base/error.hpp"
+#include "poise/data/log/column_names.hpp"
+#include "poise/data/log/sample.hpp"
+#include "poise/data/log/text.hpp"
+
+namespace poise::logs {
+
+namespace {
+
+constexpr int most_columns = 100'000;
+
+bool is_number(const Fields& fields, std::size_t column) {
+  return column < fields.size() && parse_number(fields[column]).has_value();
+}
+
+std::optional<int> column_number(std::string_view column) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
+  if (column.empty() || end != column.data() + column.size() || column.front() == '-') return std::nullopt;
+  if (error != std::errc() || number > most_columns) {
+    fail(ErrorKind::usage, "column {} is out of range; at most {} columns are read", column, most_columns);
+  }
+  return number;
+}
+
+bool any_by_name(const std::vector<std::string>& columns) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const std::string& column) { return !column_number(column).has_value(); });
+}
+
+bool wants_value(LogFormat format) { return format == LogFormat::movielens || format == LogFormat::triplets; }
+
+std::string listed(const Fields& names) {
+  constexpr std::size_t most = 50;
+  std::string list;
+  for (std::size_t k = 0; k < std::min(names.size(), most); ++k)
+    list += (k > 0 ? ", " : "") + shown(names[k]);
+  return list + (names.size() > most ? ", ..." : "");
+}
+
+/// The columns asked for; `names` is empty when there is no header.
+DelimitedLayout asked_columns(const std::vector<std::string>& columns, const Fields& names,
+                              const std::string& file) {
+  const bool from_zero = std::any_of(columns.begin(), columns.end(),
+                                     [](const std::string& column) { return column_number(column) == 0; });
+  std::vector<int> numbers;
+  for (const std::string& column : columns) {
+    if (const std::optional<int> number = column_number(column)) {
+      numbers.push_back(*number - (from_zero ? 0 : 1));
+      continue;
+    }
+    const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+      return name == column || trimmed(name) == column;
+    });
+    if (found == names.end()) {
+      fail(ErrorKind::input, "{} has no column {}; its columns are {}", file, shown(column), listed(names));
+    }
+    numbers.push_back(static_cast<int>(found - names.begin()));
+  }
+  DelimitedLayout layout;
+  layout.user = numbers[0];
+  layout.item = numbers[1];
+  if (numbers.size() > 2) layout.value = numbers[2];
+  if (layout.user == layout.item || layout.value == layout.user || layout.value == layout.item) {
+    fail(ErrorKind::usage, "a column is given twice; user, item and value are different columns");
+  }
+  return layout;
+}
+
+std::optional<int> find_role(const Fields& names, ColumnRole role) {
+  const auto found = std::find_if(names.begin(), names.end(),
+                                  [&](const std::string& name) { return role_of(name) == role; });
+  return found == names.end() ? std::nullopt : std::optional<int>(static_cast<int>(found - names.begin()));
+}
+
+/// Whether the names say that this line is a header: a user's name is enough, an item's or a value's alone
+/// could be an id.
+bool has_known_names(const Fields& fields) {
+  return find_role(fields, ColumnRole::user) ||
+         (find_role(fields, ColumnRole::item) && find_role(fields, ColumnRole::value));
+}
+
+/// The columns when none are asked for.
+DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<Fields>& records) {
+  DelimitedLayout layout;
+  const Fields first = records.empty() ? Fields() : records.front();
+  if (header) {
+    const std::optional<int> user = find_role(first, ColumnRole::user);
+    const std::optional<int> item = find_role(first, ColumnRole::item);
+    const std::optional<int> value = find_role(first, ColumnRole::value);
+    layout.user = user.value_or(item == 0 ? 1 : 0);
+    layout.item = item.value_or(layout.user == 1 ? 0 : 1);
+    // Where the ids' names say nothing, a value's name does so only in its usual place.
+    if (value && (user || item || value == 2) && value != layout.user && value != layout.item) {
+      layout.value = value;
+    }
+  } else if (is_number(first, 2)) {
+    layout.value = 2;
+  }
+  if (wants_value(format) && !layout.value) layout.value = 2;
+  if (format == LogFormat::pairs) layout.value.reset();
+  return layout;
+}
+
+bool finds_header(const LogOptions& options, const std::vector<Fields>& records) {
+  if (options.header != Header::automatic) return options.header == Header::yes;
+  if (any_by_name(options.columns)) return true;
+  if (records.empty()) return false;
+  const Fields& first = records[0];
+  if (has_known_names(first)) return true;
+  const Fields second = records.size() > 1 ? records[1] : Fields();
+  DelimitedLayout layout;
+  if (!options.columns.empty()) {
+    layout = asked_columns(options.columns, {}, "");
+  } else if (options.format != LogFormat::pairs && (wants_value(options.format) || is_number(second, 2))) {
+    layout.value = 2;
+  }
+  if (layout.value && static_cast<int>(first.size()) > *layout.value) return !is_number(first, *layout.value);
+  return !is_number(first, layout.user) && !is_number(first, layout.item) &&
+         (is_number(second, layout.user) || is_number(second, layout.item));
+}
+
+}  // namespace
+
+void check_layout_options(const LogOptions& options) {
+  const std::size_t count = options.columns.size();
+  if (count != 0) {
+    if (count != 2 && count != 3)
+      fail(ErrorKind::usage, "{} columns given; name user, item and perhaps value", count);
+    if (options.format == LogFormat::pairs && count == 3) {
+      fail(ErrorKind::usage, "the format pairs has no value column; name two columns, or choose csv");
+    }
+    if (options.format == LogFormat::triplets && count == 2) {
+      fail(ErrorKind::usage, "the format triplets has a value column; name three columns, or choose pairs");
+    }
+    if (any_by_name(options.columns) && options.header == Header::no) {
+      fail(ErrorKind::usage, "columns can be named only where there is a header; give their numbers");
+    }
+  }
+  if (options.delimiter.find_first_of("\r\n\"") != std::string::npos) {
+    fail(ErrorKind::usage, "a delimiter cannot hold line ends or quotes");
+  }
+}
+
+FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& options,
+                        const std::string& file) {
+  const std::string delimiter = options.delimiter == "\\t"  ? "\t"
+                                : options.delimiter.empty() ? guess_delimiter(sample, whole)
+                                                            : options.delimiter;
+  const Sample taken = take_sample(sample, whole, delimiter);
+  FoundLayout found;
+  found.layout.delimiter = delimiter;
+  if (taken.records.empty()) return found;
+  const bool header = finds_header(options, taken.records);
+  if (options.columns.empty()) {
+    found.layout = usual_columns(options.format, header, taken.records);
+  } else {
+    found.layout = asked_columns(options.columns, header ? taken.records.front() : Fields(), file);
+  }
+  found.layout.delimiter = delimiter;
+  if (header) {
+    found.header_bytes = taken.first_bytes;
+    found.header_lines = taken.first_lines;
+  }
+  return found;
+}
+
+}  // namespace poise::logs

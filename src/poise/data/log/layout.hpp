@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "poise/data/log/delimited.hpp"
+#include "poise/data/log_reader.hpp"
+
+namespace poise::logs {
+
+/// The layout of one delimited file, and where its rows begin.
+struct FoundLayout {
+  DelimitedLayout layout;
+  std::size_t header_bytes = 0;   ///< bytes up to and including the header
+  std::int64_t header_lines = 0;  ///< line ends among them
+};
+
+/// Throws Error{usage} when the options contradict each other or the format.
+void check_layout_options(const LogOptions& options);
+
+/// Finds the layout from a file's first bytes (`whole`: they are all of it). A column name that the header
+/// does not have is an Error{input}.
+FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& options,
+                        const std::string& file);
+
+}  // namespace poise::logs

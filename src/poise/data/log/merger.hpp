@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "poise/data/interactions.hpp"
+#include "poise/data/log/chunks.hpp"
+#include "poise/data/log/id_map.hpp"
+#include "poise/data/log/parsed_chunk.hpp"
+#include "poise/data/log/read_inputs.hpp"
+
+namespace poise::logs {
+
+/// Parses a chunk of any format, as the chunk's own bytes suggest: that it begins at the start of a record,
+/// and, unless it is its input's first, under some movie.
+ParsedChunk parse_chunk(const Chunk& chunk, LogFormat format, const RowRules& rules);
+
+/// Joins the chunks' rows, in their order, to one log. Parses a chunk again where its guess about the one
+/// before it was wrong, so that the result is that of reading the log in one piece.
+class Merger {
+ public:
+  /// `stored_bytes`: the size of all inputs, or 0 where it is not known.
+  Merger(const std::vector<LogInput>& inputs, LogFormat format, const RowRules& rules,
+         std::uint64_t stored_bytes)
+      : inputs_(inputs), format_(format), rules_(rules), stored_bytes_(stored_bytes) {}
+
+  void add(Chunk chunk, ParsedChunk parsed);
+  Interactions finish();
+
+ private:
+  void parse_again_if_needed(Chunk& chunk, ParsedChunk& parsed);
+  void append_rows(const ParsedChunk& parsed);
+  void make_room(std::size_t rows);
+
+  const std::vector<LogInput>& inputs_;
+  const LogFormat format_;
+  const RowRules& rules_;
+  const std::uint64_t stored_bytes_;
+  std::uint64_t stored_bytes_done_ = 0;
+
+  Interactions result_;
+  IdMap users_;
+  IdMap items_;
+  std::int64_t line_ = 1;             // at which the current input's next chunk begins
+  std::int64_t records_ = 0;          // of the current input so far
+  std::string open_record_;           // the part of a record that the last chunk's end has cut
+  std::optional<std::string> movie_;  // in force where the last chunk ended
+};
+
+}  // namespace poise::logs

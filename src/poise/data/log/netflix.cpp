@@ -1,0 +1,49 @@
+#include "poise/data/log/netflix.hpp"
+
+#include "poise/data/log/lines.hpp"
+
+namespace poise::logs {
+
+namespace {
+
+constexpr std::size_t npos = std::string_view::npos;
+
+/// Whether the line is `movie:`.
+bool is_movie_line(std::string_view line) { return line.ends_with(':') && line.find(',') == npos; }
+
+}  // namespace
+
+ParsedChunk parse_netflix(const Chunk& chunk, const RowRules& rules,
+                          const std::optional<std::string>* movie) {
+  ParsedChunk parsed(rules);
+  bool inherits = movie == nullptr;
+  bool known = movie != nullptr && movie->has_value();
+  std::string_view current = known ? std::string_view(**movie) : std::string_view();
+  for_each_line(chunk.bytes, parsed, [&](std::string_view line) {
+    if (line.empty()) return true;
+    ++parsed.records;
+    if (line.find('\0') != npos) return parsed.reject("the line holds a NUL byte; is it a text file?");
+    if (is_movie_line(line)) {
+      line.remove_suffix(1);
+      inherits = false;
+      parsed.movie.emplace();
+      known = is_sound_id(line);
+      if (!known) return parsed.reject(id_problem(line, "item"));
+      current = line;
+      parsed.movie->emplace(line);
+      return true;
+    }
+    if (!known && !inherits) {
+      return parsed.reject("a rating stands before any line with its movie; put a line like 123: before it");
+    }
+    const std::size_t comma = line.find(',');
+    if (comma == npos)
+      return parsed.reject("neither a movie (123:) nor a rating (user,rating,date); correct it");
+    const std::string_view rating = line.substr(comma + 1, line.find(',', comma + 1) - comma - 1);
+    return parsed.add(
+        {.user = line.substr(0, comma), .item = current, .value = rating, .inherits_item = inherits});
+  });
+  return parsed;
+}
+
+}  // namespace poise::logs

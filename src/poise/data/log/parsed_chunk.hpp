@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poise/data/log/id_map.hpp"
+
+namespace poise::logs {
+
+/// What happens to a row once its fields are known.
+struct RowRules {
+  std::optional<double> keep_above;
+  bool skip_bad_lines = false;
+};
+
+/// The fields of one row as they stand in the log.
+struct Row {
+  std::string_view user;
+  std::string_view item;
+  std::optional<std::string_view> value;  ///< missing in formats without values
+  bool utf8 = false;                      ///< the ids are known to be UTF-8
+  bool inherits_item = false;             ///< `item` is not known: the one under which the chunk begins
+};
+
+/// Whether an id is UTF-8 and not too long; and what to say when it is not.
+bool is_sound_id(std::string_view id);
+std::string id_problem(std::string_view id, std::string_view what);
+
+/// A bad line: how many lines after the chunk's first it stands, what is wrong and what to do.
+struct BadLine {
+  std::int64_t line;
+  std::string problem;
+};
+
+/// What one chunk holds. Ids are numbered within the chunk, by first appearance among its kept rows.
+class ParsedChunk {
+ public:
+  /// The item number of rows that belong to the movie under which the chunk begins (netflix).
+  static constexpr std::int32_t inherited_item = -1;
+
+  explicit ParsedChunk(const RowRules& rules) : rules_(&rules) {}
+
+  /// Takes one row: drops and counts it, or keeps it. False when its line is bad and parsing must stop.
+  bool add(const Row& row);
+  /// Counts a bad line, or notes it and returns false: parsing must stop.
+  bool reject(std::string problem);
+
+  IdMap users;
+  IdMap items;
+  std::vector<std::int32_t> user;
+  std::vector<std::int32_t> item;
+  std::vector<float> value;  ///< empty for formats without values
+
+  std::int64_t empty_ids = 0;
+  std::int64_t below_threshold = 0;
+  std::int64_t skipped_lines = 0;
+  std::int64_t lines = 0;    ///< line ends passed so far
+  std::int64_t records = 0;  ///< lines that are not blank
+  std::optional<BadLine> bad;
+  /// Where a record begins that the chunk's end cuts in the middle of a quoted field.
+  std::optional<std::size_t> open_at;
+  /// Netflix: the movie in force at the chunk's end, if the chunk has a movie line. The inner value is
+  /// missing after a bad movie line.
+  std::optional<std::optional<std::string>> movie;
+
+ private:
+  const RowRules* rules_;
+  std::int32_t last_user_ = -1;
+};
+
+}  // namespace poise::logs

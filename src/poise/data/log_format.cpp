@@ -1,0 +1,152 @@
+#include "poise/data/log_format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "poise/base/error.hpp"
+#include "poise/data/log/byte_source.hpp"
+#include "poise/data/log/chunks.hpp"
+#include "poise/data/log/sample.hpp"
+
+namespace poise {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, LogFormat>, 8> names = {{
+    {"auto", LogFormat::automatic},
+    {"csv", LogFormat::csv},
+    {"movielens", LogFormat::movielens},
+    {"netflix", LogFormat::netflix},
+    {"triplets", LogFormat::triplets},
+    {"pairs", LogFormat::pairs},
+    {"adjacency", LogFormat::adjacency},
+    {"pro-sg", LogFormat::pro_sg},
+}};
+
+bool is_whole_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The file's name in lower case, without the ending of its compression.
+std::string plain_name(const std::filesystem::path& file) {
+  std::string name = file.filename().string();
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  for (const std::string_view ending : {".gz", ".zst"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
+  return name;
+}
+
+std::size_t count_tokens(std::string_view line) {
+  std::size_t count = 0;
+  for (std::size_t at = line.find_first_not_of(" \t"); at != std::string_view::npos;
+       at = line.find_first_not_of(" \t", line.find_first_of(" \t", at))) {
+    ++count;
+    if (line.find_first_of(" \t", at) == std::string_view::npos) break;
+  }
+  return count;
+}
+
+/// The first lines that are not blank, without their ends.
+std::vector<std::string_view> first_lines(std::string_view sample, bool whole) {
+  constexpr std::size_t most = 100;
+  std::vector<std::string_view> lines;
+  while (!sample.empty() && lines.size() < most) {
+    const std::size_t end = sample.find('\n');
+    // A line that the sample cuts tells nothing, unless there is no other.
+    if (end == std::string_view::npos && !whole && !lines.empty()) break;
+    std::string_view line = sample.substr(0, end);
+    sample.remove_prefix(std::min(line.size() + 1, sample.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+bool are_triplets(const std::vector<std::string_view>& lines) {
+  return std::all_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return std::count(line.begin(), line.end(), '\t') == 2 &&
+           is_whole_number(line.substr(line.rfind('\t') + 1));
+  });
+}
+
+bool are_adjacency(const std::vector<std::string_view>& lines) {
+  std::set<std::size_t> counts;
+  for (const std::string_view line : lines) {
+    if (line.find_first_of(",;|\"") != std::string_view::npos) return false;
+    counts.insert(count_tokens(line));
+  }
+  return counts.size() > 1;
+}
+
+bool has_file(const std::filesystem::path& folder, bool (*wanted)(const std::filesystem::path&)) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (wanted(entry.path())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+namespace logs {
+
+bool is_netflix_name(const std::filesystem::path& file) {
+  const std::string name = plain_name(file);
+  return name.ends_with(".txt") && (name.starts_with("mv_") || name.starts_with("combined_data_"));
+}
+
+LogFormat detect_format(const std::filesystem::path& name, std::string_view sample, bool whole) {
+  const std::vector<std::string_view> lines = first_lines(sample, whole);
+  if (lines.empty()) return LogFormat::csv;
+  if (lines.front().starts_with("userId,movieId,rating")) return LogFormat::movielens;
+  if (plain_name(name) == "ratings.dat" && guess_delimiter(sample, whole) == "::")
+    return LogFormat::movielens;
+  if (lines.front().ends_with(':') && is_whole_number(lines.front().substr(0, lines.front().size() - 1))) {
+    return LogFormat::netflix;
+  }
+  if (are_triplets(lines)) return LogFormat::triplets;
+  if (are_adjacency(lines)) return LogFormat::adjacency;
+  return LogFormat::csv;
+}
+
+}  // namespace logs
+
+LogFormat parse_log_format(std::string_view name) {
+  const auto* const found =
+      std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == name; });
+  if (found == names.end()) {
+    fail(ErrorKind::usage,
+         "unknown format '{}'; choose auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg",
+         name);
+  }
+  return found->second;
+}
+
+LogFormat detect_log_format(const std::vector<std::filesystem::path>& inputs) {
+  if (inputs.empty()) fail(ErrorKind::usage, "no input given; name the file or folder that holds the log");
+  const std::filesystem::path& input = inputs.front();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(input, ignored)) {
+    if (std::filesystem::exists(input / "train.csv", ignored) &&
+        std::filesystem::exists(input / "unique_sid.txt", ignored)) {
+      return LogFormat::pro_sg;
+    }
+    if (has_file(input, logs::is_netflix_name)) return LogFormat::netflix;
+    fail(ErrorKind::input, "{} is a folder of no known format; name the file in it that holds the log",
+         input.string());
+  }
+  // Reading from a pipe would take from the log itself.
+  if (std::filesystem::exists(input, ignored) && !std::filesystem::is_regular_file(input, ignored)) {
+    return LogFormat::csv;
+  }
+  logs::ChunkReader reader(logs::open_bytes(input), input.string(), 1);
+  const std::string_view sample = reader.sample();
+  return logs::detect_format(input, sample, reader.at_end());
+}
+
+}  // namespace poise

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace poise {
+
+/// How a log is laid out.
+enum class LogFormat {
+  automatic,  ///< found by detect_log_format
+  csv,        ///< delimited text of any kind
+  movielens,  ///< delimited user, item, rating: ratings.csv with its header, ratings.dat with '::'
+  netflix,    ///< `movie:` lines, each followed by its `user,rating,date` lines
+  triplets,   ///< delimited user, item, value
+  pairs,      ///< delimited user, item; no value
+  adjacency,  ///< lines `user item item ...`; no value
+  pro_sg,     ///< a folder with the csv files of a strong generalisation split; not a log
+};
+
+/// The format of this name ("auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency",
+/// "pro-sg"); any other name is an Error{usage}.
+LogFormat parse_log_format(std::string_view name);
+
+/// Looks at names and first bytes. A folder with train.csv and unique_sid.txt is pro-sg, one with mv_*.txt or
+/// combined_data_*.txt netflix. A file is movielens when its header is MovieLens' or its name is ratings.dat
+/// and its delimiter '::'; netflix when it begins with a line like `123:`; triplets when its lines are three
+/// tab-separated fields, the third a whole number, without a header; adjacency when its lines are
+/// whitespace-separated tokens whose count varies; otherwise csv.
+LogFormat detect_log_format(const std::vector<std::filesystem::path>& inputs);
+
+namespace logs {
+
+/// The format of one file, by its name and its first bytes (`whole`: they are all of it).
+LogFormat detect_format(const std::filesystem::path& name, std::string_view sample, bool whole);
+
+/// Whether a file of this name, perhaps compressed, belongs to a Netflix folder.
+bool is_netflix_name(const std::filesystem::path& file);
+
+}  // namespace logs
+
+}  // namespace poise

@@ -1,0 +1,75 @@
+#include "poise/data/log_reader.hpp"
+
+#include <algorithm>
+
+#include "poise/base/error.hpp"
+#include "poise/data/log/read_inputs.hpp"
+
+namespace poise {
+
+namespace {
+
+using Paths = std::vector<std::filesystem::path>;
+
+/// The Netflix files of a folder by name: mv_*.txt, or combined_data_*.txt where there are none.
+Paths netflix_files(const std::filesystem::path& folder) {
+  Paths movies;
+  Paths combined;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (!logs::is_netflix_name(entry.path())) continue;
+    const char first = entry.path().filename().string().front();
+    (first == 'm' || first == 'M' ? movies : combined).push_back(entry.path());
+  }
+  if (error) fail(ErrorKind::input, "cannot read the folder {}: {}", folder.string(), error.message());
+  Paths& files = movies.empty() ? combined : movies;
+  if (files.empty())
+    fail(ErrorKind::input, "{} holds no mv_*.txt or combined_data_*.txt file", folder.string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// The files to read; all must be there before the first is read.
+std::vector<logs::LogInput> find_files(const Paths& inputs, LogFormat format) {
+  std::vector<logs::LogInput> files;
+  for (const std::filesystem::path& input : inputs) {
+    std::error_code error;
+    if (format == LogFormat::netflix && std::filesystem::is_directory(input, error)) {
+      for (const std::filesystem::path& file : netflix_files(input)) files.push_back({file});
+      continue;
+    }
+    if (!std::filesystem::exists(input, error)) {
+      fail(ErrorKind::input, "cannot open {}: {}; check the path", input.string(),
+           error ? error.message() : "no such file");
+    }
+    if (std::filesystem::is_directory(input, error)) {
+      fail(ErrorKind::input, "{} is a folder; name the file in it that holds the log", input.string());
+    }
+    files.push_back({input});
+  }
+  return files;
+}
+
+LogFormat resolve_format(const Paths& inputs, const LogOptions& options) {
+  if (options.format != LogFormat::automatic) return options.format;
+  const LogFormat format = detect_log_format(inputs);
+  if (format == LogFormat::netflix || format == LogFormat::pro_sg) return format;
+  const bool told =
+      !options.columns.empty() || !options.delimiter.empty() || options.header != Header::automatic;
+  if (format == LogFormat::adjacency && told) return LogFormat::csv;
+  return options.columns.empty() ? format : LogFormat::csv;
+}
+
+}  // namespace
+
+Interactions read_log(const Paths& inputs, const LogOptions& options, const Execution& execution) {
+  if (inputs.empty()) fail(ErrorKind::usage, "no input given; name the file or folder that holds the log");
+  LogOptions resolved = options;
+  resolved.format = resolve_format(inputs, options);
+  if (resolved.format == LogFormat::pro_sg) {
+    fail(ErrorKind::usage, "{} is a split folder (pro-sg), not a log", inputs.front().string());
+  }
+  return logs::read_inputs(find_files(inputs, resolved.format), resolved, logs::ReadSizes(), execution);
+}
+
+}  // namespace poise
