@@ -10,12 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "poise/base/parallel.hpp"
+
 namespace poise {
 
 /// The file layout of models and of prepared data: safetensors (8-byte little-endian header length, a JSON
 /// header with names, types, shapes and offsets, then the tensors' bytes without gaps), readable by that
-/// library. Its last tensor, `checksums`, holds the XXH3 of the header and of every 16 MiB chunk of the bytes
-/// between header and checksums, so that every byte of the file is covered.
+/// library. Its first tensor, `checksums`, holds the XXH3 of all bytes before it and of every 16 MiB chunk of
+/// the bytes behind it, so that every byte of the file is covered. docs/data-format.md has the details.
 
 enum class ElementType { u8, i32, i64, u64, f32, f64 };
 
@@ -28,17 +30,24 @@ struct Tensor {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// Writes the tensors in the given order, atomically. Same arguments, same bytes.
+/// Writes the tensors atomically: those with larger elements first, so that all are aligned without gaps;
+/// otherwise in the given order. Names are distinct and neither "checksums" nor "__metadata__"; texts are
+/// UTF-8. Same arguments, same bytes.
 void write_container(const std::filesystem::path& path, const Metadata& metadata,
                      std::span<const Tensor> tensors);
+
+/// The bytes that write_container writes.
+std::vector<std::byte> container_bytes(const Metadata& metadata, std::span<const Tensor> tensors);
 
 /// A memory-mapped container. Opening checks layout and checksums and throws Error{input} with one sentence
 /// when the file is missing, cut, altered in any byte, or not a container at all.
 class Container {
  public:
-  static Container open(const std::filesystem::path& path);
-  /// The same over bytes in memory, which must outlive it; `name` stands for the path in messages.
-  static Container parse(std::span<const std::byte> bytes, std::string_view name);
+  static Container open(const std::filesystem::path& path, int threads = Execution::default_threads());
+  /// The same over bytes in memory, which must outlive it and be 8-byte aligned; `name` stands for the path
+  /// in messages.
+  static Container parse(std::span<const std::byte> bytes, std::string_view name,
+                         int threads = Execution::default_threads());
 
   [[nodiscard]] const Metadata& metadata() const { return metadata_; }
   /// Throws Error{input} when there is no such key.
@@ -46,10 +55,13 @@ class Container {
   [[nodiscard]] bool has(std::string_view tensor) const;
   /// Throws Error{input} when there is no such tensor, or its type is not the one asked for.
   [[nodiscard]] const Tensor& tensor(std::string_view name, ElementType type) const;
-  /// The elements of a tensor; T is one of the element types.
+  /// The elements of a tensor; T is one of the element types: uint8_t, int32_t, int64_t, uint64_t, float,
+  /// double.
   template <class T>
   [[nodiscard]] std::span<const T> elements(std::string_view name) const;
-  /// XXH3 over the whole file as 16 hex digits: the identity of prepared data in models and journals.
+  /// The tensors in file order, without `checksums`.
+  [[nodiscard]] std::span<const Tensor> tensors() const { return tensors_; }
+  /// XXH3 of the checksums as 16 hex digits: the identity of prepared data in models and journals.
   [[nodiscard]] const std::string& checksum() const { return checksum_; }
   /// How messages name it.
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -1,0 +1,106 @@
+#include "poise/data/dataset.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+namespace {
+
+constexpr std::int64_t max_count = std::numeric_limits<std::int32_t>::max();
+
+[[noreturn]] void inconsistent(std::string_view part, std::string_view what) {
+  fail(ErrorKind::input, "the prepared data is inconsistent: {} {}", part, what);
+}
+
+void check_ids(const Ids& ids, std::string_view part) {
+  const auto& offsets = ids.offsets();
+  if (offsets.empty() || offsets.front() != 0 || !std::is_sorted(offsets.begin(), offsets.end()) ||
+      offsets.back() != static_cast<std::int64_t>(ids.bytes().size()))
+    inconsistent(part, "have ids that do not fit their lengths");
+  if (ids.size() > max_count) inconsistent(part, "are more than 2147483647");
+}
+
+void check_offsets(const Csr& matrix, std::int64_t rows, std::int64_t cols, std::string_view part) {
+  if (matrix.rows != rows || matrix.cols != cols) inconsistent(part, "has another shape than its ids");
+  const auto& offsets = matrix.offsets;
+  if (static_cast<std::int64_t>(offsets.size()) != rows + 1 || offsets.front() != 0 ||
+      !std::is_sorted(offsets.begin(), offsets.end()))
+    inconsistent(part, "has row offsets that do not ascend");
+}
+
+void check_matrix(const Csr& matrix, std::int64_t rows, std::int64_t cols, std::string_view part) {
+  check_offsets(matrix, rows, cols, part);
+  if (matrix.offsets.back() != matrix.entries())
+    inconsistent(part, "has row offsets that do not fit its entries");
+  const CsrView view = matrix.view();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::int32_t previous = -1;
+    bool ascending = true;
+    for (const std::int32_t index : view.row(r)) {
+      ascending &= index > previous;
+      previous = index;
+    }
+    if (!ascending || previous >= cols)
+      inconsistent(part, "has a row that does not ascend within its columns");
+  }
+  if (!matrix.values.empty() && matrix.values.size() != matrix.indices.size())
+    inconsistent(part, "has values that do not fit its entries");
+  if (!std::all_of(matrix.values.begin(), matrix.values.end(),
+                   [](float value) { return std::isfinite(value); }))
+    inconsistent(part, "has a value that is not finite");
+}
+
+/// With the split `given` the fold-in only points at the training rows.
+void check_borrowed_rows(const Dataset& dataset, const HeldOut& held_out, std::string_view part) {
+  const Csr& train = dataset.train;
+  const Csr& fold_in = held_out.fold_in;
+  check_offsets(fold_in, held_out.users.size(), train.cols, part);
+  if (fold_in.rows < train.rows) inconsistent(part, "has fewer users than the training part");
+  if (!fold_in.indices.empty() || !fold_in.values.empty()) inconsistent(part, "has entries of its own");
+  const auto rest = fold_in.offsets.begin() + train.rows;
+  if (!std::equal(train.offsets.begin(), train.offsets.end(), fold_in.offsets.begin()) ||
+      !std::all_of(rest, fold_in.offsets.end(), [&](std::int64_t end) { return end == train.entries(); }))
+    inconsistent(part, "does not have the training rows");
+  for (std::int64_t r = 0; r < train.rows; ++r)
+    if (held_out.users[r] != dataset.users[r]) inconsistent(part, "does not begin with the training users");
+}
+
+void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string_view part) {
+  check_ids(held_out.users, fmt::format("{} users", part));
+  const std::string fold_in = fmt::format("the {} fold-in", part);
+  if (dataset.split == SplitKind::given)
+    check_borrowed_rows(dataset, held_out, fold_in);
+  else
+    check_matrix(held_out.fold_in, held_out.users.size(), dataset.items.size(), fold_in);
+  check_matrix(held_out.targets, held_out.users.size(), dataset.items.size(),
+               fmt::format("the {} target matrix", part));
+}
+
+}  // namespace
+
+CsrView Dataset::histories(const HeldOut& part) const {
+  CsrView view = part.fold_in.view();
+  if (split == SplitKind::given) {
+    view.indices = train.indices;
+    view.values = train.values;
+  }
+  return view;
+}
+
+void validate(const Dataset& dataset) {
+  const PrepareCounts& counts = dataset.counts;
+  if (std::min({counts.duplicates, counts.empty_ids, counts.below_threshold, counts.outside_catalogue,
+                counts.skipped_lines}) < 0)
+    inconsistent("a count of dropped rows", "is negative");
+  check_ids(dataset.items, "the items");
+  check_ids(dataset.users, "the training users");
+  check_matrix(dataset.train, dataset.users.size(), dataset.items.size(), "the training matrix");
+  if (dataset.validation) check_held_out(dataset, *dataset.validation, "validation");
+  if (dataset.test) check_held_out(dataset, *dataset.test, "test");
+}
+
+}  // namespace poise

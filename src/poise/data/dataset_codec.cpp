@@ -1,0 +1,198 @@
+#include <array>
+#include <charconv>
+#include <limits>
+#include <list>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "poise/base/error.hpp"
+#include "poise/data/dataset_file.hpp"
+#include "poise/data/packed_matrix.hpp"
+
+namespace poise {
+namespace {
+
+constexpr std::string_view format_name = "poise-data";
+constexpr std::string_view format_version = "1";
+constexpr std::int64_t max_count = std::numeric_limits<std::int32_t>::max();
+constexpr std::array<std::pair<SplitKind, std::string_view>, 3> split_names = {
+    {{SplitKind::users, "users"}, {SplitKind::given, "given"}, {SplitKind::none, "none"}}};
+constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 5> count_names = {
+    {{"duplicates", &PrepareCounts::duplicates},
+     {"empty_ids", &PrepareCounts::empty_ids},
+     {"below_threshold", &PrepareCounts::below_threshold},
+     {"outside_catalogue", &PrepareCounts::outside_catalogue},
+     {"skipped_lines", &PrepareCounts::skipped_lines}}};
+
+/// Collects tensors and keeps their bytes.
+class Encoder {
+ public:
+  explicit Encoder(int threads) : threads_(threads) {}
+
+  void set(const std::string& key, std::string_view value) {
+    metadata_.insert_or_assign(key, std::string(value));
+  }
+  void set(const std::string& key, std::int64_t value) { set(key, fmt::format("{}", value)); }
+
+  void add_ids(const std::string& name, const Ids& ids) {
+    std::vector<std::int64_t> lengths(ids.size());
+    for (std::int64_t k = 0; k < ids.size(); ++k) {
+      lengths[k] = ids.offsets()[k + 1] - ids.offsets()[k];
+      if (lengths[k] > max_count) fail(ErrorKind::input, "an id is too long: {} bytes", lengths[k]);
+    }
+    set(name, ids.size());
+    add(name + ".lengths", pack_numbers(lengths));
+    add(name + ".bytes", compress(std::as_bytes(std::span(ids.bytes()))));
+  }
+  void add_matrix(const std::string& name, PackedMatrix packed) {
+    add(name + ".counts", std::move(packed.counts));
+    add(name + ".gaps", std::move(packed.gaps));
+    if (!packed.values.empty()) add(name + ".values", std::move(packed.values));
+  }
+  void add_rows(const std::string& name, const Csr& matrix) {
+    add_matrix(name, pack_rows(matrix.view(), threads_));
+  }
+  void add_held_out(const std::string& name, const HeldOut& held_out, SplitKind split) {
+    add_ids(name + ".users", held_out.users);
+    if (split != SplitKind::given) add_rows(name + ".fold_in", held_out.fold_in);
+    add_rows(name + ".targets", held_out.targets);
+  }
+  [[nodiscard]] std::vector<std::byte> bytes() const { return container_bytes(metadata_, tensors_); }
+
+ private:
+  void add(std::string name, std::string bytes) {
+    const std::string& kept = storage_.emplace_back(std::move(bytes));
+    tensors_.push_back({.name = std::move(name),
+                        .type = ElementType::u8,
+                        .shape = {static_cast<std::int64_t>(kept.size())},
+                        .bytes = std::as_bytes(std::span(kept))});
+  }
+
+  int threads_;
+  Metadata metadata_;
+  std::vector<Tensor> tensors_;
+  std::list<std::string> storage_;  // a list, so that the tensors' spans stay
+};
+
+class Decoder {
+ public:
+  Decoder(const Container& container, const Execution& execution)
+      : container_(container), execution_(execution) {}
+
+  [[nodiscard]] std::int64_t number(const std::string& key, std::int64_t limit) const {
+    const std::string& text = container_.metadata(key);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > limit)
+      fail_damaged(container_.name(), fmt::format("its metadata {} is not a count", key));
+    return value;
+  }
+  [[nodiscard]] SplitKind split() const {
+    for (const auto& [kind, name] : split_names)
+      if (container_.metadata("split") == name) return kind;
+    fail_damaged(container_.name(), "it has an unknown split");
+  }
+  [[nodiscard]] Ids ids(const std::string& name) const {
+    const Packed packed_lengths = packed(name + ".lengths");
+    const auto lengths = unpack_numbers(packed_lengths, number(name, max_count), max_count);
+    std::vector<std::int64_t> offsets = {0};
+    offsets.reserve(lengths.size() + 1);
+    for (const std::int64_t length : lengths) offsets.push_back(offsets.back() + length);
+    const Packed packed_bytes = packed(name + ".bytes");
+    const Frame frame = split_frames(packed_bytes, 1).front();
+    if (frame.content != static_cast<std::uint64_t>(offsets.back()))
+      fail_damaged(packed_bytes.name, "it does not fit the lengths");
+    std::string bytes(frame.content, '\0');
+    decompress(frame, std::as_writable_bytes(std::span(bytes)), packed_bytes.name);
+    return {std::move(bytes), std::move(offsets)};
+  }
+  [[nodiscard]] PackedMatrixView matrix(const std::string& name) const {
+    PackedMatrixView view{.counts = packed(name + ".counts"), .gaps = packed(name + ".gaps"), .values = {}};
+    if (container_.has(name + ".values")) view.values = packed(name + ".values");
+    return view;
+  }
+  [[nodiscard]] Csr rows(const std::string& name, std::int64_t rows, std::int64_t cols) const {
+    return unpack_rows(matrix(name), rows, cols, execution_);
+  }
+  [[nodiscard]] std::optional<HeldOut> held_out(const std::string& name, const Dataset& dataset) const {
+    if (!container_.metadata().contains(name + ".users")) return {};
+    HeldOut part;
+    part.users = ids(name + ".users");
+    const std::int64_t users = part.users.size();
+    const std::int64_t items = dataset.items.size();
+    if (dataset.split == SplitKind::given)
+      part.fold_in = borrowed_rows(dataset.train, users);
+    else
+      part.fold_in = rows(name + ".fold_in", users, items);
+    part.targets = rows(name + ".targets", users, items);
+    return part;
+  }
+
+ private:
+  [[nodiscard]] Packed packed(const std::string& name) const {
+    return {container_.tensor(name, ElementType::u8).bytes,
+            fmt::format("{}, tensor {},", container_.name(), name)};
+  }
+  [[nodiscard]] Csr borrowed_rows(const Csr& train, std::int64_t rows) const {
+    if (rows < train.rows) fail_damaged(container_.name(), "a part has fewer users than the training part");
+    Csr matrix{.rows = rows, .cols = train.cols, .offsets = train.offsets, .indices = {}, .values = {}};
+    matrix.offsets.resize(rows + 1, train.entries());
+    return matrix;
+  }
+
+  const Container& container_;
+  const Execution& execution_;
+};
+
+Dataset decode(const Container& container, const Execution& execution) {
+  if (container.metadata("format") != format_name)
+    fail(ErrorKind::input, "{} holds no prepared data but {}", container.name(),
+         container.metadata("format"));
+  if (container.metadata("version") != format_version)
+    fail(ErrorKind::input, "{} has version {} of the data format, this program reads version {}",
+         container.name(), container.metadata("version"), format_version);
+  const Decoder decoder(container, execution);
+  Dataset dataset;
+  dataset.split = decoder.split();
+  for (const auto& [key, member] : count_names)
+    dataset.counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
+  dataset.items = decoder.ids("items");
+  dataset.users = decoder.ids("train.users");
+  dataset.train =
+      unpack_columns(decoder.matrix("train"), dataset.users.size(), dataset.items.size(), execution);
+  dataset.validation = decoder.held_out("validation", dataset);
+  dataset.test = decoder.held_out("test", dataset);
+  validate(dataset);
+  return dataset;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_dataset(const Dataset& dataset, int threads) {
+  validate(dataset);
+  Encoder encoder(threads);
+  encoder.set("format", format_name);
+  encoder.set("version", format_version);
+  for (const auto& [kind, name] : split_names)
+    if (kind == dataset.split) encoder.set("split", name);
+  for (const auto& [key, member] : count_names) encoder.set(key, dataset.counts.*member);
+  encoder.add_ids("items", dataset.items);
+  encoder.add_ids("train.users", dataset.users);
+  encoder.add_matrix("train", pack_columns(dataset.train.view(), threads));
+  if (dataset.validation) encoder.add_held_out("validation", *dataset.validation, dataset.split);
+  if (dataset.test) encoder.add_held_out("test", *dataset.test, dataset.split);
+  return encoder.bytes();
+}
+
+Dataset decode_dataset(const Container& container, const Execution& execution) {
+  try {
+    return decode(container, execution);
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::resources, "not enough memory to load {}", container.name());
+  } catch (const std::length_error&) {
+    fail(ErrorKind::resources, "not enough memory to load {}", container.name());
+  }
+}
+
+}  // namespace poise

@@ -1,0 +1,126 @@
+#include "poise/io/atomic_file.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+namespace {
+
+constexpr std::string_view suffix = ".partial";
+
+[[noreturn]] void fail_to_write(const std::filesystem::path& path, int reason) {
+  fail(ErrorKind::resources, "cannot write {}: {}", path.string(), std::strerror(reason));
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+std::string temporary_prefix(const std::filesystem::path& path) {
+  return fmt::format(".{}.", path.filename().string());
+}
+
+/// `.NAME.PID-NUMBER.partial`: the number tells apart the files that one process writes.
+std::filesystem::path temporary_for(const std::filesystem::path& path) {
+  static std::atomic<unsigned> number = 0;
+  return folder_of(path) /
+         fmt::format("{}{}-{}{}", temporary_prefix(path), ::getpid(), number.fetch_add(1), suffix);
+}
+
+/// The process that made a temporary file for the target with this prefix, if the name is one.
+std::optional<pid_t> writer_of(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix)) return {};
+  if (name.size() <= prefix.size() + suffix.size()) return {};
+  name = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+  const char* const end = name.data() + name.size();
+  pid_t pid = 0;
+  const auto [dash, pid_error] = std::from_chars(name.data(), end, pid);
+  if (pid_error != std::errc() || pid <= 0 || dash == end || *dash != '-') return {};
+  unsigned number = 0;
+  const auto [rest, number_error] = std::from_chars(dash + 1, end, number);
+  if (number_error != std::errc() || rest != end) return {};
+  return pid;
+}
+
+/// Removes what killed processes left for this target. A process number alone proves little on a volume that
+/// several machines or containers share, hence the lock that every writer holds.
+void remove_stale(const std::filesystem::path& path) {
+  const std::string prefix = temporary_prefix(path);
+  std::error_code ignored;
+  std::filesystem::directory_iterator entry(folder_of(path), ignored);
+  for (; !ignored && entry != std::filesystem::directory_iterator(); entry.increment(ignored)) {
+    const auto pid = writer_of(entry->path().filename().string(), prefix);
+    if (!pid || ::kill(*pid, 0) == 0 || errno != ESRCH) continue;
+    const int descriptor = ::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) continue;
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+    ::close(descriptor);
+  }
+}
+
+/// Makes the rename itself durable; some file systems cannot and say so, which is no failure.
+void sync_folder(const std::filesystem::path& path) {
+  const int descriptor = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  const int result = ::fsync(descriptor);
+  const int reason = errno;
+  ::close(descriptor);
+  if (result != 0 && (reason == EIO || reason == ENOSPC || reason == EDQUOT)) fail_to_write(path, reason);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  if (!path_.has_filename())
+    fail(ErrorKind::resources, "cannot write \"{}\": not a file name", path_.string());
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path_, ignored);
+  // The rename would put a plain file in the place of a device or a pipe.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    fail(ErrorKind::resources, "cannot write {}: it exists and is not a regular file", path_.string());
+  remove_stale(path_);
+  temporary_ = temporary_for(path_);
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail_to_write(path_, errno);
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_to_write(path_, errno);
+    if (written == 0) fail_to_write(path_, ENOSPC);
+    bytes = bytes.subspan(written);
+  }
+}
+
+void AtomicFile::commit() {
+  while (::fsync(descriptor_) != 0) {
+    if (errno != EINTR) fail_to_write(path_, errno);
+  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_to_write(path_, errno);
+  temporary_.clear();
+  ::close(descriptor_);  // after fsync it has no write error left to report
+  descriptor_ = -1;
+  sync_folder(path_);
+}
+
+}  // namespace poise
