@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "poise/base/parallel.hpp"
+#include "poise/data/interactions.hpp"
+#include "poise/linalg/csr.hpp"
+
+namespace poise {
+
+/// Data sets that synthetic feedback can resemble in size, popularity and activity:
+///
+///   shape     users  items  interactions  least items a user  least users an item  top tenth of items holds
+///   ml_20m   136677  20108        10.0 M                   5                    3  80 to 92 %
+///   netflix  463435  17769        56.9 M                   5                    3  80 to 92 %
+///   msd      571355  41140        33.6 M                  20                  200  about half
+///   demo       2400    700         0.1 M                   5                    5  about 45 %
+///
+/// In all of them a median user has about half the items of a mean one.
+enum class SynthShape { ml_20m, netflix, msd, demo };
+
+/// "ml-20m", "netflix", "msd" or "demo"; Error{usage} otherwise.
+SynthShape parse_synth_shape(std::string_view name);
+
+struct SynthOptions {
+  SynthShape shape = SynthShape::demo;
+  double scale = 1.0;  ///< multiplies the users (rounded), the interactions and the least users of an item
+  std::uint64_t seed = 1;
+  bool values = false;  ///< also how often: a count of at least 1 for each entry
+};
+
+/// Realistic implicit feedback, users x items, from a seed: the same bytes for any thread count.
+///
+/// Each item has a long-tailed popularity, belongs mostly to one latent taste group (partly to a second), to
+/// a niche of that group and to a series of three items. Each user favours a few groups and niches, and draws
+/// items without replacement by popularity x affinity. So there is structure at ranks of some ten (groups),
+/// some hundred (niches) and beyond (series). Item numbers carry no meaning. At a scale below 1 rare items
+/// may have no user. Counts have a Pareto tail and are larger where the affinity is.
+///
+/// Error{usage} when the scale leaves no user or more than 2^31 - 1 of them. O(entries), in parallel over
+/// users.
+Csr synthesize(const SynthOptions& options, const Execution& execution);
+
+/// Writes the matrix as a log `user,item,count` (`user,item` when it has no values) with a header, one row
+/// per entry, users and items numbered from 1. Rows are grouped by user; their order within a user is random,
+/// from the seed. The file appears whole or not at all.
+void write_synth_csv(const std::filesystem::path& path, CsrView matrix, std::uint64_t seed,
+                     const Execution& execution);
+
+/// The log that write_synth_csv writes, as reading it back would give it. Takes over the matrix's memory.
+Interactions synth_interactions(Csr matrix, std::uint64_t seed, const Execution& execution);
+
+}  // namespace poise

@@ -1,0 +1,114 @@
+#include "poise/data/synth/shape.hpp"
+
+namespace poise {
+
+SynthShape parse_synth_shape(std::string_view name) {
+  if (name == "ml-20m") return SynthShape::ml_20m;
+  if (name == "netflix") return SynthShape::netflix;
+  if (name == "msd") return SynthShape::msd;
+  if (name == "demo") return SynthShape::demo;
+  fail(ErrorKind::usage, "unknown shape '{}': choose ml-20m, netflix, msd or demo", name);
+}
+
+}  // namespace poise
+
+namespace poise::synth {
+namespace {
+
+// Activity: sigma follows from median / mean = 1/2 of the whole count (minimum included); the larger the
+// minimum's part of the mean, the larger the sigma. Popularity: exponent and offset set the top tenth's share
+// and the first item's; heavy users own the popular items already, which flattens the curve, so the weights
+// are steeper than the result.
+constexpr Shape ml_20m{
+    .users = 136'677,
+    .items = 20'108,
+    .interactions = 10'000'000,
+    .min_user_items = 5,
+    .min_item_users = 3,
+    .max_user_share = 0.2,
+    .activity_sigma = 1.24,
+    .popularity_exponent = 1.8,
+    .popularity_offset = 80,
+    .popularity_floor = 0,
+    .groups = 20,
+    .niches_per_group = 12,
+    .broad_least = 0.1,
+    .broad_most = 0.5,
+    .niche_share = 0.5,
+    .series_share = 0.2,
+};
+
+constexpr Shape netflix{
+    .users = 463'435,
+    .items = 17'769,
+    .interactions = 56'900'000,
+    .min_user_items = 5,
+    .min_item_users = 3,
+    .max_user_share = 0.2,
+    .activity_sigma = 1.21,
+    .popularity_exponent = 2.2,
+    .popularity_offset = 175,
+    .popularity_floor = 0,
+    .groups = 20,
+    .niches_per_group = 12,
+    .broad_least = 0.1,
+    .broad_most = 0.5,
+    .niche_share = 0.5,
+    .series_share = 0.2,
+};
+
+constexpr Shape msd{
+    .users = 571'355,
+    .items = 41'140,
+    .interactions = 33'600'000,
+    .min_user_items = 20,
+    .min_item_users = 200,
+    .max_user_share = 0.1,
+    .activity_sigma = 1.5,
+    .popularity_exponent = 1.3,
+    .popularity_offset = 300,
+    .popularity_floor = 0.006,
+    .groups = 40,
+    .niches_per_group = 20,
+    .broad_least = 0.05,
+    .broad_most = 0.35,
+    .niche_share = 0.6,
+    .series_share = 0.25,
+};
+
+constexpr Shape demo{
+    .users = 2'400,
+    .items = 700,
+    .interactions = 100'000,
+    .min_user_items = 5,
+    .min_item_users = 5,
+    .max_user_share = 0.4,
+    .activity_sigma = 1.35,
+    .popularity_exponent = 2.5,
+    .popularity_offset = 60,
+    .popularity_floor = 0,
+    .groups = 10,
+    .niches_per_group = 5,
+    .broad_least = 0.1,
+    .broad_most = 0.4,
+    .niche_share = 0.5,
+    .series_share = 0.2,
+};
+
+}  // namespace
+
+const Shape& shape_of(SynthShape shape) {
+  switch (shape) {
+    case SynthShape::ml_20m:
+      return ml_20m;
+    case SynthShape::netflix:
+      return netflix;
+    case SynthShape::msd:
+      return msd;
+    case SynthShape::demo:
+      break;
+  }
+  return demo;
+}
+
+}  // namespace poise::synth

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/data/synth/catalogue.hpp"
+
+namespace poise::synth {
+
+/// What one user likes: some groups and, within each, some niches; the rest is popularity.
+struct Taste {
+  static constexpr int max_groups = 4;
+  static constexpr int niches_each = 2;
+
+  double broad = 0;  ///< share of draws by popularity alone
+  int groups = 0;
+  std::array<std::int32_t, max_groups> group{};
+  std::array<double, max_groups> share{};  ///< of the other draws; adds up to 1
+  std::array<std::array<std::int32_t, niches_each>, max_groups> niche{};
+
+  /// How much the user likes an item: 0 outside the favoured groups, up to 2.
+  [[nodiscard]] double affinity(const Catalogue& catalogue, std::int32_t item) const;
+};
+
+/// The taste of a user: a function of (seed, user).
+Taste make_taste(const Shape& shape, const Catalogue& catalogue, std::uint64_t seed, std::int64_t user);
+
+/// How many items each user has: lognormal above the minimum, capped, their sum as close to `total` as
+/// rounding allows. O(users).
+std::vector<std::int64_t> make_activity(const Shape& shape, std::int64_t users, std::int64_t total,
+                                        std::uint64_t seed);
+
+/// Marks items as taken, for one user after the other; forgetting all marks is O(1).
+class Taken {
+ public:
+  explicit Taken(std::int64_t items) : stamp_(items, 0) {}
+  void clear() { ++now_; }
+  /// False when it was taken already.
+  bool take(std::int32_t item) {
+    if (stamp_[item] == now_) return false;
+    stamp_[item] = now_;
+    return true;
+  }
+
+ private:
+  std::vector<std::uint32_t> stamp_;
+  std::uint32_t now_ = 0;
+};
+
+/// Fills `row` with distinct items of the user, ascending.
+void draw_items(const Shape& shape, const Catalogue& catalogue, const Taste& taste, CounterRng rng,
+                Taken& taken, std::span<std::int32_t> row);
+
+}  // namespace poise::synth
