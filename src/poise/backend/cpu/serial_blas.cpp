@@ -1,0 +1,17 @@
+#include "poise/backend/cpu/serial_blas.hpp"
+
+#include <cblas.h>
+#include <omp.h>
+
+namespace poise {
+
+// OpenBLAS' OpenMP variant asks omp_get_max_threads() at every call that is not inside an active region; a
+// region of one thread is not active. openblas_set_num_threads() would change the same setting for good.
+SerialBlas::SerialBlas() : openmp_threads_(omp_get_max_threads()) {
+  omp_set_num_threads(1);
+  if (openblas_get_parallel() == OPENBLAS_THREAD) openblas_set_num_threads(1);
+}
+
+SerialBlas::~SerialBlas() { omp_set_num_threads(openmp_threads_); }
+
+}  // namespace poise
