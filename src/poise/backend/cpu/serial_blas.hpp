@@ -13,6 +13,7 @@ class SerialBlas {
 
  private:
   int openmp_threads_;
+  int blas_threads_;
 };
 
 }  // namespace poise
