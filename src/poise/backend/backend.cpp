@@ -1,0 +1,17 @@
+#include "poise/backend/backend.hpp"
+
+#include "poise/backend/cpu/cpu_backend.hpp"
+#include "poise/backend/reference/reference_backend.hpp"
+#include "poise/base/error.hpp"
+
+namespace poise {
+
+std::string_view to_string(BackendKind kind) { return kind == BackendKind::reference ? "reference" : "cpu"; }
+
+std::unique_ptr<Backend> make_backend(BackendKind kind, int threads) {
+  if (threads < 1) fail(ErrorKind::usage, "{} threads asked for: give at least 1", threads);
+  if (kind == BackendKind::reference) return std::make_unique<ReferenceBackend>();
+  return std::make_unique<CpuBackend>(threads);
+}
+
+}  // namespace poise

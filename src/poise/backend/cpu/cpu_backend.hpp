@@ -1,0 +1,25 @@
+#pragma once
+
+#include "poise/backend/backend.hpp"
+
+namespace poise {
+
+/// OpenBLAS inside tiles of fixed size, OpenMP over the tiles; see backend.hpp.
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(int threads);
+
+  [[nodiscard]] std::string_view name() const override { return to_string(BackendKind::cpu); }
+  void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b, float beta,
+            MatrixView<float> c) override;
+  void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
+            double beta, MatrixView<double> c) override;
+  void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) override;
+  void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) override;
+  RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) override;
+
+ private:
+  int threads_;
+};
+
+}  // namespace poise

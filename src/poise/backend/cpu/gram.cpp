@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "poise/backend/cpu/cpu_backend.hpp"
+#include "poise/base/parallel.hpp"
+
+namespace poise {
+namespace {
+
+constexpr std::int64_t items_per_tile = 16;
+constexpr std::int64_t mirror_edge = 64;
+
+/// The upper triangle, one item i at a time: G_ij = sum of a_u over the users u of i that also have j >= i.
+/// The sums of one row of G stay in cache. `Sum` is an integer for counts and double for weights.
+template <class Sum, class WeightOf>
+void upper_triangle(CsrView x, int threads, const WeightOf& weight_of, MatrixView<float> g) {
+  const Csr users_of = transpose(x);
+  const Tiling tiling{x.cols, items_per_tile};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    std::vector<Sum> sums(x.cols);
+    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
+      std::fill(sums.begin() + i, sums.end(), Sum{0});
+      for (const std::int32_t u : users_of.view().row(i)) {
+        const Sum weight = weight_of(u);
+        const auto items = x.row(u);
+        auto item = std::lower_bound(items.begin(), items.end(), i);
+        for (; item != items.end(); ++item) sums[*item] += weight;
+      }
+      for (std::int64_t j = i; j < x.cols; ++j) g(i, j) = static_cast<float>(sums[j]);
+    }
+  });
+}
+
+/// G_ji = G_ij below the diagonal, by square blocks so that neither side strides through memory.
+void mirror_upper(MatrixView<float> g, int threads) {
+  const Tiling tiling{g.rows, mirror_edge};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t source = 0; source <= tile; ++source) {
+      for (std::int64_t j = tiling.first(tile); j < tiling.last(tile); ++j) {
+        const std::int64_t end = std::min(tiling.last(source), j);
+        for (std::int64_t i = tiling.first(source); i < end; ++i) g(j, i) = g(i, j);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void CpuBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) {
+  assert(g.rows == x.cols && g.cols == x.cols);
+  assert(row_weights.empty() || static_cast<std::int64_t>(row_weights.size()) == x.rows);
+  if (row_weights.empty()) {
+    upper_triangle<std::int32_t>(
+        x, threads_, [](std::int32_t) { return 1; }, g);
+  } else {
+    upper_triangle<double>(
+        x, threads_, [&](std::int32_t u) { return row_weights[u]; }, g);
+  }
+  mirror_upper(g, threads_);
+}
+
+}  // namespace poise

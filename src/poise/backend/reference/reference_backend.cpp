@@ -1,0 +1,93 @@
+#include "poise/backend/reference/reference_backend.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <vector>
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+namespace {
+
+template <class T>
+void plain_gemm(Op op_a, Op op_b, T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta,
+                MatrixView<T> c) {
+  const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
+  for (std::int64_t i = 0; i < c.rows; ++i) {
+    for (std::int64_t j = 0; j < c.cols; ++j) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < inner; ++k) {
+        const double left = op_a == Op::none ? a(i, k) : a(k, i);
+        const double right = op_b == Op::none ? b(k, j) : b(j, k);
+        sum += left * right;
+      }
+      const double kept = beta == 0 ? 0 : static_cast<double>(beta) * c(i, j);
+      c(i, j) = static_cast<T>(alpha * sum + kept);
+    }
+  }
+}
+
+}  // namespace
+
+void ReferenceBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a,
+                            MatrixView<const float> b, float beta, MatrixView<float> c) {
+  plain_gemm(op_a, op_b, alpha, a, b, beta, c);
+}
+
+void ReferenceBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a,
+                            MatrixView<const double> b, double beta, MatrixView<double> c) {
+  plain_gemm(op_a, op_b, alpha, a, b, beta, c);
+}
+
+void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) {
+  Matrix<double> sums(x.cols, x.cols);
+  for (std::int64_t u = 0; u < x.rows; ++u) {
+    const double weight = row_weights.empty() ? 1 : row_weights[u];
+    for (const std::int32_t i : x.row(u)) {
+      for (const std::int32_t j : x.row(u)) sums(i, j) += weight;
+    }
+  }
+  for (std::int64_t i = 0; i < x.cols; ++i) {
+    for (std::int64_t j = 0; j < x.cols; ++j) g(i, j) = static_cast<float>(sums(i, j));
+  }
+}
+
+void ReferenceBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) {
+  for (std::int64_t u = 0; u < x.rows; ++u) {
+    const auto columns = x.row(u);
+    const auto values = x.row_values(u);
+    for (std::int64_t j = 0; j < b.cols; ++j) {
+      double sum = 0;
+      for (std::size_t e = 0; e < columns.size(); ++e) {
+        const double value = values.empty() ? 1 : values[e];
+        sum += value * b(columns[e], j);
+      }
+      y(u, j) = static_cast<float>(sum);
+    }
+  }
+}
+
+RankedLists ReferenceBackend::top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) {
+  RankedLists lists(scores.rows, std::min(k, scores.cols));
+  for (std::int64_t u = 0; u < scores.rows; ++u) {
+    const auto left_out = excluded.row(u);
+    std::vector<std::int32_t> order;
+    for (std::int32_t i = 0; i < scores.cols; ++i) {
+      if (std::isnan(scores(u, i)))
+        fail(ErrorKind::numerical, "the score of item number {} is not a number", i);
+      if (std::find(left_out.begin(), left_out.end(), i) == left_out.end()) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int32_t i, std::int32_t j) { return scores(u, i) > scores(u, j); });
+    const auto size = std::min<std::int64_t>(order.size(), lists.width());
+    for (std::int64_t r = 0; r < size; ++r) {
+      lists.item_slots(u)[r] = order[r];
+      lists.score_slots(u)[r] = scores(u, order[r]);
+    }
+    lists.resize(u, size);
+  }
+  return lists;
+}
+
+}  // namespace poise

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "poise/base/parallel.hpp"
+#include "poise/evaluate/metrics.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/linalg/matrix.hpp"
+#include "poise/recommend/scorer.hpp"
+
+namespace poise {
+
+struct EvaluateOptions {
+  std::vector<Metric> metrics = {{MetricKind::recall, 20}, {MetricKind::recall, 50}, {MetricKind::ndcg, 100}};
+  RecallDenominator denominator = RecallDenominator::min;
+};
+
+struct MetricResult {
+  Metric metric;
+  double mean = 0;
+  /// sd / sqrt(users), sd with divisor users; absent for coverage, which is one number for all users.
+  std::optional<double> standard_error = std::nullopt;
+};
+
+struct EvaluationResult {
+  std::int64_t users = 0;  ///< those with at least one target: the ones measured
+  std::int64_t users_without_targets = 0;
+  std::vector<MetricResult> metrics;  ///< in the order asked for
+
+  std::vector<Metric> per_user_metrics;  ///< the metrics without coverage, the columns of per_user
+  std::vector<std::int64_t> user_rows;   ///< the row in `targets` of each measured user
+  Matrix<double> per_user;               ///< users x per_user_metrics
+};
+
+/// Ranks all items but those of the history for every user, ties to the lower index, and averages the metrics
+/// over the users that have a target. Coverage@R is the share of the catalogue that stands in the top R of at
+/// least one of them. A target that is also in the history counts as one but cannot be found.
+///
+/// Row u of `histories` and `targets` belong together; `training_counts` (users of each item) is read for
+/// stratified recall alone and may be empty otherwise. Works in blocks of users; the result does not depend
+/// on the threads. Error{input} when shapes differ or no user has a target, Error{usage} without metrics,
+/// Error{numerical} for a NaN score.
+EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targets,
+                          std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
+                          const Execution& execution);
+
+}  // namespace poise

@@ -1,0 +1,54 @@
+#include "poise/recommend/recommend.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "poise/base/error.hpp"
+#include "poise/recommend/scored_blocks.hpp"
+#include "poise/recommend/top_k.hpp"
+
+namespace poise {
+namespace {
+
+/// Ascending and distinct; Error{input} for an item outside the catalogue.
+std::vector<std::int32_t> sorted_items(std::vector<std::int32_t> items, std::int64_t catalogue) {
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  if (!items.empty() && (items.front() < 0 || items.back() >= catalogue)) {
+    fail(ErrorKind::input, "item number {} is not one of the model's {} items",
+         items.front() < 0 ? items.front() : items.back(), catalogue);
+  }
+  return items;
+}
+
+}  // namespace
+
+RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOptions& options,
+                      const Execution& execution) {
+  if (options.k < 1) fail(ErrorKind::usage, "k is {}: ask for at least one item", options.k);
+  const std::vector<std::int32_t> exclude = sorted_items(options.exclude, scorer.items());
+  std::optional<std::vector<std::int32_t>> only;
+  if (options.only) only = sorted_items(*options.only, scorer.items());
+
+  RankedLists lists(histories.rows, std::min(options.k, scorer.items()));
+  for_each_scored_block(
+      scorer, histories, "recommending", execution, [&](std::int64_t first, MatrixView<const float> scores) {
+        std::vector<std::int32_t> both;
+        for (std::int64_t row = first; row < first + scores.rows; ++row) {
+          Candidates candidates{.excluded = exclude, .only = only};
+          if (options.exclude_history) {
+            const auto history = histories.row(row);
+            both.clear();
+            std::set_union(history.begin(), history.end(), exclude.begin(), exclude.end(),
+                           std::back_inserter(both));
+            candidates.excluded = both;
+          }
+          lists.resize(
+              row, top_k(scores.row(row - first), candidates, lists.item_slots(row), lists.score_slots(row)));
+        }
+      });
+  return lists;
+}
+
+}  // namespace poise

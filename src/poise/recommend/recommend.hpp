@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/recommend/ranked_lists.hpp"
+#include "poise/recommend/scorer.hpp"
+
+namespace poise {
+
+struct RecommendOptions {
+  std::int64_t k = 20;
+  bool exclude_history = true;
+  std::vector<std::int32_t> exclude = {};  ///< items that nobody is recommended, in any order
+  std::optional<std::vector<std::int32_t>> only = std::nullopt;  ///< recommend nothing else, in any order
+};
+
+/// The k best items for each row of `histories`, ordered by score descending, then item index ascending. A
+/// list is shorter than k where fewer items are left. Works in blocks of users; the result does not depend on
+/// the threads. Error{usage} for k < 1, Error{input} for an unknown item, Error{numerical} for a NaN score.
+RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOptions& options,
+                      const Execution& execution);
+
+}  // namespace poise
