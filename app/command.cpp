@@ -63,7 +63,7 @@ void Context::say(std::string_view message) const {
 
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
-  for (std::size_t k = digits.size(); k > 3; k -= 3) digits.insert(k - 3, " ");
+  for (std::size_t k = digits.size(); k > 3; k -= 3) digits.insert(k - 3, 1, ' ');
   return digits;
 }
 

@@ -116,6 +116,11 @@ LogFormat detect_format(const std::filesystem::path& name, std::string_view samp
 
 }  // namespace logs
 
+std::string_view log_format_name(LogFormat format) {
+  return std::find_if(names.begin(), names.end(), [&](const auto& name) { return name.second == format; })
+      ->first;
+}
+
 LogFormat parse_log_format(std::string_view name) {
   const auto* const found =
       std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == name; });
