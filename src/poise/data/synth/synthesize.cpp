@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <span>
 
 #include "poise/data/synth.hpp"
 #include "poise/data/synth/repair.hpp"
@@ -59,7 +61,7 @@ Csr synthesize(const SynthOptions& options, const Execution& execution) {
   matrix.indices.resize(matrix.offsets.back());
 
   const Tiling tiling{size.users, users_per_tile};
-  Progress progress(execution.observer, "synthesize", size.users, "users");
+  std::optional<Progress> drawing(std::in_place, execution.observer, "synthesize", size.users, "users");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
     Taken taken(size.items);
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
@@ -67,17 +69,20 @@ Csr synthesize(const SynthOptions& options, const Execution& execution) {
                  CounterRng(options.seed, Purpose::items, u), taken,
                  std::span(matrix.indices).subspan(matrix.offsets[u], activity[u]));
     }
-    progress.advance(tiling.last(tile) - tiling.first(tile));
+    drawing->advance(tiling.last(tile) - tiling.first(tile));
   });
+  drawing.reset();
 
   const auto least = static_cast<std::int64_t>(static_cast<double>(shape.min_item_users) * options.scale);
   repair_rare_items(matrix, shape, catalogue, least, options.seed);
   if (options.values) {
     matrix.values.resize(matrix.indices.size());
+    Progress counting(execution.observer, "count", size.users, "users");
     for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
       for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
         fill_values(matrix, shape, catalogue, options.seed, u);
       }
+      counting.advance(tiling.last(tile) - tiling.first(tile));
     });
   }
   return matrix;
