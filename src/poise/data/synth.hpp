@@ -31,6 +31,16 @@ struct SynthOptions {
   bool values = false;  ///< also how often: a count of at least 1 for each entry
 };
 
+/// What a call of synthesize will make: known before, so that time and memory can be estimated. The number of
+/// interactions is approximate.
+struct SynthSize {
+  std::int64_t users = 0;
+  std::int64_t items = 0;
+  std::int64_t interactions = 0;
+};
+/// Error{usage} when the scale leaves no user or more than 2^31 - 1 of them.
+SynthSize synth_size(const SynthOptions& options);
+
 /// Realistic implicit feedback, users x items, from a seed: the same bytes for any thread count.
 ///
 /// Each item has a long-tailed popularity, belongs mostly to one latent taste group (partly to a second), to
@@ -39,8 +49,7 @@ struct SynthOptions {
 /// some hundred (niches) and beyond (series). Item numbers carry no meaning. At a scale below 1 rare items
 /// may have no user. Counts have a Pareto tail and are larger where the affinity is.
 ///
-/// Error{usage} when the scale leaves no user or more than 2^31 - 1 of them. O(entries), in parallel over
-/// users.
+/// Error{usage} as synth_size. O(entries) time, in parallel over users; 4 bytes an entry, 8 with values.
 Csr synthesize(const SynthOptions& options, const Execution& execution);
 
 /// Writes the matrix as a log `user,item,count` (`user,item` when it has no values) with a header, one row

@@ -1,7 +1,9 @@
 #include "poise/data/synth/catalogue.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace poise::synth {

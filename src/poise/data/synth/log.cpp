@@ -1,6 +1,12 @@
+#include <algorithm>
+#include <array>
 #include <charconv>
-#include <numeric>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "poise/data/synth.hpp"
 #include "poise/data/synth/counter_rng.hpp"

@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <span>
 
 #include "poise/data/synth.hpp"
 #include "poise/data/synth/repair.hpp"
@@ -13,14 +15,6 @@ namespace {
 using namespace synth;
 
 constexpr std::int64_t users_per_tile = 1024;
-
-std::int64_t scaled_users(const Shape& shape, double scale) {
-  const double users = std::round(scale * static_cast<double>(shape.users));
-  if (!(users >= 1.0 && users <= std::numeric_limits<std::int32_t>::max())) {
-    fail(ErrorKind::usage, "a scale of {} does not give between 1 and 2^31 - 1 users: choose another", scale);
-  }
-  return static_cast<std::int64_t>(users);
-}
 
 /// How often a user who likes an item that much came back to it.
 float draw_count(double affinity, CounterRng rng) {
@@ -43,39 +37,52 @@ void fill_values(Csr& matrix, const Shape& shape, const Catalogue& catalogue, st
 
 }  // namespace
 
+SynthSize synth_size(const SynthOptions& options) {
+  const Shape& shape = shape_of(options.shape);
+  const double users = std::round(options.scale * static_cast<double>(shape.users));
+  if (!(users >= 1.0 && users <= std::numeric_limits<std::int32_t>::max())) {
+    fail(ErrorKind::usage, "a scale of {} does not give between 1 and 2^31 - 1 users: choose another",
+         options.scale);
+  }
+  const double mean = static_cast<double>(shape.interactions) / static_cast<double>(shape.users);
+  return {std::llround(users), shape.items, std::llround(users * mean)};
+}
+
 Csr synthesize(const SynthOptions& options, const Execution& execution) {
   const Shape& shape = shape_of(options.shape);
-  const std::int64_t users = scaled_users(shape, options.scale);
-  const auto total = static_cast<std::int64_t>(
-      std::llround(static_cast<double>(shape.interactions) * static_cast<double>(users) / shape.users));
+  const SynthSize size = synth_size(options);
   const Catalogue catalogue = make_catalogue(shape, options.seed);
 
-  Csr matrix{.rows = users, .cols = shape.items, .offsets = {0}, .indices = {}, .values = {}};
-  const std::vector<std::int64_t> activity = make_activity(shape, users, total, options.seed);
-  matrix.offsets.resize(users + 1);
+  Csr matrix{.rows = size.users, .cols = size.items, .offsets = {0}, .indices = {}, .values = {}};
+  const std::vector<std::int64_t> activity =
+      make_activity(shape, size.users, size.interactions, options.seed);
+  matrix.offsets.resize(size.users + 1);
   std::inclusive_scan(activity.begin(), activity.end(), matrix.offsets.begin() + 1);
   matrix.indices.resize(matrix.offsets.back());
 
-  const Tiling tiling{users, users_per_tile};
-  Progress progress(execution.observer, "synthesize", users, "users");
+  const Tiling tiling{size.users, users_per_tile};
+  std::optional<Progress> drawing(std::in_place, execution.observer, "synthesize", size.users, "users");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    Taken taken(shape.items);
+    Taken taken(size.items);
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
       draw_items(shape, catalogue, make_taste(shape, catalogue, options.seed, u),
                  CounterRng(options.seed, Purpose::items, u), taken,
                  std::span(matrix.indices).subspan(matrix.offsets[u], activity[u]));
     }
-    progress.advance(tiling.last(tile) - tiling.first(tile));
+    drawing->advance(tiling.last(tile) - tiling.first(tile));
   });
+  drawing.reset();
 
   const auto least = static_cast<std::int64_t>(static_cast<double>(shape.min_item_users) * options.scale);
   repair_rare_items(matrix, shape, catalogue, least, options.seed);
   if (options.values) {
     matrix.values.resize(matrix.indices.size());
+    Progress counting(execution.observer, "count", size.users, "users");
     for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
       for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
         fill_values(matrix, shape, catalogue, options.seed, u);
       }
+      counting.advance(tiling.last(tile) - tiling.first(tile));
     });
   }
   return matrix;
