@@ -3,6 +3,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,16 @@ int report(int code, std::string_view message) {
   return code;
 }
 
+/// The options as a config file, defaults included; those with no value and no default are left out.
+std::string config_text(const CLI::App& parser) {
+  std::istringstream lines(parser.config_to_str(true, true));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.ends_with("=\"\"")) text += line + "\n";
+  }
+  return text;
+}
+
 /// Parses and runs one command; errors leave as exceptions.
 int run_command(const Command& command, std::vector<std::string> arguments) {
   CLI::App parser(command.summary, "poise " + command.name);
@@ -51,15 +62,16 @@ int run_command(const Command& command, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
   try {
     parser.parse(arguments);
-  } catch (const CLI::CallForHelp& help) {
-    return parser.exit(help);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}\n", parser.help());
+    return exit_done;
   } catch (const CLI::FileError& error) {
     return report(exit_input, fmt::format("cannot read the file given with --config: {}", error.what()));
   } catch (const CLI::ParseError& error) {
     return report(exit_usage, fmt::format("{}; see `poise {} --help`", error.what(), command.name));
   }
   if (shared.print_config) {
-    fmt::print("{}", parser.config_to_str(true, true));
+    fmt::print("{}", config_text(parser));
     return exit_done;
   }
   if (shared.device == "cuda") {

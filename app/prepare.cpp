@@ -67,7 +67,7 @@ LogOptions log_options(const Options& options, LogFormat format) {
   LogOptions result;
   result.format = format;
   result.columns = options.columns;
-  result.delimiter = options.delimiter;
+  result.delimiter = options.delimiter == "\\t" ? "\t" : options.delimiter;
   result.header = options.header == "yes"  ? Header::yes
                   : options.header == "no" ? Header::no
                                            : Header::automatic;
@@ -79,6 +79,23 @@ LogOptions log_options(const Options& options, LogFormat format) {
   return result;
 }
 
+/// Checks what needs no look at the inputs.
+void check_flags(const Options& options) {
+  refuse(options.export_values && options.export_pro_sg.empty(), "--export-values",
+         "goes with --export-pro-sg DIR");
+  refuse(!options.export_pro_sg.empty() && options.split != "users", "--export-pro-sg",
+         "goes with --split users");
+  if (options.split == "given") {
+    refuse(options.test.empty(), "--split given", "needs --test FILE");
+    refuse_filters(options, "does not go with --split given, which is taken as it is");
+    refuse_split_options(options, "does not go with --split given, which is taken as it is");
+  } else {
+    refuse(!options.test.empty(), "--test", "goes with --split given");
+    refuse(!options.validation.empty(), "--validation", "goes with --split given");
+  }
+  if (options.split == "none") refuse_split_options(options, "does not go with --split none");
+}
+
 Dataset read_pro_sg_folder(const Options& options, const Execution& execution) {
   constexpr std::string_view reason = "does not go with the pro-sg format, which is read as it is";
   refuse_filters(options, reason);
@@ -86,8 +103,6 @@ Dataset read_pro_sg_folder(const Options& options, const Execution& execution) {
   refuse(options.split != "users", "--split", reason);
   refuse(!options.columns.empty(), "--columns", reason);
   refuse(options.keep_above.has_value(), "--keep-above", reason);
-  refuse(!options.test.empty(), "--test", reason);
-  refuse(!options.validation.empty(), "--validation", reason);
   refuse(options.inputs.size() > 1, "more than one INPUT", reason);
   return read_pro_sg(options.inputs.front(), execution);
 }
@@ -106,15 +121,8 @@ Dataset split_log(const Options& options, const Interactions& log, const Executi
 
 Dataset read_logs(const Options& options, LogFormat format, const Execution& execution) {
   const LogOptions reading = log_options(options, format);
-  if (options.split != "given") {
-    refuse(!options.test.empty(), "--test", "goes with --split given");
-    refuse(!options.validation.empty(), "--validation", "goes with --split given");
-    if (options.split == "none") refuse_split_options(options, "does not go with --split none");
+  if (options.split != "given")
     return split_log(options, read_log(options.inputs, reading, execution), execution);
-  }
-  refuse(options.test.empty(), "--split given", "needs --test FILE");
-  refuse_filters(options, "does not go with --split given, which is taken as it is");
-  refuse_split_options(options, "does not go with --split given, which is taken as it is");
   const auto read_optional = [&](const fs::path& path) -> std::optional<Interactions> {
     if (path.empty()) return std::nullopt;
     return read_log({path}, reading, execution);
@@ -124,10 +132,7 @@ Dataset read_logs(const Options& options, LogFormat format, const Execution& exe
 }
 
 void run(const Options& options, const Context& context) {
-  refuse(options.export_values && options.export_pro_sg.empty(), "--export-values",
-         "goes with --export-pro-sg DIR");
-  refuse(!options.export_pro_sg.empty() && options.split != "users", "--export-pro-sg",
-         "goes with --split users");
+  check_flags(options);
   const LogFormat named = parse_log_format(options.format);
   const LogFormat format = named == LogFormat::automatic ? detect_log_format(options.inputs) : named;
   if (named == LogFormat::automatic) context.say(fmt::format("format: {}", log_format_name(format)));

@@ -64,7 +64,7 @@ def test_wrong_column_name(poise, tmp_path):
     (b"u1,i1,", "number"),
     (b"u1,i1,nan", "number"),
     (b"u1,i1,inf", "number"),
-    (b"u1,i1,1e999", "number"),
+    (b"u1,i1,1e999", "finite"),
     (b"u1", "field"),
     (b"u1,i1", "field"),
     (b"u\x001,i1,1", "NUL"),
@@ -74,7 +74,8 @@ def test_wrong_column_name(poise, tmp_path):
     (b"x" * 1_000_000, "field"),
     (b'u1,"i1,1', "quote"),
     (b'u1,"i1"x,1', "quote"),
-])
+], ids=["word", "empty", "nan", "inf", "overflow", "one_field", "two_fields", "nul", "not_utf8", "cut_utf8", "long_id", "long_line",
+        "open_quote", "text_after_quote"])
 def test_bad_line(poise, tmp_path, line, what):
     content = b"user,item,rating\n" + ROWS.encode()
     lines = content.count(b"\n")

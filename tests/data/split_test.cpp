@@ -91,7 +91,7 @@ TEST(SplitUsers, SameForAnyThreadCountAndOrderOfUsers) {
   const Interactions log = example_log();
   const Dataset one = split_users(log, {}, {}, {.threads = 1});
   EXPECT_EQ(one, split_users(log, {}, {}, {.threads = 5}));
-  EXPECT_NE(one, split_users(log, {}, {.seed = 1}, {.threads = 1}));
+  EXPECT_NE(one, split_users(log, {}, {.held_out_users = 4, .seed = 1}, {.threads = 1}));
   EXPECT_EQ(one.validation->users.size(), 4) << "a tenth by default";
 }
 
