@@ -78,9 +78,7 @@ TEST(NetflixLog, DropsRatingsOfAMovieWithoutId) {
 }
 
 TEST(NetflixLog, NamesBadLines) {
-  for (const std::string line :
-       {"7", "7,x", "7,", "7,nan", "\xff,3", "7,2:", std::string("7,3\0", 4).c_str()}) {
-    if (line == "7,3") continue;
+  for (const std::string line : {"7", "7,x", "7,", "7,nan", "\xff,3", "7,2:"}) {
     EXPECT_THAT(error_of("1:\n7,3\n" + line + "\n", netflix(), 4).what(), HasSubstr("log:3: ")) << line;
   }
   EXPECT_THAT(error_of(std::string("1:\n7,3\0\n", 8), netflix()).what(),
