@@ -22,11 +22,12 @@ struct LogOptions {
   /// of the list is 0). Empty: the format's own; for csv the columns whose names are known (user_id, movieId,
   /// rating, ...), else the first two, and the third as value where it is a number and there is no header, or
   /// its name is a known one.
-  std::vector<std::string> columns;
-  std::string delimiter;  ///< any text, e.g. "::"; "\t" may be spelled out; empty: found from the first lines
+  std::vector<std::string> columns = {};
+  /// Any text, e.g. "::"; a tab may be spelled \t. Empty: found from the first lines.
+  std::string delimiter = {};
   Header header = Header::automatic;
-  std::optional<double> keep_above;  ///< keep only rows whose value is greater
-  bool skip_bad_lines = false;       ///< count bad lines instead of failing at the first
+  std::optional<double> keep_above = {};  ///< keep only rows whose value is greater
+  bool skip_bad_lines = false;            ///< count bad lines instead of failing at the first
 };
 
 /// Reads the inputs, in order, as one log: plain, gzip or zstd files; for netflix also folders of mv_*.txt or

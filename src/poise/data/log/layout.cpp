@@ -87,11 +87,11 @@ bool has_known_names(const Fields& fields) {
          (find_role(fields, ColumnRole::item) && find_role(fields, ColumnRole::value));
 }
 
-/// The columns when none are asked for.
+/// The columns when none are asked for; there is at least one record.
 DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<Fields>& records) {
   DelimitedLayout layout;
-  const Fields first = records.empty() ? Fields() : records.front();
   if (header) {
+    const Fields& first = records.front();
     const std::optional<int> user = find_role(first, ColumnRole::user);
     const std::optional<int> item = find_role(first, ColumnRole::item);
     const std::optional<int> value = find_role(first, ColumnRole::value);
@@ -101,8 +101,11 @@ DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<F
     if (value && (user || item || value == 2) && value != layout.user && value != layout.item) {
       layout.value = value;
     }
-  } else if (is_number(first, 2)) {
-    layout.value = 2;
+  } else {
+    // Most of the records rather than the first, which may be a bad line.
+    const auto numbers = std::count_if(records.begin(), records.end(),
+                                       [](const Fields& fields) { return is_number(fields, 2); });
+    if (2 * numbers > static_cast<std::ptrdiff_t>(records.size())) layout.value = 2;
   }
   if (wants_value(format) && !layout.value) layout.value = 2;
   if (format == LogFormat::pairs) layout.value.reset();
@@ -112,7 +115,6 @@ DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<F
 bool finds_header(const LogOptions& options, const std::vector<Fields>& records) {
   if (options.header != Header::automatic) return options.header == Header::yes;
   if (any_by_name(options.columns)) return true;
-  if (records.empty()) return false;
   const Fields& first = records[0];
   if (has_known_names(first)) return true;
   const Fields second = records.size() > 1 ? records[1] : Fields();

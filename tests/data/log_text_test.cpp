@@ -1,0 +1,51 @@
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "poise/data/log/text.hpp"
+
+namespace poise::testing {
+namespace {
+
+using logs::is_utf8;
+using logs::parse_number;
+
+TEST(LogText, ParsesNumbersAsFromCharsDoes) {
+  for (const std::string text :
+       {"0", "5", "3.5", ".5", "5.", "0.1", "123456789012345", "1234567890123456789", "0.000001", "-1.5",
+        "1e3", "2.5E-3", "123456.789012345", "9007199254740993"}) {
+    double expected = 0;
+    std::from_chars(text.data(), text.data() + text.size(), expected);
+    EXPECT_EQ(parse_number(text), expected) << text;
+  }
+  EXPECT_EQ(parse_number(" 4 "), 4);
+  EXPECT_EQ(parse_number("1e-999"), 0);
+  EXPECT_TRUE(std::isinf(parse_number("1e999").value()));
+  EXPECT_TRUE(std::isnan(parse_number("nan").value()));
+  for (const char* text : {"", " ", ".", "-", "x", "1x", "1.2.3", "1,5", "0x10", "--1", "1 2"}) {
+    EXPECT_FALSE(parse_number(text)) << text;
+  }
+}
+
+TEST(LogText, KnowsUtf8) {
+  for (const char* text : {"", "plain ascii text", "gr\xc3\xbc\xc3\x9f", "\xe6\x98\xa0\xe7\x94\xbb",
+                           "\xf0\x9f\x8e\xac", "\xed\x9f\xbf", "\xee\x80\x80", "\xf4\x8f\xbf\xbf"}) {
+    EXPECT_TRUE(is_utf8(text)) << text;
+  }
+  for (const char* text : {"\x80", "\xc3", "abcdefgh\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf",
+                           "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xe6\x98", "a\xff"}) {
+    EXPECT_FALSE(is_utf8(text)) << text;
+  }
+}
+
+TEST(LogText, ShowsTextInMessages) {
+  EXPECT_EQ(logs::shown("a b"), "'a b'");
+  EXPECT_EQ(logs::shown(std::string_view("a\0\xff", 3)), "'a\\x00\\xff'");
+  EXPECT_EQ(logs::shown("gr\xc3\xbcn"), "'gr\xc3\xbcn'");
+  EXPECT_EQ(logs::shown(std::string(50, 'x')), "'" + std::string(40, 'x') + "...'");
+}
+
+}  // namespace
+}  // namespace poise::testing
