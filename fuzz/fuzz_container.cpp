@@ -1,5 +1,7 @@
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <xxhash.h>
@@ -42,6 +44,18 @@ void repair(std::vector<std::byte>& bytes) {
   std::memcpy(bytes.data() + 8 + length + 8, &rest, sizeof rest);
 }
 
+/// The input as the rest of a header that begins as it must, with 64 bytes of data.
+std::vector<std::byte> as_header(const std::uint8_t* data, std::size_t size) {
+  std::string text = R"({"checksums":{"dtype":"U64","shape":[2],"data_offsets":[0,16]},)";
+  text.append(reinterpret_cast<const char*>(data), size);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = text.size();
+  text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
+  text.append(16 + 64, '\0');
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
 }  // namespace
 
 /// Container::parse on any bytes: only poise::Error may come out.
@@ -49,6 +63,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto* first = reinterpret_cast<const std::byte*>(data);
   std::vector<std::byte> bytes(first, first + size);
   read_all(bytes);
+  repair(bytes);
+  read_all(bytes);
+  bytes = as_header(data, size);
   repair(bytes);
   read_all(bytes);
   return 0;
