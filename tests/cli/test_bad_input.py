@@ -62,8 +62,8 @@ def test_wrong_column_name(poise, tmp_path):
 @pytest.mark.parametrize("line, what", [
     (b"u1,i1,good", "number"),
     (b"u1,i1,", "number"),
-    (b"u1,i1,nan", "number"),
-    (b"u1,i1,inf", "number"),
+    (b"u1,i1,nan", "finite"),
+    (b"u1,i1,inf", "finite"),
     (b"u1,i1,1e999", "finite"),
     (b"u1", "field"),
     (b"u1,i1", "field"),

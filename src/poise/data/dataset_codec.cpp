@@ -128,9 +128,15 @@ class Decoder {
     part.targets = rows(name + ".targets", users, items);
     return part;
   }
+  /// A tensor that nothing asked for would be lost silently.
+  void check_all_used() const {
+    if (used_ != container_.tensors().size())
+      fail_damaged(container_.name(), "it has tensors that do not belong");
+  }
 
  private:
   [[nodiscard]] Packed packed(const std::string& name) const {
+    ++used_;
     return {container_.tensor(name, ElementType::u8).bytes,
             fmt::format("{}, tensor {},", container_.name(), name)};
   }
@@ -143,6 +149,7 @@ class Decoder {
 
   const Container& container_;
   const Execution& execution_;
+  mutable std::size_t used_ = 0;
 };
 
 Dataset decode(const Container& container, const Execution& execution) {
@@ -163,6 +170,7 @@ Dataset decode(const Container& container, const Execution& execution) {
       unpack_columns(decoder.matrix("train"), dataset.users.size(), dataset.items.size(), execution);
   dataset.validation = decoder.held_out("validation", dataset);
   dataset.test = decoder.held_out("test", dataset);
+  decoder.check_all_used();
   validate(dataset);
   return dataset;
 }

@@ -1,0 +1,148 @@
+#include "poise/io/atomic_file.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/errors.hpp"
+#include "support/file_size_limit.hpp"
+#include "support/test_data.hpp"
+
+namespace poise {
+namespace {
+
+using testing::error_message;
+using ::testing::HasSubstr;
+using testing::TemporaryFolder;
+
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename().string());
+  return names;
+}
+
+/// The number of a process that has ended.
+pid_t dead_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST(AtomicFile, AppearsWholeOnCommit) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "target", "old");
+  {
+    AtomicFile file(folder / "target");
+    file.write("new ");
+    file.write("content");
+    EXPECT_EQ(testing::read_file(folder / "target"), "old");
+    file.commit();
+    EXPECT_EQ(testing::read_file(folder / "target"), "new content");
+  }
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"target"});
+}
+
+TEST(AtomicFile, LeavesNothingWithoutCommit) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "target", "old");
+  const auto interrupted = [&] {
+    AtomicFile file(folder / "target");
+    file.write("half");
+    EXPECT_EQ(names_in(folder.path()).size(), 2U);
+    fail(ErrorKind::interrupted, "interrupted");
+  };
+  error_message(ErrorKind::interrupted, interrupted);
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"target"});
+  EXPECT_EQ(testing::read_file(folder / "target"), "old");
+}
+
+TEST(AtomicFile, TwoForOneTargetDoNotMeet) {
+  const TemporaryFolder folder;
+  AtomicFile first(folder / "target");
+  AtomicFile second(folder / "target");
+  first.write("first");
+  second.write("second");
+  second.commit();
+  first.commit();
+  EXPECT_EQ(testing::read_file(folder / "target"), "first");
+  EXPECT_EQ(names_in(folder.path()).size(), 1U);
+}
+
+TEST(AtomicFile, AFullDiskLeavesNothing) {
+  const TemporaryFolder folder;
+  const std::string message = error_message(ErrorKind::resources, [&] {
+    const testing::FileSizeLimit limit(1000);
+    AtomicFile file(folder / "target");
+    file.write(std::string(5000, 'x'));
+  });
+  EXPECT_THAT(message, HasSubstr((folder / "target").string()));
+  EXPECT_THAT(message, HasSubstr("File too large"));
+  EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(AtomicFile, NamesPathAndReasonWhenTheTargetCannotBeWritten) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "file", "");
+  const auto message_for = [](const std::filesystem::path& path) {
+    return error_message(ErrorKind::resources, [&] { AtomicFile file(path); });
+  };
+  EXPECT_THAT(message_for(folder / "file/target"), HasSubstr("Not a directory"));
+  EXPECT_THAT(message_for(folder / "missing/target"), HasSubstr("No such file or directory"));
+  EXPECT_THAT(message_for(folder.path()), HasSubstr("not a regular file"));
+  EXPECT_THAT(message_for("/dev/null"), HasSubstr("not a regular file"));
+  EXPECT_THAT(message_for(""), HasSubstr("not a file name"));
+}
+
+TEST(AtomicFile, RemovesWhatKilledProcessesLeftForTheSameTarget) {
+  const TemporaryFolder folder;
+  const std::string dead = std::to_string(dead_process());
+  const std::string stale = ".target." + dead + "-0.partial";
+  const std::vector<std::string> kept = {".other." + dead + "-0.partial", ".target." + dead + ".partial",
+                                         ".target.-0.partial", ".target.x-0.partial",
+                                         ".target." + std::to_string(::getppid()) + "-0.partial"};
+  testing::write_file(folder / stale, "half");
+  for (const std::string& name : kept) testing::write_file(folder / name, "half");
+  AtomicFile(folder / "target").commit();
+  EXPECT_FALSE(std::filesystem::exists(folder / stale));
+  for (const std::string& name : kept) EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+}
+
+TEST(AtomicFile, KeepsAFileThatItsWriterStillHolds) {
+  const TemporaryFolder folder;
+  const auto held = folder / (".target." + std::to_string(dead_process()) + "-0.partial");
+  testing::write_file(held, "half");
+  const int descriptor = ::open(held.c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(descriptor, LOCK_EX), 0);
+  AtomicFile(folder / "target").commit();
+  EXPECT_TRUE(std::filesystem::exists(held));
+  ::close(descriptor);
+}
+
+TEST(AtomicFile, AKilledProcessLeavesTheOldTarget) {
+  const TemporaryFolder folder;
+  testing::write_file(folder / "target", "old");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file(folder / "target");
+    file.write("half");
+    ::_exit(0);  // no destructor runs
+  }
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(testing::read_file(folder / "target"), "old");
+  EXPECT_EQ(names_in(folder.path()).size(), 2U);
+  AtomicFile file(folder / "target");
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"target"});
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "poise/data/dataset.hpp"
+
+namespace poise::testing {
+
+struct RandomDatasetOptions {
+  std::int64_t users = 30;
+  std::int64_t items = 20;
+  std::int64_t held_out_users = 7;
+  double density = 0.2;
+  SplitKind split = SplitKind::users;
+  bool values = false;
+  std::uint64_t seed = 1;
+};
+
+/// A matrix with entries at random places; some rows are empty.
+Csr random_csr(std::int64_t rows, std::int64_t cols, double density, bool values, std::uint64_t seed);
+
+/// Consistent data with ids of all kinds, with both held-out parts unless the split is `none`.
+Dataset random_dataset(const RandomDatasetOptions& options);
+
+}  // namespace poise::testing
