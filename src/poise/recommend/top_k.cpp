@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "poise/base/error.hpp"
@@ -13,7 +12,7 @@
 namespace poise {
 namespace {
 
-constexpr std::int64_t group_size = 16;
+constexpr std::int64_t group_size = 8;
 
 /// Score and index as one integer that is larger for the better candidate: the order of integers is far
 /// cheaper to select by than that of pairs. Adding 0 makes -0 and 0 the tie that they are as numbers.
@@ -30,70 +29,98 @@ std::int32_t item_of(std::uint64_t key) {
 /// Whether any score of a group is above the threshold or NaN. No branch inside, so that it vectorizes.
 bool any_above(const float* scores, float threshold) {
   int any = 0;
+#pragma omp simd reduction(| : any)
   for (std::int64_t i = 0; i < group_size; ++i) any |= static_cast<int>(!(scores[i] <= threshold));
   return any != 0;
 }
 
-/// The k best of a stream of candidates in ascending index order.
+/// The k best candidates of one row, offered in ascending order of their index. Those that may still be among
+/// them wait in a buffer, which is cut down to the best k when it is full.
 class Selection {
  public:
-  explicit Selection(std::int64_t k) : k_(k), capacity_(2 * k + group_size) { keys_.reserve(capacity_); }
+  Selection(std::span<const float> scores, std::span<const std::int32_t> excluded, std::int64_t k)
+      : scores_(scores), excluded_(excluded), k_(k), keys_(2 * k + 4 * group_size) {}
 
-  /// Once known, no later candidate at or below this score can be among the k best: its index is higher.
-  [[nodiscard]] bool has_threshold() const { return has_threshold_; }
-  [[nodiscard]] float threshold() const { return threshold_; }
+  void offer(std::int64_t first, std::int64_t count) {
+    bool unordered = false;
+    // Which scores are above the threshold cannot be predicted: write all of them, keep some. The copies of
+    // members stay in registers, which the compiler cannot do for the members themselves.
+    const float* const scores = scores_.data();
+    std::uint64_t* const keys = keys_.data();
+    const float threshold = threshold_;
+    const bool all = !has_threshold_;
+    std::int64_t size = size_;
+    for (std::int64_t item = first; item < first + count; ++item) {
+      keys[size] = to_key(scores[item], item);
+      size += static_cast<std::int64_t>(all | !(scores[item] <= threshold));
+      unordered |= std::isnan(scores[item]);
+    }
+    size_ = size;
+    if (unordered) refuse_nan(first);
+    if (size_ + group_size > static_cast<std::int64_t>(keys_.size())) tighten();
+  }
 
-  void add(float score, std::int64_t item, std::span<const float> scores) {
-    keys_.push_back(to_key(score, item));
-    if (static_cast<std::int64_t>(keys_.size()) < capacity_) return;
-    std::nth_element(keys_.begin(), keys_.begin() + (k_ - 1), keys_.end(), std::greater<>());
-    keys_.resize(k_);
-    threshold_ = scores[item_of(keys_.back())];
+  void scan() {
+    const auto count = static_cast<std::int64_t>(scores_.size());
+    for (std::int64_t item = 0; item < count; item += group_size) {
+      if (item + group_size > count) {
+        offer(item, count - item);
+      } else if (!has_threshold_ || any_above(scores_.data() + item, threshold_)) {
+        offer(item, group_size);
+      }
+    }
+  }
+
+  std::int64_t finish(std::span<std::int32_t> items, std::span<float> top_scores) {
+    tighten();
+    std::sort(keys_.begin(), keys_.begin() + size_, std::greater<>());
+    for (std::int64_t r = 0; r < size_; ++r) {
+      items[r] = item_of(keys_[r]);
+      top_scores[r] = scores_[items[r]];
+    }
+    return size_;
+  }
+
+ private:
+  void tighten() {
+    drop_excluded();
+    if (size_ <= k_) return;
+    std::nth_element(keys_.begin(), keys_.begin() + (k_ - 1), keys_.begin() + size_, std::greater<>());
+    size_ = k_;
+    settled_ = k_;
+    // A later candidate with the same score has a higher index, so it is not among the k best.
+    threshold_ = scores_[item_of(keys_[k_ - 1])];
     has_threshold_ = true;
   }
 
-  std::int64_t finish(std::span<const float> scores, std::span<std::int32_t> items,
-                      std::span<float> top_scores) {
-    const auto count = std::min<std::int64_t>(k_, keys_.size());
-    std::partial_sort(keys_.begin(), keys_.begin() + count, keys_.end(), std::greater<>());
-    for (std::int64_t r = 0; r < count; ++r) {
-      items[r] = item_of(keys_[r]);
-      top_scores[r] = scores[items[r]];
+  /// Candidates that came in since the last time are still in ascending order.
+  void drop_excluded() {
+    std::int64_t kept = settled_;
+    for (std::int64_t c = settled_; c < size_; ++c) {
+      const std::int32_t item = item_of(keys_[c]);
+      while (next_excluded_ < excluded_.size() && excluded_[next_excluded_] < item) ++next_excluded_;
+      const bool excluded = next_excluded_ < excluded_.size() && excluded_[next_excluded_] == item;
+      keys_[kept] = keys_[c];
+      kept += static_cast<std::int64_t>(!excluded);
     }
-    return count;
+    size_ = kept;
+    settled_ = kept;
   }
 
- private:
-  std::int64_t k_;
-  std::int64_t capacity_;
-  std::vector<std::uint64_t> keys_;
-  float threshold_ = -std::numeric_limits<float>::infinity();
-  bool has_threshold_ = false;
-};
-
-/// Offers single items, in ascending order, to a selection.
-class Gate {
- public:
-  Gate(std::span<const float> scores, std::span<const std::int32_t> excluded, Selection& selection)
-      : scores_(scores), excluded_(excluded), selection_(selection) {}
-
-  void offer(std::int64_t item) {
-    const float score = scores_[item];
-    if (score <= selection_.threshold() && selection_.has_threshold()) return;
-    if (std::isnan(score)) {
-      fail(ErrorKind::numerical, "the score of item number {} is not a number: the model is not usable",
-           item);
-    }
-    while (next_ < excluded_.size() && excluded_[next_] < item) ++next_;
-    if (next_ < excluded_.size() && excluded_[next_] == item) return;
-    selection_.add(score, item, scores_);
+  [[noreturn]] void refuse_nan(std::int64_t item) const {
+    while (!std::isnan(scores_[item])) ++item;
+    fail(ErrorKind::numerical, "the score of item number {} is not a number: the model is not usable", item);
   }
 
- private:
   std::span<const float> scores_;
   std::span<const std::int32_t> excluded_;
-  Selection& selection_;
-  std::size_t next_ = 0;  // the first excluded item not below the last one offered
+  std::int64_t k_;
+  std::vector<std::uint64_t> keys_;
+  std::int64_t size_ = 0;
+  std::int64_t settled_ = 0;  // the first keys, known not to be excluded
+  std::size_t next_excluded_ = 0;
+  float threshold_ = 0;
+  bool has_threshold_ = false;
 };
 
 }  // namespace
@@ -101,23 +128,15 @@ class Gate {
 std::int64_t top_k(std::span<const float> scores, const Candidates& candidates, std::span<std::int32_t> items,
                    std::span<float> top_scores) {
   assert(items.size() == top_scores.size());
-  const auto count = static_cast<std::int64_t>(scores.size());
-  const auto k = std::min<std::int64_t>(items.size(), count);
+  const auto k = std::min<std::int64_t>(items.size(), scores.size());
   if (k == 0) return 0;
-  Selection selection(k);
-  Gate gate(scores, candidates.excluded, selection);
+  Selection selection(scores, candidates.excluded, k);
   if (candidates.only) {
-    for (const std::int32_t item : *candidates.only) gate.offer(item);
-    return selection.finish(scores, items, top_scores);
+    for (const std::int32_t item : *candidates.only) selection.offer(item, 1);
+  } else {
+    selection.scan();
   }
-  std::int64_t item = 0;
-  while (item < count && !selection.has_threshold()) gate.offer(item++);
-  for (; item + group_size <= count; item += group_size) {
-    if (!any_above(scores.data() + item, selection.threshold())) continue;
-    for (std::int64_t i = item; i < item + group_size; ++i) gate.offer(i);
-  }
-  while (item < count) gate.offer(item++);
-  return selection.finish(scores, items, top_scores);
+  return selection.finish(items, top_scores);
 }
 
 }  // namespace poise

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "poise/recommend/recommend.hpp"
+#include "poise/recommend/scored_blocks.hpp"
+
+namespace {
+
+constexpr std::int64_t user_count = 10'000;
+constexpr std::int64_t item_count = 20'000;
+
+/// Rows of normal scores, drawn once and then copied: a scorer that costs next to nothing.
+class CopiedScores final : public poise::Scorer {
+ public:
+  CopiedScores() : rows_(256, item_count) {
+    std::mt19937 generator(1);
+    std::normal_distribution<float> normal;
+    for (std::int64_t r = 0; r < rows_.rows(); ++r) {
+      for (float& score : rows_.row(r)) score = normal(generator);
+    }
+  }
+  [[nodiscard]] std::int64_t items() const override { return item_count; }
+  void score(poise::CsrView /*histories*/, std::int64_t first,
+             poise::MatrixView<float> scores) const override {
+    for (std::int64_t k = 0; k < scores.rows; ++k) {
+      const auto source = rows_.row((first + k) % rows_.rows());
+      std::memcpy(scores.row(k).data(), source.data(), source.size_bytes());
+    }
+  }
+
+ private:
+  poise::Matrix<float> rows_;
+};
+
+/// 70 items a user, spread over the catalogue.
+poise::Csr make_histories() {
+  poise::Csr histories{.rows = user_count, .cols = item_count, .offsets = {0}, .indices = {}, .values = {}};
+  for (std::int64_t u = 0; u < user_count; ++u) {
+    for (std::int64_t e = 0; e < 70; ++e) {
+      histories.indices.push_back(static_cast<std::int32_t>(e * 280 + u * 7919 % 280));
+    }
+    histories.offsets.push_back(histories.entries());
+  }
+  return histories;
+}
+
+template <class Work>
+double seconds(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The 100 best of 20 000 items for 10 000 users on 2 threads: the time beyond producing the scores, and as a
+/// multiple of the time to read them once.
+void top_100(benchmark::State& state) {
+  const CopiedScores scorer;
+  const poise::Csr histories = make_histories();
+  const poise::Execution execution{.threads = 2};
+  const poise::RecommendOptions options{.k = 100};
+  std::vector<double> beyond;
+  std::vector<double> reading;
+  for (auto _ : state) {
+    const double with_selection =
+        seconds([&] { benchmark::DoNotOptimize(recommend(scorer, histories.view(), options, execution)); });
+    const double scoring = seconds([&] {
+      for_each_scored_block(scorer, histories.view(), "scoring", execution, [](std::int64_t, auto scores) {
+        benchmark::DoNotOptimize(scores.data);
+        benchmark::ClobberMemory();
+      });
+    });
+    const double scoring_and_reading = seconds([&] {
+      for_each_scored_block(scorer, histories.view(), "reading", execution, [](std::int64_t, auto scores) {
+        for (std::int64_t r = 0; r < scores.rows; ++r) {
+          int bits = 0;
+          for (const float score : scores.row(r)) bits |= static_cast<int>(score > 100.0F);
+          benchmark::DoNotOptimize(bits);
+        }
+      });
+    });
+    beyond.push_back(with_selection - scoring);
+    reading.push_back(scoring_and_reading - scoring);
+  }
+  std::sort(beyond.begin(), beyond.end());
+  std::sort(reading.begin(), reading.end());
+  state.counters["seconds_beyond_scoring"] = beyond[beyond.size() / 2];
+  state.counters["ratio_to_read"] = beyond[beyond.size() / 2] / reading[reading.size() / 2];
+}
+BENCHMARK(top_100)->Unit(benchmark::kMillisecond)->Iterations(7)->UseRealTime();
+
+}  // namespace

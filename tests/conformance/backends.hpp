@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "poise/backend/backend.hpp"
+
+namespace poise::testing {
+
+struct BackendCase {
+  BackendKind kind;
+  int threads;
+};
+
+inline const BackendCase all_backends[] = {{BackendKind::reference, 1},
+                                           {BackendKind::cpu, 1},
+                                           {BackendKind::cpu, 2},
+                                           {BackendKind::cpu, 3},
+                                           {BackendKind::cpu, 7}};
+
+inline std::string case_name(const ::testing::TestParamInfo<BackendCase>& info) {
+  return std::string(to_string(info.param.kind)) + std::to_string(info.param.threads);
+}
+
+/// A test written once and run on each backend, with the reference backend as the oracle and the same backend
+/// on one thread as the one to equal bit for bit.
+class BackendTest : public ::testing::TestWithParam<BackendCase> {
+ protected:
+  std::unique_ptr<Backend> backend = make_backend(GetParam().kind, GetParam().threads);
+  std::unique_ptr<Backend> one_thread = make_backend(GetParam().kind, 1);
+  std::unique_ptr<Backend> reference = make_backend(BackendKind::reference, 1);
+};
+
+}  // namespace poise::testing
+
+/// One suite for each primitive, on all backends.
+#define POISE_BACKEND_SUITE(suite)                                                             \
+  class suite : public poise::testing::BackendTest {};                                         \
+  INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::ValuesIn(poise::testing::all_backends), \
+                           poise::testing::case_name)
