@@ -176,10 +176,19 @@ void unpack_columns(benchmark::State& state) {
   state.counters["MB"] = static_cast<double>(packed.counts.size() + packed.gaps.size()) / 1e6;
 }
 
+/// What sorting the columns by their counts gains: the size without it.
+void pack_unsorted_columns(benchmark::State& state) {
+  const poise::Csr columns = poise::transpose(netflix().train.view());
+  poise::PackedMatrix packed;
+  measure(state, [&] { packed = poise::pack_rows(columns.view(), poise::Execution::default_threads()); });
+  state.counters["MB"] = static_cast<double>(packed.counts.size() + packed.gaps.size()) / 1e6;
+}
+
 BENCHMARK(write_dataset)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK(read_dataset)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->Iterations(3);
 BENCHMARK(read_raw)->Unit(benchmark::kMillisecond)->Iterations(3);
 BENCHMARK(unpack_rows)->Unit(benchmark::kMillisecond)->Iterations(3);
 BENCHMARK(unpack_columns)->Unit(benchmark::kMillisecond)->Iterations(3);
+BENCHMARK(pack_unsorted_columns)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace

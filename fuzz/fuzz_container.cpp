@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,20 +13,17 @@
 namespace {
 
 void read_all(const std::vector<std::byte>& bytes) {
+  std::optional<poise::Container> container;
   try {
-    const auto container = poise::Container::parse(bytes, "input", 1);
-    std::uint64_t sum = 0;
-    for (const poise::Tensor& tensor : container.tensors())
-      for (const std::byte byte : tensor.bytes) sum += static_cast<std::uint64_t>(byte);
-    volatile std::uint64_t sink = sum;
-    (void)sink;
-    // What was read must be writable, and read the same again.
-    const auto again = poise::container_bytes(container.metadata(), container.tensors());
-    const auto reread = poise::Container::parse(again, "output", 1);
-    if (reread.metadata() != container.metadata() || reread.tensors().size() != container.tensors().size())
-      __builtin_trap();
+    container = poise::Container::parse(bytes, "input", 1);
   } catch (const poise::Error&) {
+    return;
   }
+  // What was read must be writable (which touches every byte), and read the same again.
+  const auto again = poise::container_bytes(container->metadata(), container->tensors());
+  const auto reread = poise::Container::parse(again, "output", 1);
+  if (reread.metadata() != container->metadata() || reread.tensors().size() != container->tensors().size())
+    __builtin_trap();
 }
 
 /// The header's and the first chunk's checksums made right, so that the checks behind them are reached.

@@ -85,14 +85,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                        {static_cast<std::int64_t>(kept.size())},
                        std::as_bytes(std::span(kept))});
   }
+  const poise::Execution execution{.threads = 1};
+  poise::Dataset dataset;
   try {
     const auto bytes = poise::container_bytes(metadata, tensors);
-    const poise::Execution execution{.threads = 1};
-    const auto dataset = poise::decode_dataset(poise::Container::parse(bytes, "input", 1), execution);
-    const auto again = poise::encode_dataset(dataset, 1);
-    if (poise::decode_dataset(poise::Container::parse(again, "output", 1), execution) != dataset)
-      __builtin_trap();
+    dataset = poise::decode_dataset(poise::Container::parse(bytes, "input", 1), execution);
   } catch (const poise::Error&) {
+    return 0;
   }
+  const auto again = poise::encode_dataset(dataset, 1);
+  if (poise::decode_dataset(poise::Container::parse(again, "output", 1), execution) != dataset)
+    __builtin_trap();
   return 0;
 }
