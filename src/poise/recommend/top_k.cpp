@@ -52,7 +52,7 @@ class Selection {
     std::int64_t size = size_;
     for (std::int64_t item = first; item < first + count; ++item) {
       keys[size] = to_key(scores[item], item);
-      size += static_cast<std::int64_t>(all | !(scores[item] <= threshold));
+      size += static_cast<std::int64_t>(all | (scores[item] > threshold));
       unordered |= std::isnan(scores[item]);
     }
     size_ = size;
