@@ -98,9 +98,12 @@ TEST_P(Gemm, ShapesTransposesAndStrides) {
 }
 
 TEST_P(Gemm, MoreThanOneTileOfEverySize) {
-  check<float>(*backend, *one_thread, *reference, 700, 1100, 9, Op::none, Op::none, 1);
-  check<float>(*backend, *one_thread, *reference, 2100, 1900, 3, Op::none, Op::transpose, 0);
-  check<double>(*backend, *one_thread, *reference, 1030, 1029, 6, Op::transpose, Op::none, 1);
+  // Tiles have an edge of 128, 256, 512 and 1024 here.
+  check<float>(*backend, *one_thread, *reference, 300, 500, 9, Op::none, Op::none, 1);
+  check<float>(*backend, *one_thread, *reference, 4100, 20, 9, Op::none, Op::none, 1);
+  check<double>(*backend, *one_thread, *reference, 30, 8100, 6, Op::transpose, Op::none, 1);
+  check<float>(*backend, *one_thread, *reference, 16400, 15, 3, Op::none, Op::transpose, 0);
+  check<double>(*backend, *one_thread, *reference, 7, 16400, 3, Op::transpose, Op::transpose, 1);
 }
 
 TEST_P(Gemm, NothingToAddScalesC) {

@@ -8,9 +8,8 @@
 namespace poise {
 namespace {
 
-// A tile's rows share the rows of B that many of them store, as many as fit the cache at this width.
-constexpr std::int64_t rows_per_tile = 64;
-constexpr std::int64_t cols_per_tile = 512;
+constexpr std::int64_t rows_per_tile = 16;
+constexpr std::int64_t cols_per_tile = 1024;  // whose float64 sums fit the first-level cache
 
 }  // namespace
 
