@@ -18,7 +18,7 @@ constexpr std::int64_t lines = 20'000'000;
 /// rated often and many that are not, half stars. Written once and kept in the temporary folder.
 const std::filesystem::path& ratings_csv() {
   static const std::filesystem::path path = [] {
-    const std::filesystem::path file = std::filesystem::temp_directory_path() / "poise-bench-ratings-20m.csv";
+    const std::filesystem::path file = std::filesystem::temp_directory_path() / "poise-bench-ratings.csv";
     if (std::filesystem::exists(file)) return file;
     const std::filesystem::path unfinished = file.string() + ".part";
     std::ofstream out(unfinished, std::ios::binary);
@@ -32,7 +32,7 @@ const std::filesystem::path& ratings_csv() {
     std::int64_t user = 1;
     for (std::int64_t k = 0; k < lines; ++k) {
       if (draw(140) == 0) ++user;
-      const std::uint64_t item = 1 + draw(1 + draw(1 + draw(130'000)));
+      const std::uint64_t item = 1 + draw(1 + draw(27'000));
       const std::uint64_t halves = 1 + draw(10);
       fmt::format_to(std::back_inserter(text), "{},{},{}.{},{}\n", user, item, halves / 2, halves % 2 * 5,
                      789'652'009 + draw(700'000'000));
