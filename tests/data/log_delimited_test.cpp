@@ -10,7 +10,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 LogOptions columns(std::vector<std::string> names) {
   LogOptions options;
@@ -92,6 +91,13 @@ TEST(DelimitedLog, TakesTheFirstColumnsOtherwise) {
   EXPECT_THAT(rows_of(read_text("who,what,when\n1,2,3\n")), ElementsAre("1|2"));
   EXPECT_THAT(rows_of(read_text("who,what\n1,x2\n")), ElementsAre("1|x2"));
   EXPECT_THAT(rows_of(read_text("bob,x\nann,y\n")), ElementsAre("bob|x", "ann|y"));
+}
+
+TEST(DelimitedLog, TakesNoRowForAHeader) {
+  EXPECT_EQ(read_text("1,2,member\n3,4,guest\n").rows(), 2);
+  EXPECT_EQ(read_text("a,b,member\nc,d,member\n").rows(), 2);
+  EXPECT_EQ(read_text("a,book\nc,film\n").rows(), 2);
+  EXPECT_THAT(error_of("a,b,\nc,d,1\n", columns({"1", "2", "3"})).what(), HasSubstr("log:1: "));
 }
 
 TEST(DelimitedLog, ObeysTheHeaderOption) {
