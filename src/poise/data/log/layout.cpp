@@ -109,12 +109,15 @@ DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<F
       layout.value = value;
     }
   } else {
-    // Most of the records rather than the first, which may be a bad line.
+    // Half of the records rather than the first, which may be a bad line.
     const auto numbers = std::count_if(records.begin(), records.end(),
                                        [](const Fields& fields) { return is_number(fields, 2); });
-    if (2 * numbers > static_cast<std::ptrdiff_t>(records.size())) layout.value = 2;
+    if (2 * numbers >= static_cast<std::ptrdiff_t>(records.size())) layout.value = 2;
   }
-  if (wants_value(format) && !layout.value) layout.value = 2;
+  if (wants_value(format) && !layout.value) {
+    layout.value = 0;
+    while (layout.value == layout.user || layout.value == layout.item) ++*layout.value;
+  }
   if (format == LogFormat::pairs) layout.value.reset();
   return layout;
 }
@@ -131,11 +134,12 @@ bool finds_header(const LogOptions& options, const std::vector<Fields>& records)
   } else if (options.format != LogFormat::pairs && (wants_value(options.format) || is_number(second, 2))) {
     layout.value = 2;
   }
+  // No column is named by a number: such a line is a row, perhaps a bad one.
+  if (is_number(first, layout.user) || is_number(first, layout.item)) return false;
   if (layout.value && static_cast<int>(first.size()) > *layout.value) {
     return !first[*layout.value].empty() && !is_number(first, *layout.value);
   }
-  return !is_number(first, layout.user) && !is_number(first, layout.item) &&
-         (is_number(second, layout.user) || is_number(second, layout.item));
+  return is_number(second, layout.user) || is_number(second, layout.item);
 }
 
 }  // namespace
@@ -168,7 +172,8 @@ FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& o
   const Sample taken = take_sample(sample, whole, delimiter);
   FoundLayout found;
   found.layout.delimiter = delimiter;
-  if (taken.records.empty()) return found;
+  found.blank = taken.records.empty();
+  if (found.blank) return found;
   const bool header = finds_header(options, taken.records);
   if (options.columns.empty()) {
     found.layout = usual_columns(options.format, header, taken.records);

@@ -48,8 +48,7 @@ void Merger::add(Chunk chunk, ParsedChunk parsed) {
   records_ += parsed.records;
   if (parsed.movie) movie_ = std::move(*parsed.movie);
   if (parsed.open_at) open_record_ = chunk.bytes.substr(*parsed.open_at);
-  if (chunk.last && records_ == 0)
-    fail(ErrorKind::input, "{} has no data row; check that it is the right file", name);
+  if (chunk.last && records_ == 0) fail_without_rows(name);
 }
 
 void Merger::parse_again_if_needed(Chunk& chunk, ParsedChunk& parsed) {
