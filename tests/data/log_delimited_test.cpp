@@ -10,7 +10,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 LogOptions columns(std::vector<std::string> names) {
   LogOptions options;
@@ -34,6 +33,13 @@ TEST(DelimitedLog, FindsTheDelimiter) {
     }
     EXPECT_THAT(rows_of(read_text(text)), expected) << delimiter;
   }
+}
+
+TEST(DelimitedLog, FindsTheDelimiterInSpiteOfABadLine) {
+  LogOptions options;
+  options.skip_bad_lines = true;
+  EXPECT_THAT(rows_of(read_text("u,a;b,1\nx|y|z|t|k\nu,c,2\n", options)), ElementsAre("u|a;b|1", "u|c|2"));
+  EXPECT_THAT(error_of("1;a;2,5\n2;b;3\n").what(), HasSubstr("the value '2,5' is not a number"));
 }
 
 TEST(DelimitedLog, TakesAnyDelimiterAskedFor) {
@@ -92,6 +98,13 @@ TEST(DelimitedLog, TakesTheFirstColumnsOtherwise) {
   EXPECT_THAT(rows_of(read_text("who,what,when\n1,2,3\n")), ElementsAre("1|2"));
   EXPECT_THAT(rows_of(read_text("who,what\n1,x2\n")), ElementsAre("1|x2"));
   EXPECT_THAT(rows_of(read_text("bob,x\nann,y\n")), ElementsAre("bob|x", "ann|y"));
+}
+
+TEST(DelimitedLog, TakesNoRowForAHeader) {
+  EXPECT_EQ(read_text("1,2,member\n3,4,guest\n").rows(), 2);
+  EXPECT_EQ(read_text("a,b,member\nc,d,member\n").rows(), 2);
+  EXPECT_EQ(read_text("a,book\nc,film\n").rows(), 2);
+  EXPECT_THAT(error_of("a,b,\nc,d,1\n", columns({"1", "2", "3"})).what(), HasSubstr("log:1: "));
 }
 
 TEST(DelimitedLog, ObeysTheHeaderOption) {
@@ -165,6 +178,8 @@ TEST(DelimitedLog, ReadsTheFixedFormats) {
   EXPECT_THAT(rows_of(read_text("userId,movieId,rating,timestamp\n1,2,3,9\n", format(LogFormat::movielens))),
               ElementsAre("1|2|3"));
   EXPECT_THAT(rows_of(read_text("u\ts\t5\n", format(LogFormat::triplets))), ElementsAre("u|s|5"));
+  EXPECT_THAT(rows_of(read_text("n\titem\tuser\n5\ti\tu\n", format(LogFormat::triplets))),
+              ElementsAre("u|i|5"));
   EXPECT_THAT(rows_of(read_text("1,2,3\n", format(LogFormat::pairs))), ElementsAre("1|2"));
   EXPECT_THAT(rows_of(read_text("uid,sid\n1,2\n", format(LogFormat::pairs))), ElementsAre("1|2"));
   EXPECT_THAT(error_of("1,2\n", format(LogFormat::triplets)).what(), HasSubstr("log:1: "));
@@ -265,6 +280,11 @@ TEST(DelimitedLog, RefusesFilesWithoutRows) {
     const Error error = error_of(text);
     EXPECT_EQ(error.kind(), ErrorKind::input) << text;
     EXPECT_THAT(error.what(), HasSubstr("log has no data row"));
+  }
+  LogOptions options = columns({"user", "item", "rating"});
+  options.keep_above = 1;
+  for (const char* text : {"", "\n\n", "user,item,rating\n"}) {
+    EXPECT_THAT(error_of(text, options).what(), HasSubstr("log has no data row"));
   }
 }
 

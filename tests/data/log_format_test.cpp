@@ -54,6 +54,8 @@ TEST(LogFormat, IsFoundFromNamesAndFirstBytes) {
   EXPECT_EQ(detect("train.txt", "0 1 2 3\n1 4\n2 5 6\n"), LogFormat::adjacency);
   EXPECT_EQ(detect("train.txt", "0 1\n1 4\n2 5\n"), LogFormat::csv);
   EXPECT_EQ(detect("log.csv", "user,item,title\n1,2,A Title\n2,2,Title\n"), LogFormat::csv);
+  EXPECT_EQ(detect("log.tsv", "1\t2\tA Title\n2\t2\tTitle\n"), LogFormat::csv);
+  EXPECT_EQ(detect("log.dat", "1::2::A Title\n2::2::Title\n"), LogFormat::csv);
   EXPECT_EQ(detect("empty", ""), LogFormat::csv);
 }
 

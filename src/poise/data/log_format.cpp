@@ -42,11 +42,10 @@ std::string plain_name(const std::filesystem::path& file) {
 }
 
 std::size_t count_tokens(std::string_view line) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   std::size_t count = 0;
-  for (std::size_t at = line.find_first_not_of(" \t"); at != std::string_view::npos;
-       at = line.find_first_not_of(" \t", line.find_first_of(" \t", at))) {
-    ++count;
-    if (line.find_first_of(" \t", at) == std::string_view::npos) break;
+  for (std::size_t k = 0; k < line.size(); ++k) {
+    if (!is_blank(line[k]) && (k == 0 || is_blank(line[k - 1]))) ++count;
   }
   return count;
 }
@@ -75,12 +74,16 @@ bool are_triplets(const std::vector<std::string_view>& lines) {
 }
 
 bool are_adjacency(const std::vector<std::string_view>& lines) {
-  std::set<std::size_t> counts;
+  std::set<std::size_t> tokens;
+  std::set<std::ptrdiff_t> tabs;
   for (const std::string_view line : lines) {
     if (line.find_first_of(",;|\"") != std::string_view::npos) return false;
-    counts.insert(count_tokens(line));
+    if (line.find("::") != std::string_view::npos) return false;
+    tokens.insert(count_tokens(line));
+    tabs.insert(std::count(line.begin(), line.end(), '\t'));
   }
-  return counts.size() > 1;
+  const bool table = tabs.size() == 1 && *tabs.begin() >= 2;
+  return tokens.size() > 1 && !table;
 }
 
 bool has_file(const std::filesystem::path& folder, bool (*wanted)(const std::filesystem::path&)) {

@@ -12,8 +12,8 @@
 namespace poise {
 
 /// Whether the first line of delimited text holds the names of its columns. Found automatically: columns
-/// asked for by name imply it; otherwise it is a header when its value field is not a number, when it holds
-/// known names, or, without a value column, when its ids are not numbers where the next line's are.
+/// asked for by name imply it; otherwise it is a header when it holds known names, or when its ids are not
+/// numbers and its value is not one either or, without a value column, an id of the next line is.
 enum class Header { automatic, yes, no };
 
 struct LogOptions {

@@ -46,6 +46,7 @@ std::int64_t BatchReader::open_input() {
 
   const std::string_view sample = reader_->sample();
   FoundLayout found = find_layout(sample, reader_->at_end(), options_, name);
+  if (found.blank && reader_->at_end()) fail_without_rows(name);
   if (options_.keep_above && !found.layout.value) {
     fail(ErrorKind::usage,
          "{} has no value column to compare with a threshold; name it, or leave the threshold out", name);

@@ -8,6 +8,10 @@
 
 namespace poise::logs {
 
+void fail_without_rows(const std::string& name) {
+  fail(ErrorKind::input, "{} has no data row; check that it is the right file", name);
+}
+
 ChunkReader::ChunkReader(std::unique_ptr<ByteSource> source, std::string name, std::size_t chunk_bytes)
     : source_(std::move(source)), name_(std::move(name)), chunk_bytes_(chunk_bytes) {
   const std::string_view head = sample();

@@ -23,6 +23,9 @@ struct Chunk {
   std::shared_ptr<const DelimitedLayout> layout;  ///< of delimited formats
 };
 
+/// Throws the Error{input} of an input that holds no row.
+[[noreturn]] void fail_without_rows(const std::string& name);
+
 /// Cuts one input into chunks of about `chunk_bytes`, each ending at a line end; a longer line makes a
 /// longer chunk, a line beyond `longest_line` is an Error{input}. Skips a UTF-8 byte order mark and refuses
 /// UTF-16.

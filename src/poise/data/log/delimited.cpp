@@ -32,7 +32,12 @@ class DelimitedParser {
         layout_(*chunk.layout),
         contents_(look_through(chunk.bytes)),
         last_column_(std::max({layout_.user, layout_.item, layout_.value.value_or(0)})),
-        parsed_(rules) {}
+        parsed_(rules) {
+    const std::size_t likely_rows = chunk.bytes.size() / 24;
+    parsed_.user.reserve(likely_rows);
+    parsed_.item.reserve(likely_rows);
+    if (layout_.value) parsed_.value.reserve(likely_rows);
+  }
 
   ParsedChunk run() {
     const std::string_view bytes = chunk_.bytes;

@@ -23,13 +23,16 @@ class IdMap {
 
  private:
   struct Slot {
-    std::uint32_t hash = 0;
+    std::uint64_t key = 0;
     std::int32_t id = -1;
   };
+  [[nodiscard]] bool holds(const Slot& slot, std::uint64_t key, std::string_view text) const;
+  std::int32_t add(std::size_t at, std::uint64_t key, std::string_view text);
   void grow();
 
   Ids ids_;
   std::vector<Slot> slots_;  // a power of two of them, at most half taken
+  Slot last_;                // the last one found: logs are mostly sorted by user or item
 };
 
 }  // namespace poise::logs

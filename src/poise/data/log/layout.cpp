@@ -80,11 +80,18 @@ std::optional<int> find_role(const Fields& names, ColumnRole role) {
   return found == names.end() ? std::nullopt : std::optional<int>(static_cast<int>(found - names.begin()));
 }
 
-/// Whether the names say that this line is a header: a user's name is enough, an item's or a value's alone
-/// could be an id.
+/// Whether the line holds names of columns: a user's is enough, an item's or a value's alone could be an id.
 bool has_known_names(const Fields& fields) {
   return find_role(fields, ColumnRole::user) ||
          (find_role(fields, ColumnRole::item) && find_role(fields, ColumnRole::value));
+}
+
+/// Whether the names say that the first line is a header. Rows can hold such words too (a column of
+/// categories), but then the next row does so as well, or the row holds a number.
+bool is_header_by_names(const Fields& first, const Fields& second) {
+  const bool number = std::any_of(first.begin(), first.end(),
+                                  [](const std::string& field) { return parse_number(field).has_value(); });
+  return !number && has_known_names(first) && !has_known_names(second);
 }
 
 /// The columns when none are asked for; there is at least one record.
@@ -102,12 +109,15 @@ DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<F
       layout.value = value;
     }
   } else {
-    // Most of the records rather than the first, which may be a bad line.
+    // Half of the records rather than the first, which may be a bad line.
     const auto numbers = std::count_if(records.begin(), records.end(),
                                        [](const Fields& fields) { return is_number(fields, 2); });
-    if (2 * numbers > static_cast<std::ptrdiff_t>(records.size())) layout.value = 2;
+    if (2 * numbers >= static_cast<std::ptrdiff_t>(records.size())) layout.value = 2;
   }
-  if (wants_value(format) && !layout.value) layout.value = 2;
+  if (wants_value(format) && !layout.value) {
+    layout.value = 0;
+    while (layout.value == layout.user || layout.value == layout.item) ++*layout.value;
+  }
   if (format == LogFormat::pairs) layout.value.reset();
   return layout;
 }
@@ -116,17 +126,20 @@ bool finds_header(const LogOptions& options, const std::vector<Fields>& records)
   if (options.header != Header::automatic) return options.header == Header::yes;
   if (any_by_name(options.columns)) return true;
   const Fields& first = records[0];
-  if (has_known_names(first)) return true;
   const Fields second = records.size() > 1 ? records[1] : Fields();
+  if (is_header_by_names(first, second)) return true;
   DelimitedLayout layout;
   if (!options.columns.empty()) {
     layout = asked_columns(options.columns, {}, "");
   } else if (options.format != LogFormat::pairs && (wants_value(options.format) || is_number(second, 2))) {
     layout.value = 2;
   }
-  if (layout.value && static_cast<int>(first.size()) > *layout.value) return !is_number(first, *layout.value);
-  return !is_number(first, layout.user) && !is_number(first, layout.item) &&
-         (is_number(second, layout.user) || is_number(second, layout.item));
+  // No column is named by a number: such a line is a row, perhaps a bad one.
+  if (is_number(first, layout.user) || is_number(first, layout.item)) return false;
+  if (layout.value && static_cast<int>(first.size()) > *layout.value) {
+    return !first[*layout.value].empty() && !is_number(first, *layout.value);
+  }
+  return is_number(second, layout.user) || is_number(second, layout.item);
 }
 
 }  // namespace
@@ -159,7 +172,8 @@ FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& o
   const Sample taken = take_sample(sample, whole, delimiter);
   FoundLayout found;
   found.layout.delimiter = delimiter;
-  if (taken.records.empty()) return found;
+  found.blank = taken.records.empty();
+  if (found.blank) return found;
   const bool header = finds_header(options, taken.records);
   if (options.columns.empty()) {
     found.layout = usual_columns(options.format, header, taken.records);

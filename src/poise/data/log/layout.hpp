@@ -12,6 +12,7 @@ namespace poise::logs {
 
 /// The layout of one delimited file, and where its rows begin.
 struct FoundLayout {
+  bool blank = false;  ///< there is nothing but blank lines
   DelimitedLayout layout;
   std::size_t header_bytes = 0;   ///< bytes up to and including the header
   std::int64_t header_lines = 0;  ///< line ends among them

@@ -48,8 +48,7 @@ void Merger::add(Chunk chunk, ParsedChunk parsed) {
   records_ += parsed.records;
   if (parsed.movie) movie_ = std::move(*parsed.movie);
   if (parsed.open_at) open_record_ = chunk.bytes.substr(*parsed.open_at);
-  if (chunk.last && records_ == 0)
-    fail(ErrorKind::input, "{} has no data row; check that it is the right file", name);
+  if (chunk.last && records_ == 0) fail_without_rows(name);
 }
 
 void Merger::parse_again_if_needed(Chunk& chunk, ParsedChunk& parsed) {
@@ -68,7 +67,7 @@ void Merger::append_rows(const ParsedChunk& parsed) {
   result_.skipped_lines += parsed.skipped_lines;
   if (parsed.user.empty()) return;
 
-  make_room(parsed.user.size());
+  make_room(parsed);
   const bool inherits = parsed.item.front() == ParsedChunk::inherited_item;
   const std::int32_t inherited = inherits ? items_.intern(*movie_) : 0;
   const std::vector<std::int32_t> users = intern_all(parsed.users.ids(), users_);
@@ -82,8 +81,8 @@ void Merger::append_rows(const ParsedChunk& parsed) {
 
 /// Reserves for all rows that the log will have if it goes on as it began, so that the largest vectors are
 /// seldom copied; pages that stay unused cost nothing.
-void Merger::make_room(std::size_t rows) {
-  const std::size_t needed = result_.user.size() + rows;
+void Merger::make_room(const ParsedChunk& parsed) {
+  const std::size_t needed = result_.user.size() + parsed.user.size();
   if (needed <= result_.user.capacity()) return;
   const double left = stored_bytes_done_ == 0
                           ? 1
@@ -92,7 +91,7 @@ void Merger::make_room(std::size_t rows) {
   const auto room = static_cast<std::size_t>(static_cast<double>(needed) * factor);
   result_.user.reserve(room);
   result_.item.reserve(room);
-  if (format_ != LogFormat::adjacency && format_ != LogFormat::pairs) result_.value.reserve(room);
+  if (!parsed.value.empty()) result_.value.reserve(room);
 }
 
 Interactions Merger::finish() {

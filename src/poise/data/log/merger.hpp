@@ -32,7 +32,7 @@ class Merger {
  private:
   void parse_again_if_needed(Chunk& chunk, ParsedChunk& parsed);
   void append_rows(const ParsedChunk& parsed);
-  void make_room(std::size_t rows);
+  void make_room(const ParsedChunk& parsed);
 
   const std::vector<LogInput>& inputs_;
   const LogFormat format_;

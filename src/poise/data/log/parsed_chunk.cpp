@@ -62,9 +62,7 @@ bool ParsedChunk::add(const Row& row) {
     ++below_threshold;
     return true;
   }
-  // Logs are mostly sorted by user.
-  if (last_user_ < 0 || users.ids()[last_user_] != row.user) last_user_ = users.intern(row.user);
-  user.push_back(last_user_);
+  user.push_back(users.intern(row.user));
   item.push_back(row.inherits_item ? inherited_item : items.intern(row.item));
   if (row.value) value.push_back(static_cast<float>(number));
   return true;

@@ -69,7 +69,6 @@ class ParsedChunk {
 
  private:
   const RowRules* rules_;
-  std::int32_t last_user_ = -1;
 };
 
 }  // namespace poise::logs

@@ -1,8 +1,7 @@
 #include "poise/data/log/sample.hpp"
 
 #include <algorithm>
-#include <array>
-#include <limits>
+#include <map>
 #include <utility>
 
 #include "poise/data/log/record.hpp"
@@ -35,35 +34,29 @@ Sample take_sample(std::string_view bytes, bool whole, std::string_view delimite
   return sample;
 }
 
-std::string guess_delimiter(std::string_view sample, bool whole) {
-  // A blank stands inside many texts, so it is taken only where nothing else delimits.
-  constexpr std::array<std::string_view, 5> candidates = {"\t", "::", ",", ";", "|"};
-  const auto fewest_and_most = [&](std::string_view delimiter) {
-    const Sample taken = take_sample(sample, whole, delimiter);
-    std::pair<std::size_t, std::size_t> range = {std::numeric_limits<std::size_t>::max(), 0};
-    for (const Fields& fields : taken.records) {
-      range = {std::min(range.first, fields.size()), std::max(range.second, fields.size())};
+std::string guess_delimiter(std::string_view bytes, bool whole) {
+  // How many records agree on a number of fields above one, and that number.
+  const auto agreement = [&](std::string_view delimiter) {
+    std::map<std::size_t, std::size_t> records_by_fields;
+    for (const Fields& fields : take_sample(bytes, whole, delimiter).records)
+      ++records_by_fields[fields.size()];
+    std::pair<std::size_t, std::size_t> best = {0, 0};
+    for (const auto& [fields, records] : records_by_fields) {
+      if (fields > 1) best = std::max(best, {records, fields});
     }
-    return range;
+    return best;
   };
-  std::string_view steady;
-  std::string_view ragged;
-  std::size_t steady_fields = 1;
-  std::size_t ragged_fields = 1;
-  for (const std::string_view candidate : candidates) {
-    const auto [fewest, most] = fewest_and_most(candidate);
-    if (fewest == most && most > steady_fields) {
-      steady = candidate;
-      steady_fields = most;
-    }
-    if (most > ragged_fields) {
-      ragged = candidate;
-      ragged_fields = most;
+  std::string_view found;
+  std::pair<std::size_t, std::size_t> best = {0, 0};
+  for (const std::string_view candidate : {"\t", "::", ",", ";", "|"}) {
+    if (agreement(candidate) > best) {
+      best = agreement(candidate);
+      found = candidate;
     }
   }
-  if (!steady.empty()) return std::string(steady);
-  if (!ragged.empty()) return std::string(ragged);
-  return fewest_and_most(" ").second > 1 ? " " : ",";
+  if (!found.empty()) return std::string(found);
+  // A blank stands inside many texts, so it is taken only where nothing else delimits.
+  return agreement(" ").first > 0 ? " " : ",";
 }
 
 }  // namespace poise::logs

@@ -20,7 +20,7 @@ struct Sample {
 /// Takes some ten records from a file's first bytes (`whole`: they are all of it).
 Sample take_sample(std::string_view bytes, bool whole, std::string_view delimiter);
 
-/// The delimiter that cuts the first records into the most fields, the same number in each where possible.
+/// The delimiter that cuts the most of the first records into one number of fields, the largest such.
 std::string guess_delimiter(std::string_view bytes, bool whole);
 
 }  // namespace poise::logs
