@@ -138,7 +138,7 @@ void run(const Options& options, const Context& context) {
   if (named == LogFormat::automatic) context.say(fmt::format("format: {}", log_format_name(format)));
   const Dataset dataset = format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
                                                       : read_logs(options, format, context.execution);
-  write_dataset(options.out, dataset);
+  write_dataset(options.out, dataset, context.execution);
   if (!options.export_pro_sg.empty()) write_pro_sg(options.export_pro_sg, dataset, options.export_values);
   context.print(dataset_json(dataset), dataset_text(dataset));
   context.say(fmt::format("written to {}", options.out.string()));

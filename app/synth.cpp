@@ -33,7 +33,7 @@ void run(const Options& options, const Context& context) {
   } else {
     const Interactions log = synth_interactions(std::move(matrix), synth.seed, context.execution);
     const Dataset dataset = split_users(log, {.min_user_items = 5}, {}, context.execution);
-    write_dataset(options.out, dataset);
+    write_dataset(options.out, dataset, context.execution);
     context.print(dataset_json(dataset), dataset_text(dataset));
   }
   context.say(fmt::format("written to {}", options.out.string()));

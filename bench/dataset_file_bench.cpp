@@ -121,13 +121,13 @@ void measure(benchmark::State& state, Body&& body) {
 
 void write_dataset(benchmark::State& state) {
   const poise::Dataset& dataset = netflix();
-  measure(state, [&] { poise::write_dataset(folder() / "data", dataset); });
+  measure(state, [&] { poise::write_dataset(folder() / "data", dataset, {}); });
   state.counters["MB"] = static_cast<double>(fs::file_size(folder() / "data" / "data.poise")) / 1e6;
 }
 
 void read_dataset(benchmark::State& state) {
   const poise::Dataset& dataset = netflix();
-  if (!fs::exists(folder() / "data")) poise::write_dataset(folder() / "data", dataset);
+  if (!fs::exists(folder() / "data")) poise::write_dataset(folder() / "data", dataset, {});
   const poise::Execution execution{.threads = static_cast<int>(state.range(0))};
   measure(state, [&] { benchmark::DoNotOptimize(poise::read_dataset(folder() / "data", execution)); });
 }
@@ -164,14 +164,12 @@ poise::PackedMatrixView view_of(const poise::PackedMatrix& packed) {
 
 /// The alternative by rows, and the same by columns for comparison; in memory, without the ids.
 void unpack_rows(benchmark::State& state) {
-  const poise::PackedMatrix packed =
-      poise::pack_rows(netflix().train.view(), poise::Execution::default_threads());
+  const poise::PackedMatrix packed = poise::pack_rows(netflix().train.view(), {});
   measure(state, [&] { benchmark::DoNotOptimize(poise::unpack_rows(view_of(packed), users, items, {})); });
   state.counters["MB"] = static_cast<double>(packed.counts.size() + packed.gaps.size()) / 1e6;
 }
 void unpack_columns(benchmark::State& state) {
-  const poise::PackedMatrix packed =
-      poise::pack_columns(netflix().train.view(), poise::Execution::default_threads());
+  const poise::PackedMatrix packed = poise::pack_columns(netflix().train.view(), {});
   measure(state, [&] { benchmark::DoNotOptimize(poise::unpack_columns(view_of(packed), users, items, {})); });
   state.counters["MB"] = static_cast<double>(packed.counts.size() + packed.gaps.size()) / 1e6;
 }
@@ -180,7 +178,7 @@ void unpack_columns(benchmark::State& state) {
 void pack_unsorted_columns(benchmark::State& state) {
   const poise::Csr columns = poise::transpose(netflix().train.view());
   poise::PackedMatrix packed;
-  measure(state, [&] { packed = poise::pack_rows(columns.view(), poise::Execution::default_threads()); });
+  measure(state, [&] { packed = poise::pack_rows(columns.view(), {}); });
   state.counters["MB"] = static_cast<double>(packed.counts.size() + packed.gaps.size()) / 1e6;
 }
 

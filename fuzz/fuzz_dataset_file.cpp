@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const poise::Error&) {
     return 0;
   }
-  const auto again = poise::encode_dataset(dataset, 1);
+  const auto again = poise::encode_dataset(dataset, {.threads = 1});
   if (poise::decode_dataset(poise::Container::parse(again, "output", 1), execution) != dataset)
     __builtin_trap();
   return 0;

@@ -20,6 +20,11 @@ inline const BackendCase all_backends[] = {{BackendKind::reference, 1},
                                            {BackendKind::cpu, 3},
                                            {BackendKind::cpu, 7}};
 
+/// Names the case in reports; without it they would show the object's bytes.
+inline void PrintTo(const BackendCase& backend, std::ostream* out) {
+  *out << to_string(backend.kind) << " on " << backend.threads << " threads";
+}
+
 inline std::string case_name(const ::testing::TestParamInfo<BackendCase>& info) {
   return std::string(to_string(info.param.kind)) + std::to_string(info.param.threads);
 }

@@ -18,7 +18,7 @@ using testing::TemporaryFolder;
 
 void expect_round_trip(const Dataset& dataset) {
   const TemporaryFolder folder;
-  write_dataset(folder / "data", dataset);
+  write_dataset(folder / "data", dataset, {});
   const LoadedDataset loaded = read_dataset(folder / "data", {.threads = 2});
   EXPECT_EQ(loaded.dataset, dataset);
   EXPECT_EQ(loaded.checksum, Container::open(folder / "data/data.poise").checksum());
@@ -27,7 +27,7 @@ void expect_round_trip(const Dataset& dataset) {
 /// The file with something changed in it and right checksums.
 template <class Change>
 std::string refusal_after(const Dataset& dataset, Change&& change) {
-  const auto bytes = encode_dataset(dataset);
+  const auto bytes = encode_dataset(dataset, {});
   const Container original = Container::parse(bytes, "original");
   Metadata metadata = original.metadata();
   std::vector<Tensor> tensors(original.tensors().begin(), original.tensors().end());
@@ -57,16 +57,16 @@ TEST(DatasetFile, RoundTripOfEmptyAndMissingParts) {
 
 TEST(DatasetFile, WritesOneFileAndReplacesIt) {
   const TemporaryFolder folder;
-  write_dataset(folder / "a/b/data", random_dataset({.seed = 1}));
-  write_dataset(folder / "a/b/data", random_dataset({.seed = 2}));
+  write_dataset(folder / "a/b/data", random_dataset({.seed = 1}), {});
+  write_dataset(folder / "a/b/data", random_dataset({.seed = 2}), {});
   EXPECT_EQ(read_dataset(folder / "a/b/data", {}).dataset, random_dataset({.seed = 2}));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "a/b/data"), {}), 1);
 }
 
 TEST(DatasetFile, TheSameBytesWhateverTheThreads) {
   const Dataset dataset = random_dataset({.users = 40'000, .items = 100, .density = 0.4, .values = true});
-  const auto bytes = encode_dataset(dataset, 1);
-  EXPECT_EQ(bytes, encode_dataset(dataset, 4));
+  const auto bytes = encode_dataset(dataset, {.threads = 1});
+  EXPECT_EQ(bytes, encode_dataset(dataset, {.threads = 4}));
   const Container container = Container::parse(bytes, "memory");
   EXPECT_EQ(decode_dataset(container, {.threads = 1}), dataset);
   EXPECT_EQ(decode_dataset(container, {.threads = 4}), dataset);
@@ -75,7 +75,7 @@ TEST(DatasetFile, TheSameBytesWhateverTheThreads) {
 TEST(DatasetFile, AnyFlippedBitAndAnyCutIsNoticed) {
   const TemporaryFolder folder;
   write_dataset(folder / "data",
-                random_dataset({.users = 6, .items = 5, .held_out_users = 2, .values = true}));
+                random_dataset({.users = 6, .items = 5, .held_out_users = 2, .values = true}), {});
   const std::string bytes = testing::read_file(folder / "data/data.poise");
   const auto expect_refused = [&](const std::string& changed, std::size_t where) {
     const auto first = reinterpret_cast<const std::byte*>(changed.data());
@@ -109,14 +109,14 @@ TEST(DatasetFile, AFullDiskLeavesNothing) {
   const auto write_to = [&](const std::string& name) {
     error_message(ErrorKind::resources, [&] {
       const testing::FileSizeLimit limit(1000);
-      write_dataset(folder / name, dataset);
+      write_dataset(folder / name, dataset, {});
     });
   };
   write_to("data");
   write_to("a/b/data");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 
-  write_dataset(folder / "data", random_dataset({}));
+  write_dataset(folder / "data", random_dataset({}), {});
   write_to("data");
   EXPECT_EQ(read_dataset(folder / "data", {}).dataset, random_dataset({}));
 }
@@ -125,7 +125,7 @@ TEST(DatasetFile, AFolderThatCannotBeMade) {
   const TemporaryFolder folder;
   testing::write_file(folder / "file", "");
   const auto write_to = [&](const std::string& name) {
-    return error_message(ErrorKind::resources, [&] { write_dataset(folder / name, random_dataset({})); });
+    return error_message(ErrorKind::resources, [&] { write_dataset(folder / name, random_dataset({}), {}); });
   };
   EXPECT_THAT(write_to("file/data"), HasSubstr("Not a directory"));
   EXPECT_THAT(write_to("file"), HasSubstr("Not a directory"));
@@ -136,7 +136,7 @@ TEST(DatasetFile, InconsistentDataIsNotWritten) {
   const TemporaryFolder folder;
   Dataset dataset = random_dataset({});
   dataset.train.indices.back() = 1000;
-  error_message(ErrorKind::input, [&] { write_dataset(folder / "data", dataset); });
+  error_message(ErrorKind::input, [&] { write_dataset(folder / "data", dataset, {}); });
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
@@ -155,7 +155,7 @@ TEST(DatasetFile, RightChecksumsDoNotMakeLiesTrue) {
   for (const char* key : {"format", "version", "split", "items", "train.users", "duplicates"})
     refusal_after(dataset, [&](Metadata& metadata, auto&) { metadata.erase(key); });
 
-  const auto count = Container::parse(encode_dataset(dataset), "memory").tensors().size();
+  const auto count = Container::parse(encode_dataset(dataset, {}), "memory").tensors().size();
   for (std::size_t k = 0; k < count; ++k) {
     refusal_after(dataset, [&](auto&, std::vector<Tensor>& tensors) {
       tensors[k].bytes = tensors[k].bytes.first(tensors[k].bytes.size() - 1);
@@ -174,7 +174,7 @@ class StopAtOnce : public Observer {
 
 TEST(DatasetFile, LoadingCanBeInterrupted) {
   const TemporaryFolder folder;
-  write_dataset(folder / "data", random_dataset({}));
+  write_dataset(folder / "data", random_dataset({}), {});
   StopAtOnce observer;
   error_message(ErrorKind::interrupted,
                 [&] { (void)read_dataset(folder / "data", {.threads = 2, .observer = &observer}); });

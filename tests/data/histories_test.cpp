@@ -10,7 +10,8 @@ namespace {
 using testing::log_of;
 
 TEST(GroupByUser, MergesRepeatsWhereTheyFirstStood) {
-  const Interactions log = log_of({{"a", "x", 1}, {"b", "y", 2}, {"a", "y", 3}, {"a", "x", 4}, {"a", "z", 5}, {"a", "y", 0.5F}});
+  const Interactions log =
+      log_of({{"a", "x", 1}, {"b", "y", 2}, {"a", "y", 3}, {"a", "x", 4}, {"a", "z", 5}, {"a", "y", 0.5F}});
   for (const int threads : {1, 3}) {
     const Histories histories = group_by_user(log, {.threads = threads});
     EXPECT_EQ(histories.duplicates, 2);
@@ -34,7 +35,8 @@ TEST(GroupByUser, AddsManyValuesWithoutLosingThem) {
 
 TEST(ApplyFilters, ItemsOnceThenUsersOnce) {
   // x has 3 users, y 2, z 1; without z user c keeps one item and goes; then y has one user left, and stays.
-  const Interactions log = log_of({{"a", "x"}, {"a", "y"}, {"b", "x"}, {"c", "y"}, {"c", "z"}, {"b", "w"}, {"d", "w"}, {"d", "x"}});
+  const Interactions log = log_of(
+      {{"a", "x"}, {"a", "y"}, {"b", "x"}, {"c", "y"}, {"c", "z"}, {"b", "w"}, {"d", "w"}, {"d", "x"}});
   const Histories histories = group_by_user(log, {});
   const Kept kept = apply_filters(histories, {.min_user_items = 2, .min_item_users = 2});
   EXPECT_EQ(kept.items, (std::vector<bool>{true, true, false, true}));
@@ -45,7 +47,8 @@ TEST(ApplyFilters, ItemsOnceThenUsersOnce) {
 }
 
 TEST(ApplyFilters, CountsMergedPairsOnce) {
-  const Histories histories = group_by_user(log_of({{"a", "x"}, {"a", "x"}, {"a", "x"}, {"b", "x"}, {"b", "y"}}), {});
+  const Histories histories =
+      group_by_user(log_of({{"a", "x"}, {"a", "x"}, {"a", "x"}, {"b", "x"}, {"b", "y"}}), {});
   EXPECT_EQ(apply_filters(histories, {.min_user_items = 2}).users, (std::vector<bool>{false, true}));
   EXPECT_EQ(apply_filters(histories, {.min_item_users = 2}).items, (std::vector<bool>{true, false}));
 }

@@ -30,11 +30,12 @@ PackedMatrixView view_of(const PackedMatrix& packed) {
 void expect_round_trip(const Csr& matrix) {
   for (const int threads : {1, 3}) {
     const Execution execution{.threads = threads};
-    EXPECT_EQ(unpack_rows(view_of(pack_rows(matrix.view(), threads)), matrix.rows, matrix.cols, execution),
+    EXPECT_EQ(unpack_rows(view_of(pack_rows(matrix.view(), {.threads = threads})), matrix.rows, matrix.cols,
+                          execution),
               matrix);
-    EXPECT_EQ(
-        unpack_columns(view_of(pack_columns(matrix.view(), threads)), matrix.rows, matrix.cols, execution),
-        matrix);
+    EXPECT_EQ(unpack_columns(view_of(pack_columns(matrix.view(), {.threads = threads})), matrix.rows,
+                             matrix.cols, execution),
+              matrix);
   }
 }
 
@@ -75,20 +76,20 @@ TEST(PackedMatrix, FullMatricesMayCompressAsFarAsTheyCan) {
     for (std::int32_t c = 0; c < matrix.cols; ++c) matrix.indices.push_back(c);
     matrix.offsets.push_back(matrix.entries());
   }
-  EXPECT_LT(pack_columns(matrix.view(), 1).gaps.size(), 1000U);
+  EXPECT_LT(pack_columns(matrix.view(), {.threads = 1}).gaps.size(), 1000U);
   expect_round_trip(matrix);
 }
 
 TEST(PackedMatrix, TheLargestColumnNumbers) {
   const Csr matrix{
       .rows = 2, .cols = largest, .offsets = {0, 2, 3}, .indices = {0, 2147483646, 2147483646}, .values = {}};
-  EXPECT_EQ(unpack_rows(view_of(pack_rows(matrix.view(), 1)), 2, largest, {}), matrix);
+  EXPECT_EQ(unpack_rows(view_of(pack_rows(matrix.view(), {.threads = 1})), 2, largest, {}), matrix);
 }
 
 TEST(PackedMatrix, TheSameBytesWhateverTheThreads) {
   const Csr matrix = random_csr(50'000, 100, 0.3, true, 5);
-  const PackedMatrix one = pack_columns(matrix.view(), 1);
-  const PackedMatrix many = pack_columns(matrix.view(), 4);
+  const PackedMatrix one = pack_columns(matrix.view(), {.threads = 1});
+  const PackedMatrix many = pack_columns(matrix.view(), {.threads = 4});
   EXPECT_EQ(one.counts, many.counts);
   EXPECT_EQ(one.gaps, many.gaps);
   EXPECT_EQ(one.values, many.values);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
+
 #include "support/test_data.hpp"
 
 namespace poise {

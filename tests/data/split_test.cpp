@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "data/log_of.hpp"
 #include "poise/base/error.hpp"
+
+#include "data/log_of.hpp"
 
 namespace poise {
 namespace {
@@ -20,7 +21,8 @@ Interactions example_log() {
   std::vector<LogRow> rows;
   for (int u = 0; u < 40; ++u) {
     for (int k = 0; k < 4 + u % 10; ++k) {
-      rows.push_back({fmt::format("{}", (u * 7) % 40 + 1), fmt::format("item {}", (u * 3 + k * k) % 30), 1.0F + u});
+      rows.push_back(
+          {fmt::format("{}", (u * 7) % 40 + 1), fmt::format("item {}", (u * 3 + k * k) % 30), 1.0F + u});
     }
   }
   return log_of(rows);
@@ -48,7 +50,8 @@ void add_pairs(Pairs& pairs, const Ids& users, const Csr& matrix, const Ids& ite
 
 TEST(SplitUsers, PartsAreDisjointAndComplete) {
   const Interactions log = example_log();
-  const Dataset data = split_users(log, {.min_user_items = 5}, {.held_out_users = 8, .target_share = 0.4, .seed = 3}, {});
+  const Dataset data =
+      split_users(log, {.min_user_items = 5}, {.held_out_users = 8, .target_share = 0.4, .seed = 3}, {});
   EXPECT_EQ(data.users.size(), 36 - 16);  // the 4 users with 4 items are dropped
   EXPECT_EQ(data.validation->users.size(), 8);
   EXPECT_EQ(data.test->users.size(), 8);
@@ -59,12 +62,14 @@ TEST(SplitUsers, PartsAreDisjointAndComplete) {
     add_pairs(pairs, part->users, part->targets, data.items);
     for (std::int64_t u = 0; u < 8; ++u) {
       const auto all = part->fold_in.view().row_size(u) + part->targets.view().row_size(u);
-      EXPECT_EQ(part->targets.view().row_size(u), all >= 5 ? static_cast<std::int64_t>(0.4 * static_cast<double>(all)) : 0);
+      EXPECT_EQ(part->targets.view().row_size(u),
+                all >= 5 ? static_cast<std::int64_t>(0.4 * static_cast<double>(all)) : 0);
     }
   }
   Pairs expected;
   std::map<std::string, int> sizes;
-  for (std::int64_t r = 0; r < log.rows(); ++r) expected.emplace(log.users[log.user[r]], log.items[log.item[r]]);
+  for (std::int64_t r = 0; r < log.rows(); ++r)
+    expected.emplace(log.users[log.user[r]], log.items[log.item[r]]);
   for (const auto& [user, item] : expected) ++sizes[user];
   std::erase_if(expected, [&](const auto& pair) { return sizes[pair.first] < 5; });
   EXPECT_EQ(static_cast<std::int64_t>(pairs.size()) + data.counts.outside_catalogue,
@@ -81,7 +86,8 @@ TEST(SplitUsers, ItemsAreNumberedByFirstTrainingRow) {
   std::set<std::string> seen;
   for (std::int64_t r = 0; r < log.rows(); ++r) {
     const std::string item(log.items[log.item[r]]);
-    if (training.contains(std::string(log.users[log.user[r]])) && seen.insert(item).second) order.push_back(item);
+    if (training.contains(std::string(log.users[log.user[r]])) && seen.insert(item).second)
+      order.push_back(item);
   }
   ASSERT_EQ(data.items.size(), static_cast<std::int64_t>(order.size()));
   for (std::int64_t i = 0; i < data.items.size(); ++i) EXPECT_EQ(data.items[i], order[i]);
@@ -119,7 +125,8 @@ TEST(SplitUsers, RefusesWhatCannotBeSplit) {
 }
 
 TEST(SplitNone, KeepsEverythingInFileOrder) {
-  const Dataset data = split_none(log_of({{"b", "y"}, {"a", "x"}, {"b", "x"}, {"b", "y"}, {"c", "z"}}), {.min_user_items = 1}, {});
+  const Dataset data = split_none(log_of({{"b", "y"}, {"a", "x"}, {"b", "x"}, {"b", "y"}, {"c", "z"}}),
+                                  {.min_user_items = 1}, {});
   EXPECT_EQ(data.users[0], "b");
   EXPECT_EQ(data.items[0], "y");
   EXPECT_EQ(data.train.indices, (std::vector<std::int32_t>{0, 1, 1, 2}));
@@ -129,7 +136,8 @@ TEST(SplitNone, KeepsEverythingInFileOrder) {
 
 TEST(SplitGiven, TakesTheFilesAsTheyAre) {
   const Interactions train = log_of({{"a", "x"}, {"a", "y"}, {"b", "z"}, {"c", "x"}});
-  const Interactions test = log_of({{"c", "y"}, {"d", "z"}, {"a", "unknown"}, {"c", "z"}, {"c", "y"}, {"a", "x"}});
+  const Interactions test =
+      log_of({{"c", "y"}, {"d", "z"}, {"a", "unknown"}, {"c", "z"}, {"c", "y"}, {"a", "x"}});
   const Dataset data = split_given(train, std::nullopt, test, {});
   EXPECT_EQ(data.counts.outside_catalogue, 1);
   EXPECT_EQ(data.counts.duplicates, 1);

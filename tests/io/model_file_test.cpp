@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
+
 #include "support/test_data.hpp"
 
 namespace poise {

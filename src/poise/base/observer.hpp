@@ -19,6 +19,11 @@ class Observer {
   [[nodiscard]] virtual bool stop_requested() const { return false; }
 };
 
+/// Throws Error{interrupted} when there is an observer and it asks to stop.
+inline void stop_if_asked(const Observer* observer) {
+  if (observer != nullptr && observer->stop_requested()) throw Error(ErrorKind::interrupted, "interrupted");
+}
+
 /// One task of an observer, finished when it leaves scope. With no observer it does nothing.
 class Progress {
  public:
@@ -36,7 +41,7 @@ class Progress {
   void advance(std::uint64_t amount) {
     if (observer_ == nullptr) return;
     observer_->advance(amount);
-    if (observer_->stop_requested()) throw Error(ErrorKind::interrupted, "interrupted");
+    stop_if_asked(observer_);
   }
 
  private:

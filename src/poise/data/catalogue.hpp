@@ -52,7 +52,9 @@ Csr build_rows(std::int64_t rows, const Catalogue& catalogue, const std::vector<
   matrix.indices.resize(matrix.offsets.back());
   if (!values.empty()) matrix.values.resize(matrix.offsets.back());
   const Tiling tiling{rows, 1024};
+  Progress progress(execution.observer, "splitting", rows, "users");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+    progress.advance(tiling.last(tile) - tiling.first(tile));
     std::vector<RowEntry> row;
     for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k) {
       row.clear();

@@ -28,7 +28,7 @@ constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 5> c
 /// Collects tensors and keeps their bytes.
 class Encoder {
  public:
-  explicit Encoder(int threads) : threads_(threads) {}
+  explicit Encoder(const Execution& execution) : execution_(execution) {}
 
   void set(const std::string& key, std::string_view value) {
     metadata_.insert_or_assign(key, std::string(value));
@@ -51,7 +51,7 @@ class Encoder {
     if (!packed.values.empty()) add(name + ".values", std::move(packed.values));
   }
   void add_rows(const std::string& name, const Csr& matrix) {
-    add_matrix(name, pack_rows(matrix.view(), threads_));
+    add_matrix(name, pack_rows(matrix.view(), execution_));
   }
   void add_held_out(const std::string& name, const HeldOut& held_out, SplitKind split) {
     add_ids(name + ".users", held_out.users);
@@ -69,7 +69,7 @@ class Encoder {
                         .bytes = std::as_bytes(std::span(kept))});
   }
 
-  int threads_;
+  const Execution& execution_;
   Metadata metadata_;
   std::vector<Tensor> tensors_;
   std::list<std::string> storage_;  // a list, so that the tensors' spans stay
@@ -177,9 +177,9 @@ Dataset decode(const Container& container, const Execution& execution) {
 
 }  // namespace
 
-std::vector<std::byte> encode_dataset(const Dataset& dataset, int threads) {
+std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& execution) {
   validate(dataset);
-  Encoder encoder(threads);
+  Encoder encoder(execution);
   encoder.set("format", format_name);
   encoder.set("version", format_version);
   for (const auto& [kind, name] : split_names)
@@ -187,7 +187,7 @@ std::vector<std::byte> encode_dataset(const Dataset& dataset, int threads) {
   for (const auto& [key, member] : count_names) encoder.set(key, dataset.counts.*member);
   encoder.add_ids("items", dataset.items);
   encoder.add_ids("train.users", dataset.users);
-  encoder.add_matrix("train", pack_columns(dataset.train.view(), threads));
+  encoder.add_matrix("train", pack_columns(dataset.train.view(), execution));
   if (dataset.validation) encoder.add_held_out("validation", *dataset.validation, dataset.split);
   if (dataset.test) encoder.add_held_out("test", *dataset.test, dataset.split);
   return encoder.bytes();

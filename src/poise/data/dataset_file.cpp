@@ -43,11 +43,12 @@ class NewFolder {
 
 }  // namespace
 
-void write_dataset(const fs::path& folder, const Dataset& dataset) {
-  const std::vector<std::byte> bytes = encode_dataset(dataset);
+void write_dataset(const fs::path& folder, const Dataset& dataset, const Execution& execution) {
+  const std::vector<std::byte> bytes = encode_dataset(dataset, execution);
   NewFolder made(folder);
   AtomicFile file(folder / file_name);
   file.write(bytes);
+  stop_if_asked(execution.observer);
   file.commit();
   made.keep();
 }

@@ -16,7 +16,7 @@ namespace poise {
 
 /// Writes `folder`/data.poise atomically, making the folder if it is missing. After a failure nothing is
 /// left: no part of the file, no new folder.
-void write_dataset(const std::filesystem::path& folder, const Dataset& dataset);
+void write_dataset(const std::filesystem::path& folder, const Dataset& dataset, const Execution& execution);
 
 struct LoadedDataset {
   Dataset dataset;
@@ -27,7 +27,7 @@ struct LoadedDataset {
 LoadedDataset read_dataset(const std::filesystem::path& folder, const Execution& execution);
 
 /// The bytes of data.poise.
-std::vector<std::byte> encode_dataset(const Dataset& dataset, int threads = Execution::default_threads());
+std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& execution);
 
 /// The data in an opened data.poise. Checks everything, for checksums prove only that the bytes are the
 /// ones that were written.

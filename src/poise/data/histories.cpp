@@ -54,7 +54,9 @@ Histories group_by_user(const Interactions& log, const Execution& execution) {
 
   const Tiling tiling{histories.users(), users_per_tile};
   std::vector<std::int64_t> merged(tiling.tiles(), 0);
+  Progress progress(execution.observer, "grouping", histories.users(), "users");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+    progress.advance(tiling.last(tile) - tiling.first(tile));
     std::vector<std::int64_t> seen(histories.items, 0);
     std::vector<double> sums;
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {

@@ -59,7 +59,7 @@ std::vector<std::int32_t> descending_order(std::span<const std::int64_t> counts)
   return order;
 }
 
-PackedMatrix pack_lists(CsrView lists, std::span<const std::int32_t> order, int threads) {
+PackedMatrix pack_lists(CsrView lists, std::span<const std::int32_t> order, const Execution& execution) {
   std::vector<std::int64_t> counts(lists.rows);
   std::vector<std::int64_t> stored_counts(lists.rows);
   for (std::int64_t k = 0; k < lists.rows; ++k) {
@@ -69,8 +69,10 @@ PackedMatrix pack_lists(CsrView lists, std::span<const std::int32_t> order, int 
   const ListLayout layout(stored_counts);
   std::vector<std::string> gaps(layout.chunks.size());
   std::vector<std::string> values(lists.values.empty() ? 0 : layout.chunks.size());
-  for_each_tile(static_cast<std::int64_t>(layout.chunks.size()), threads, [&](std::int64_t tile) {
+  Progress progress(execution.observer, "packing", lists.entries(), "interactions");
+  for_each_tile(static_cast<std::int64_t>(layout.chunks.size()), execution.threads, [&](std::int64_t tile) {
     const auto& chunk = layout.chunks[tile];
+    progress.advance(layout.entries(chunk));
     const Block block = make_block(layout.entries(chunk) * max_varint_bytes);
     std::uint8_t* end = block.data.get();
     std::vector<float> chunk_values;

@@ -31,7 +31,7 @@ struct ListLayout {
 std::vector<std::int32_t> descending_order(std::span<const std::int64_t> counts);
 
 /// Packs row order[k] of `lists` as list k.
-PackedMatrix pack_lists(CsrView lists, std::span<const std::int32_t> order, int threads);
+PackedMatrix pack_lists(CsrView lists, std::span<const std::int32_t> order, const Execution& execution);
 
 /// The frames of a packed matrix's gaps and values, their sizes checked against the layout: memory in
 /// proportion to the layout may be taken.

@@ -83,14 +83,14 @@ Csr scatter(const Columns& columns, std::int64_t rows, int threads) {
 
 }  // namespace
 
-PackedMatrix pack_rows(CsrView matrix, int threads) {
+PackedMatrix pack_rows(CsrView matrix, const Execution& execution) {
   std::vector<std::int32_t> order(matrix.rows);
   std::iota(order.begin(), order.end(), 0);
-  return pack_lists(matrix, order, threads);
+  return pack_lists(matrix, order, execution);
 }
 
-PackedMatrix pack_columns(CsrView matrix, int threads) {
-  return pack_lists(transpose(matrix).view(), descending_order(column_counts(matrix)), threads);
+PackedMatrix pack_columns(CsrView matrix, const Execution& execution) {
+  return pack_lists(transpose(matrix).view(), descending_order(column_counts(matrix)), execution);
 }
 
 Csr unpack_rows(const PackedMatrixView& packed, std::int64_t rows, std::int64_t cols,

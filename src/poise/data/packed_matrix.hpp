@@ -23,12 +23,12 @@ struct PackedMatrix {
 };
 
 /// The rows in their order.
-PackedMatrix pack_rows(CsrView matrix, int threads);
+PackedMatrix pack_rows(CsrView matrix, const Execution& execution);
 
 /// The columns by descending count, equal counts by index (while `counts` is in index order): columns of
 /// equal density lie together, so that a frame's gaps have one distribution and code tightly, however the
 /// items are numbered.
-PackedMatrix pack_columns(CsrView matrix, int threads);
+PackedMatrix pack_columns(CsrView matrix, const Execution& execution);
 
 /// What a file holds of a PackedMatrix.
 struct PackedMatrixView {
