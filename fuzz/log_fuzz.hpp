@@ -30,6 +30,8 @@ inline std::string outcome(std::string_view bytes, const LogOptions& options, st
 
 /// Reads the bytes with and without bad lines, in one piece and in small ones; the outcome must be the same.
 inline void read_in_every_way(std::string_view bytes, LogOptions options) {
+  // A few compressed bytes can hold millions of tiny chunks; fuzz_byte_source is there for them.
+  if (bytes.starts_with("\x28\xb5\x2f\xfd") || bytes.starts_with("\x1f\x8b")) return;
   for (const bool skip : {false, true}) {
     options.skip_bad_lines = skip;
     const std::string expected = outcome(bytes, options, 1U << 20U);

@@ -39,7 +39,7 @@ struct LogOptions {
 /// and line. A row is dropped and counted once: bad line, empty id, value not above the threshold, in that
 /// order. Missing, empty or corrupt inputs are an Error{input}; `keep_above` without values an Error{usage}.
 ///
-/// Streams: memory beyond the result is some 100 MB whatever the log's size. The result does not depend on
+/// Streams: memory beyond the result is some 80 MB whatever the log's size. The result does not depend on
 /// the number of threads.
 Interactions read_log(const std::vector<std::filesystem::path>& inputs, const LogOptions& options,
                       const Execution& execution);

@@ -21,8 +21,8 @@ struct LogInput {
 
 /// How the log is cut. No result depends on it; tests make it small.
 struct ReadSizes {
-  std::size_t chunk = 2U << 20U;   ///< bytes parsed by one thread at a time
-  std::size_t batch = 32U << 20U;  ///< bytes parsed while the next ones are read
+  std::size_t chunk = 1U << 20U;   ///< bytes parsed by one thread at a time
+  std::size_t batch = 16U << 20U;  ///< bytes parsed while the next ones are read
 };
 
 /// read_log once the inputs are known to be files and options.format is not automatic.
