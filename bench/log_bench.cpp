@@ -6,7 +6,11 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "poise/data/log_reader.hpp"
 
@@ -87,5 +91,29 @@ void parse_csv(benchmark::State& state) {
   state.counters["times_plain_read"] = seconds / plain_seconds;
 }
 BENCHMARK(parse_csv)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(2);
+
+/// `poise prepare` of that log end to end, as its own process on all cores: seconds, and the most memory it
+/// held.
+void prepare_csv(benchmark::State& state) {
+  const std::string input = ratings_csv().string();
+  const std::string out = (std::filesystem::temp_directory_path() / "poise-bench-data").string();
+  rusage usage{};
+  for (auto _ : state) {
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+      execl(POISE_PROGRAM, "poise", "prepare", input.c_str(), "--out", out.c_str(), "--keep-above", "0",
+            "--quiet", nullptr);
+      _exit(127);
+    }
+    int status = 0;
+    wait4(child, &status, 0, &usage);
+    if (status != 0) state.SkipWithError("poise prepare failed");
+  }
+  std::filesystem::remove_all(out);
+  state.counters["peak_MB"] = static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
+  state.counters["MB_per_s"] = benchmark::Counter(megabytes(), benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(prepare_csv)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(2);
 
 }  // namespace
