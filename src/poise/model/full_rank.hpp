@@ -10,13 +10,14 @@
 
 namespace poise {
 
-/// The full-rank autoencoder: scores = x_u B with B (n x n), the paper's model 5, EASE and EDLAE. Row j of B is
-/// what item j of a history adds to the scores of all items. Dense, or sparse where only the largest entries of
-/// each column were kept.
+/// The full-rank autoencoder: scores = x_u B with B (n x n), the paper's model 5, EASE and EDLAE. Row j of B
+/// is what item j of a history adds to the scores of all items. Dense, or sparse where only the largest
+/// entries of each column were kept.
 class FullRank : public Scorer {
  public:
   /// Dense B; `owner` keeps its memory alive (a file mapping, or a Matrix).
-  FullRank(MatrixView<const float> B, std::shared_ptr<const void> owner) : dense_(B), owner_(std::move(owner)) {}
+  FullRank(MatrixView<const float> B, std::shared_ptr<const void> owner)
+      : dense_(B), owner_(std::move(owner)) {}
   /// Sparse B by rows.
   explicit FullRank(Csr B) : sparse_(std::move(B)) {}
 
@@ -35,7 +36,8 @@ class FullRank : public Scorer {
   std::shared_ptr<const void> owner_;
 };
 
-/// Keeps the `per_column` entries of each column of B that are largest in size (ties: lower row), as CSR by rows.
+/// Keeps the `per_column` entries of each column of B that are largest in size (ties: lower row), as CSR by
+/// rows.
 Csr keep_top(MatrixView<const float> B, std::int64_t per_column, int threads);
 
 }  // namespace poise

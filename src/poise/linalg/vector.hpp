@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+
+namespace poise {
+
+/// x'y, added up in float64 in eight interleaved sums: a fixed order that the compiler can vectorize.
+template <class T, class U>
+double dot(std::span<const T> x, std::span<const U> y) {
+  constexpr std::size_t lanes = 8;
+  double sums[lanes] = {};
+  std::size_t k = 0;
+  for (; k + lanes <= x.size(); k += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      sums[lane] += static_cast<double>(x[k + lane]) * static_cast<double>(y[k + lane]);
+    }
+  }
+  for (; k < x.size(); ++k) sums[0] += static_cast<double>(x[k]) * static_cast<double>(y[k]);
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+/// y += alpha x.
+template <class T>
+void add_scaled(T alpha, std::span<const T> x, std::span<T> y) {
+  for (std::size_t k = 0; k < x.size(); ++k) y[k] += alpha * x[k];
+}
+
+/// y = x + beta y.
+template <class T>
+void scale_and_add(T beta, std::span<const T> x, std::span<T> y) {
+  for (std::size_t k = 0; k < x.size(); ++k) y[k] = x[k] + beta * y[k];
+}
+
+}  // namespace poise

@@ -1,0 +1,235 @@
+#include "poise/model/full_rank_columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "poise/linalg/vector.hpp"
+#include "poise/solver/certificate.hpp"
+#include "poise/solver/column_system.hpp"
+#include "poise/solver/pcg.hpp"
+
+namespace poise {
+
+namespace {
+
+constexpr int max_iterations = 1000;
+constexpr int max_corrections = 8;
+/// The solver aims below the tolerance, so that the check, which sees rounding too, still passes.
+constexpr double margin = 0.25;
+
+/// X' with values W_ui, so that a column's observed weight and diagonal are sums over its users.
+Csr weighted_transpose(const ColumnProblem& problem) {
+  std::vector<float> weights(problem.X.entries());
+  for (std::int64_t u = 0; u < problem.X.rows; ++u) {
+    const auto items = problem.X.row(u);
+    const std::int64_t first = problem.X.offsets[u];
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      weights[first + static_cast<std::int64_t>(k)] =
+          static_cast<float>(problem.W->a_of(u) * problem.W->b_of(items[k]));
+    }
+    if (problem.W->c.empty()) continue;
+    const CsrView& support = problem.W->support;
+    const auto touched = support.row(u);
+    std::size_t k = 0;
+    for (std::size_t e = 0; e < touched.size(); ++e) {  // both rows ascend
+      while (k < items.size() && items[k] < touched[e]) ++k;
+      if (k == items.size() || items[k] != touched[e]) continue;
+      weights[first + static_cast<std::int64_t>(k)] *=
+          1 + problem.W->c[support.offsets[u] + static_cast<std::int64_t>(e)];
+    }
+  }
+  CsrView weighted = problem.X;
+  weighted.values = weights;
+  return transpose(weighted);
+}
+
+}  // namespace
+
+template <class T>
+ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, const SharedInverse<T>& A_inverse,
+                              double tolerance, Backend& backend, const Execution& execution)
+    : problem_(problem),
+      A_inverse_(A_inverse),
+      tolerance_(tolerance),
+      backend_(backend),
+      execution_(execution),
+      users_of_(weighted_transpose(problem)),
+      observed_(problem.items(), 0.0) {
+  for (std::int64_t i = 0; i < problem.items(); ++i) {
+    for (const float weight : users_of_.view().row_values(i)) observed_[i] += weight;
+  }
+}
+
+template <class T>
+int ColumnSolver<T>::solve(std::span<const std::int32_t> items, bool unconstrained, bool zero_diagonal,
+                           MatrixView<T> h) const {
+  ColumnSystem<T> H(problem_, false, backend_);
+  ColumnPreconditioner<T> A_inverse(A_inverse_, false);
+  // From h = A^-1 e_i, for which A h = e_i: r = e_i - H h is minus the correction, sparse work.
+  Matrix<T> r(h.rows, h.cols);
+  Matrix<T> Ah(h.rows, h.cols);
+  for (std::int64_t k = 0; k < h.rows; ++k) {
+    A_inverse_.column(items[k], h.row(k));
+    Ah(k, items[k]) = 1;
+  }
+  H.apply(items, h, Ah.view(), r.view());
+  for (std::int64_t k = 0; k < h.rows; ++k) {
+    for (T& entry : r.row(k)) entry = -entry;
+    r(k, items[k]) += 1;
+  }
+  Ah = {};
+
+  // The residual of B's column is -l_i r unconstrained, and -(b_i / h_i) r off coordinate i for the zero
+  // diagonal.
+  const auto solved = [&](const PcgState<T>& state) {
+    const std::int32_t i = state.system;
+    const double l = problem_.l[i];
+    const double b = problem_.W->b_of(i);
+    const double h_ii = state.x[i];
+    const double scale = problem_.lo(i) * b;
+    const auto met = [&](double excess, double objective) {
+      const double explained = std::max(observed_[i] - objective, 1e-6 * observed_[i]);
+      return excess <= margin * tolerance_ * explained;
+    };
+    const double z_i = state.z[i];
+    return (!unconstrained || met(l * l * state.rz / scale, l - l * l * h_ii / b)) &&
+           (!zero_diagonal ||
+            met(b * b / (h_ii * h_ii) * (state.rz - z_i * z_i / A_inverse_.diagonal(i)) / scale,
+                b / h_ii - l));
+  };
+  const std::vector<PcgOutcome> outcomes =
+      pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(), solved, max_iterations, execution_);
+  int most = 0;
+  for (const PcgOutcome& outcome : outcomes) most = std::max(most, outcome.iterations);
+  return most;
+}
+
+template <class T>
+void ColumnSolver<T>::to_column(std::int32_t i, bool zero_diagonal, std::span<const T> h,
+                                std::span<float> beta) const {
+  const double factor = zero_diagonal ? 1 / static_cast<double>(h[i]) : problem_.l[i] / problem_.W->b_of(i);
+  for (std::size_t j = 0; j < h.size(); ++j)
+    beta[j] = static_cast<float>(-factor * static_cast<double>(h[j]));
+  if (zero_diagonal) {
+    beta[i] = 0;
+    return;
+  }
+  // 1 - l_i h_ii cancels where l_i is large; the same number is a sum over the item's users without
+  // cancellation.
+  double diagonal = 0;
+  const auto users = users_of_.view().row(i);
+  const auto weights = users_of_.view().row_values(i);
+  for (std::size_t k = 0; k < users.size(); ++k) {
+    double score = 0;
+    for (const std::int32_t j : problem_.X.row(users[k])) score += static_cast<double>(h[j]);
+    diagonal += static_cast<double>(weights[k]) * score;
+  }
+  beta[i] = static_cast<float>(diagonal / problem_.W->b_of(i));
+}
+
+template <class T>
+void ColumnSolver<T>::start_for_target(std::span<const std::int32_t> items, MatrixView<float> beta) const {
+  for (std::int64_t k = 0; k < beta.rows; ++k) std::fill(beta.row(k).begin(), beta.row(k).end(), 0.0F);
+  (void)items;
+}
+
+template <class T>
+typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::span<const std::int32_t> items,
+                                                                        bool zero_diagonal,
+                                                                        MatrixView<const float> beta) const {
+  Checked checked{std::vector<CheckedColumn>(items.size()), Matrix<double>(beta.rows, beta.cols)};
+  std::vector<ColumnFigures> figures(items.size());
+  column_residuals(problem_, items, beta, checked.rho.view(), figures, execution_);
+  Matrix<T> r(beta.rows, beta.cols);
+  Matrix<T> z(beta.rows, beta.cols);
+  for (std::int64_t k = 0; k < beta.rows; ++k) {
+    if (zero_diagonal) checked.rho(k, items[k]) = 0;
+    for (std::int64_t j = 0; j < beta.cols; ++j) r(k, j) = static_cast<T>(checked.rho(k, j));
+  }
+  ColumnPreconditioner<T>(A_inverse_, zero_diagonal).apply(items, r.view(), z.view());
+  for (std::int64_t k = 0; k < beta.rows; ++k) {
+    const std::int32_t i = items[k];
+    const std::span<const double> rho = checked.rho.row(k);
+    const std::span<const T> z_row = z.row(k);
+    CheckedColumn& column = checked.columns[k];
+    column.figures = figures[k];
+    column.excess = std::max(0.0, dot(rho, z_row)) / (problem_.lo(i) * problem_.W->b_of(i));
+    column.ratio = column_ratio(column.excess, column.figures.observed, column.figures.objective);
+  }
+  return checked;
+}
+
+template <class T>
+std::vector<CheckedColumn> ColumnSolver<T>::check(std::span<const std::int32_t> items, bool zero_diagonal,
+                                                  MatrixView<const float> beta) const {
+  return check_with_residuals(items, zero_diagonal, beta).columns;
+}
+
+template <class T>
+std::vector<CheckedColumn> ColumnSolver<T>::check_and_correct(std::span<const std::int32_t> items,
+                                                              bool zero_diagonal, MatrixView<float> beta,
+                                                              int& iterations) const {
+  Checked checked = check_with_residuals(items, zero_diagonal, beta);
+  std::vector<CheckedColumn> result = checked.columns;
+  ColumnSystem<T> H(problem_, zero_diagonal, backend_);
+  ColumnPreconditioner<T> A_inverse(A_inverse_, zero_diagonal);
+  // Positions in `items` that miss the tolerance; rows of `checked` belong to them.
+  std::vector<std::int32_t> open(items.size());
+  for (std::size_t k = 0; k < open.size(); ++k) open[k] = static_cast<std::int32_t>(k);
+  for (int correction = 0; correction < max_corrections; ++correction) {
+    std::vector<std::int32_t> missing;
+    std::vector<std::int32_t> systems;
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      if (checked.columns[k].ratio <= tolerance_) continue;
+      missing.push_back(static_cast<std::int32_t>(k));
+      systems.push_back(items[open[k]]);
+    }
+    if (missing.empty()) break;
+    const auto count = static_cast<std::int64_t>(missing.size());
+    Matrix<T> r(count, beta.cols);
+    Matrix<T> x(count, beta.cols);
+    std::vector<double> goal(problem_.items(), 0.0);
+    for (std::int64_t k = 0; k < count; ++k) {
+      const CheckedColumn& column = checked.columns[missing[k]];
+      const double b = problem_.W->b_of(systems[k]);
+      for (std::int64_t j = 0; j < beta.cols; ++j) r(k, j) = static_cast<T>(checked.rho(missing[k], j) / b);
+      goal[systems[k]] =
+          margin * tolerance_ * (column.figures.observed - column.figures.objective + column.excess);
+    }
+    const auto solved = [&](const PcgState<T>& state) {
+      const std::int32_t i = state.system;
+      return problem_.W->b_of(i) * state.rz / problem_.lo(i) <= goal[i];
+    };
+    for (const PcgOutcome& outcome :
+         pcg<T>(H, A_inverse, systems, x.view(), r.view(), solved, max_iterations, execution_)) {
+      iterations = std::max(iterations, outcome.iterations);
+    }
+    Matrix<float> corrected(count, beta.cols);
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto before = beta.row(open[missing[k]]);
+      for (std::int64_t j = 0; j < beta.cols; ++j) {
+        corrected(k, j) = static_cast<float>(static_cast<double>(before[j]) + static_cast<double>(x(k, j)));
+      }
+      if (zero_diagonal) corrected(k, systems[k]) = 0;
+    }
+    checked = check_with_residuals(systems, zero_diagonal, corrected.view());
+    std::vector<std::int32_t> still_open;
+    bool better = false;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const std::int32_t position = open[missing[k]];
+      still_open.push_back(position);
+      if (!(checked.columns[k].excess < result[position].excess)) continue;
+      better = better || checked.columns[k].excess < 0.5 * result[position].excess;
+      result[position] = checked.columns[k];
+      std::copy_n(corrected.row(k).data(), beta.cols, beta.row(position).data());
+    }
+    open = std::move(still_open);
+    if (!better) break;
+  }
+  return result;
+}
+
+template class ColumnSolver<float>;
+template class ColumnSolver<double>;
+
+}  // namespace poise

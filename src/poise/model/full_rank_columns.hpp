@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/solver/column_problem.hpp"
+#include "poise/solver/column_residual.hpp"
+#include "poise/solver/shared_inverse.hpp"
+
+namespace poise {
+
+/// A saved column and what is proven of it.
+struct CheckedColumn {
+  ColumnFigures figures;
+  double excess = 0;  ///< at most this far above the minimum
+  double ratio = 0;   ///< of the excess to what the column explains
+};
+
+/// Solving, checking and correcting blocks of columns of one ColumnProblem over one shared inverse. Blocks
+/// hold a column per row: row k belongs to item items[k].
+template <class T>
+class ColumnSolver {
+ public:
+  ColumnSolver(const ColumnProblem& problem, const SharedInverse<T>& A_inverse, double tolerance,
+               Backend& backend, const Execution& execution);
+
+  /// h = (H_i / b_i)^-1 e_i by conjugate gradients from A^-1 e_i, to the tolerance for the variants asked
+  /// for. Returns the most iterations.
+  int solve(std::span<const std::int32_t> items, bool unconstrained, bool zero_diagonal,
+            MatrixView<T> h) const;
+
+  /// beta = H_i^-1 X'(W_:i o Y_:i) for a target other than X, from scratch.
+  void start_for_target(std::span<const std::int32_t> items, MatrixView<float> beta) const;
+
+  /// Column i of B out of h: e_i - (l_i / b_i) h, or e_i - h / h_i.
+  void to_column(std::int32_t i, bool zero_diagonal, std::span<const T> h, std::span<float> beta) const;
+
+  /// Proves how good saved columns are, from their true residuals.
+  std::vector<CheckedColumn> check(std::span<const std::int32_t> items, bool zero_diagonal,
+                                   MatrixView<const float> beta) const;
+
+  /// Checks saved columns and improves those that miss the tolerance until they meet it or nothing helps
+  /// (iterative refinement: beta <- beta + H_i^-1 rho). Returns what is proven in the end; `iterations` grows
+  /// to the most taken.
+  std::vector<CheckedColumn> check_and_correct(std::span<const std::int32_t> items, bool zero_diagonal,
+                                               MatrixView<float> beta, int& iterations) const;
+
+  /// sum of W_ui over the users of item i.
+  [[nodiscard]] double observed(std::int32_t i) const { return observed_[i]; }
+
+ private:
+  struct Checked {
+    std::vector<CheckedColumn> columns;
+    Matrix<double> rho;
+  };
+  Checked check_with_residuals(std::span<const std::int32_t> items, bool zero_diagonal,
+                               MatrixView<const float> beta) const;
+
+  const ColumnProblem& problem_;
+  const SharedInverse<T>& A_inverse_;
+  double tolerance_;
+  Backend& backend_;
+  const Execution& execution_;
+  Csr users_of_;                  // items x users: X', with the weights W_ui as values
+  std::vector<double> observed_;  // per item
+};
+
+extern template class ColumnSolver<float>;
+extern template class ColumnSolver<double>;
+
+}  // namespace poise

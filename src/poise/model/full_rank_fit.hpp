@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/linalg/matrix.hpp"
+#include "poise/solver/certificate.hpp"
+#include "poise/weighting/weights.hpp"
+
+namespace poise {
+
+/// Training of the full-rank model (the paper's equation 4; equation 8 with another target):
+///
+///     min_B || sqrt(W) o (X - XB) ||^2 + tr(B' Lambda B),   Lambda = lambda I + p / (1 - p) diag(X'X),
+///
+/// unconstrained or with diag(B) = 0. One solve h_i = H_i^-1 e_i per column gives both:
+///
+///     unconstrained:  B_:i = e_i - l_i h_i,      zero diagonal:  B_:i = e_i - h_i / h_ii.
+struct FullRankOptions {
+  double lambda = 100;
+  double dropout = 0;         ///< p, 0 <= p < 1
+  bool unconstrained = true;  ///< which of the two to return
+  bool zero_diagonal = false;
+  double tolerance = 1e-6;  ///< bound on certificate.worst_column
+  std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// Throws Error{usage} for options out of range.
+void validate(const FullRankOptions& options);
+
+struct FullRankSolution {
+  bool zero_diagonal = false;
+  Matrix<float> B;             ///< row j: what history item j adds to all scores
+  double objective = 0;        ///< of this B, in float64
+  double observed_weight = 0;  ///< the objective of B = 0
+  Certificate certificate;
+  bool converged = false;  ///< whether certificate.worst_column is within the tolerance
+};
+
+struct FullRankFit {
+  std::vector<FullRankSolution> solutions;  ///< unconstrained first
+  double condition = 0;                     ///< of A = X' diag(a) X + Lambda / b_bar, in the 1-norm
+  bool float64 = false;                     ///< whether the inverse had to be held in float64
+  std::int64_t iterations = 0;              ///< the most that a column took
+  std::int64_t direct_columns = 0;          ///< solved by the inverse alone or by Woodbury's identity
+  std::int64_t iterated_columns = 0;        ///< solved by conjugate gradients
+  std::map<std::string, double> seconds;    ///< by phase
+};
+
+/// Trains on X (its values are read by no one but the weighting). With a `target` Y != X only the
+/// unconstrained model is defined. Error{resources} when it does not fit the memory limit, before any work;
+/// Error{numerical} when A is singular even in float64.
+FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
+                          const Execution& execution, const CsrView* target = nullptr);
+
+/// The bytes a fit needs beyond X at the least, and with Woodbury's T.
+struct FullRankMemory {
+  std::uint64_t least = 0;
+  std::uint64_t with_T = 0;
+};
+FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool weighted, int solutions);
+
+}  // namespace poise

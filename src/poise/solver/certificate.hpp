@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+namespace poise {
+
+/// A proven bound on how far the objective of what is saved lies above its minimum.
+///
+/// Each problem is quadratic, objective(x) = const - 2 x'c + x'Hx, so for the residual rho = c - Hx, with lo
+/// M <= H,
+///
+///     objective(x) - minimum = rho' H^-1 rho <= rho' M^-1 rho / lo,
+///
+/// and the bound is at most hi/lo times the truth. It is relative to the explained weight, observed -
+/// objective, which is ||B*||_H^2 at the optimum.
+struct Certificate {
+  double absolute = 0;      ///< the excess, summed over columns
+  double relative = 0;      ///< that over the explained weight of all columns
+  double worst_column = 0;  ///< the largest ratio of a single column
+  bool sampled = false;     ///< whether only some columns were checked, and `absolute` scaled up
+};
+
+/// The ratio of one column's excess to what it explains. A column that explains less than 1e-7 of its own
+/// weight counts in `absolute` only: its ratio is 0.
+double column_ratio(double excess, double observed, double objective);
+
+}  // namespace poise

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "poise/linalg/csr.hpp"
+#include "poise/weighting/weights.hpp"
+
+namespace poise {
+
+/// Weighted least squares whose columns decouple (the paper's equations 4 and 8):
+///
+///     min_B || sqrt(W) o (Y - X B) ||^2 + tr(B' Lambda B),   Lambda = diag(l),   Y = X unless another is
+///     given.
+///
+/// Column i is the system H_i beta = c_i with H_i = X' diag(W_:i) X + Lambda and c_i = X'(W_:i o Y_:i).
+/// Divided by b_i it is A = G + Lambda / b_bar, G = X' diag(a) X, which all columns share and which
+/// preconditions them, plus
+///
+///     H_i / b_i - A = sum_u a_u C_ui x_u x_u'  +  (1 / b_i - 1 / b_bar) Lambda.
+struct ColumnProblem {
+  CsrView X;
+  const Weights* W = nullptr;
+  std::vector<double> l;
+  CsrView Y;  ///< the target; X itself for an autoencoder
+  bool target_is_X = true;
+  double b_bar = 1;  ///< the geometric mean of b
+  Csr columns;       ///< items x users: row i the users of C_:i, values a_u C_ui; without entries where C = 0
+
+  [[nodiscard]] std::int64_t items() const { return X.cols; }
+  /// lo_i A <= H_i / b_i <= hi_i A.
+  [[nodiscard]] double lo(std::int64_t i) const { return W->lowest * std::min(1.0, b_bar / W->b_of(i)); }
+  [[nodiscard]] double hi(std::int64_t i) const { return W->highest * std::max(1.0, b_bar / W->b_of(i)); }
+};
+
+/// `l` is Lambda's diagonal; `target` null for an autoencoder. X, W and the target must outlive the result.
+ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<double> l,
+                                  const CsrView* target = nullptr);
+
+}  // namespace poise

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "poise/base/parallel.hpp"
+#include "poise/solver/operator.hpp"
+
+namespace poise {
+
+/// How one system ended. Everything but `solved` is a reason, not an error.
+enum class PcgStatus { solved, out_of_iterations, not_positive_definite, not_finite, stagnated };
+
+struct PcgOutcome {
+  PcgStatus status = PcgStatus::out_of_iterations;
+  int iterations = 0;
+};
+
+/// What the stopping rule sees of one system: r'M^-1 r, the iterate and z = M^-1 r.
+template <class T>
+struct PcgState {
+  std::int32_t system;
+  double rz;
+  std::span<const T> x;
+  std::span<const T> z;
+};
+
+template <class T>
+using PcgSolved = std::function<bool(const PcgState<T>&)>;
+
+/// Preconditioned conjugate gradients (the paper's algorithm 1) on a block of independent systems, each with
+/// its own step lengths and its own stopping. On entry row k of x is the start of system systems[k] and row k
+/// of r its residual y - H x; on exit x is the solution and r is used up. One application of M^-1 and of H
+/// per iteration over the systems still running; M p follows from M z = r without a product:
+///
+///     p <- z + beta p,   M p <- r + beta M p,   beta = r'z / (r'z before).
+///
+/// Dots are added up in float64. The result does not depend on the threads. Memory: three blocks beyond x and
+/// r.
+template <class T>
+std::vector<PcgOutcome> pcg(Operator<T>& H, Preconditioner<T>& M_inverse, std::vector<std::int32_t> systems,
+                            MatrixView<T> x, MatrixView<T> r, const PcgSolved<T>& solved, int max_iterations,
+                            const Execution& execution);
+
+extern template std::vector<PcgOutcome> pcg(Operator<float>&, Preconditioner<float>&,
+                                            std::vector<std::int32_t>, MatrixView<float>, MatrixView<float>,
+                                            const PcgSolved<float>&, int, const Execution&);
+extern template std::vector<PcgOutcome> pcg(Operator<double>&, Preconditioner<double>&,
+                                            std::vector<std::int32_t>, MatrixView<double>, MatrixView<double>,
+                                            const PcgSolved<double>&, int, const Execution&);
+
+}  // namespace poise

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/solver/column_problem.hpp"
+
+namespace poise {
+
+/// The exact solution h = (H_i / b_i)^-1 e_i of an item with few users, where b is constant. With Y the rows
+/// of X that have C_ui != 0, and c their a_u C_ui,
+///
+///     h = A^-1 e_i - (Y A^-1)' K^-1 Y A^-1 e_i,   K = diag(1 / c) + Y A^-1 Y',
+///
+/// all of it sums of entries of T = X A^-1 (m x n), which is held while this lives.
+class Woodbury {
+ public:
+  /// Makes T: 2 nnz n operations.
+  Woodbury(const ColumnProblem& problem, MatrixView<const float> A_inverse, Backend& backend);
+
+  /// Writes h; false when K is singular. About |S| n + |S|^2 mean|N_u| + |S|^3 / 3 operations. From several
+  /// threads at once.
+  [[nodiscard]] bool solve(std::int32_t item, std::span<float> h) const;
+
+  /// Bytes of T.
+  static std::uint64_t memory(const ColumnProblem& problem);
+  /// What solve() costs, in units of one operation of a matrix product.
+  static double operations(const ColumnProblem& problem, std::int32_t item);
+
+ private:
+  const ColumnProblem& problem_;
+  MatrixView<const float> A_inverse_;
+  Matrix<float> T_;
+};
+
+}  // namespace poise
