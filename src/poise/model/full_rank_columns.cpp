@@ -129,8 +129,20 @@ void ColumnSolver<T>::to_column(std::int32_t i, bool zero_diagonal, std::span<co
 
 template <class T>
 void ColumnSolver<T>::start_for_target(std::span<const std::int32_t> items, MatrixView<float> beta) const {
+  Matrix<double> c(beta.rows, beta.cols);  // the residual of beta = 0
+  std::vector<ColumnFigures> figures(items.size());
   for (std::int64_t k = 0; k < beta.rows; ++k) std::fill(beta.row(k).begin(), beta.row(k).end(), 0.0F);
-  (void)items;
+  column_residuals(problem_, items, beta, c.view(), figures, execution_);
+  Matrix<T> r(beta.rows, beta.cols);
+  Matrix<T> z(beta.rows, beta.cols);
+  for (std::int64_t k = 0; k < beta.rows; ++k) {
+    for (std::int64_t j = 0; j < beta.cols; ++j)
+      r(k, j) = static_cast<T>(c(k, j) / problem_.W->b_of(items[k]));
+  }
+  A_inverse_.apply(r.view(), z.view());
+  for (std::int64_t k = 0; k < beta.rows; ++k) {
+    for (std::int64_t j = 0; j < beta.cols; ++j) beta(k, j) = static_cast<float>(z(k, j));
+  }
 }
 
 template <class T>

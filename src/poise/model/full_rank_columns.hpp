@@ -32,7 +32,8 @@ class ColumnSolver {
   int solve(std::span<const std::int32_t> items, bool unconstrained, bool zero_diagonal,
             MatrixView<T> h) const;
 
-  /// beta = H_i^-1 X'(W_:i o Y_:i) for a target other than X, from scratch.
+  /// A first beta for a target other than X: A^-1 X'(W_:i o Y_:i) / b_i, the unweighted answer, to be
+  /// corrected.
   void start_for_target(std::span<const std::int32_t> items, MatrixView<float> beta) const;
 
   /// Column i of B out of h: e_i - (l_i / b_i) h, or e_i - h / h_i.

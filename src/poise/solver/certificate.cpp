@@ -1,11 +1,16 @@
 #include "poise/solver/certificate.hpp"
 
+#include <limits>
+
 namespace poise {
 
 double column_ratio(double excess, double observed, double objective) {
   constexpr double negligible = 1e-7;
   const double explained = observed - objective;
-  return explained > negligible * observed ? excess / explained : 0;
+  // The optimum explains at most explained + excess, so this much is known to be negligible whatever was
+  // saved.
+  if (explained + excess <= negligible * observed) return 0;
+  return explained > 0 ? excess / explained : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace poise

@@ -6,6 +6,7 @@
 
 #include <lapacke.h>
 
+#include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/linalg/vector.hpp"
 
 namespace poise {
@@ -89,6 +90,20 @@ Woodbury::Woodbury(const ColumnProblem& problem, MatrixView<const float> A_inver
   CsrView support = problem.X;
   support.values = {};
   backend.spmm(support, A_inverse, T_.view());
+}
+
+void Woodbury::solve(std::span<const std::int32_t> items, const Execution& execution,
+                     const std::function<void(std::int64_t k, std::span<const float> h)>& take) const {
+  const SerialBlas serial;
+  const Tiling tiling{static_cast<std::int64_t>(items.size()), 16};
+  Progress progress(execution.observer, "solving items with few users", items.size(), "columns");
+  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+    std::vector<float> h(problem_.items());
+    for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k) {
+      take(k, solve(items[k], h) ? std::span<const float>(h) : std::span<const float>());
+    }
+    progress.advance(tiling.last(tile) - tiling.first(tile));
+  });
 }
 
 bool Woodbury::solve(std::int32_t item, std::span<float> h) const {

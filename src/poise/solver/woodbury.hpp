@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "poise/backend/backend.hpp"
@@ -26,10 +27,12 @@ class Woodbury {
 
   /// Bytes of T.
   static std::uint64_t memory(const ColumnProblem& problem);
-  /// What solve() costs, in units of one operation of a matrix product.
+  /// What an item costs, in units of one operation of a matrix product.
   static double operations(const ColumnProblem& problem, std::int32_t item);
 
  private:
+  [[nodiscard]] bool solve(std::int32_t item, std::span<float> h) const;
+
   const ColumnProblem& problem_;
   MatrixView<const float> A_inverse_;
   Matrix<float> T_;

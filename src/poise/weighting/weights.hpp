@@ -6,8 +6,8 @@
 
 namespace poise {
 
-/// The weights of a least-squares problem over users x items: a rank-one background and arbitrary weights on a
-/// sparse support (normally that of X), so that nothing dense is held:
+/// The weights of a least-squares problem over users x items: a rank-one background and arbitrary weights on
+/// a sparse support (normally that of X), so that nothing dense is held:
 ///
 ///     W_ui = a_u b_i (1 + C_ui),   a, b > 0,   1 + C > 0,   C = 0 outside the support.
 ///

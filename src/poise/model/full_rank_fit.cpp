@@ -1,0 +1,450 @@
+#include "poise/model/full_rank_fit.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <utility>
+
+#include "poise/base/error.hpp"
+#include "poise/model/full_rank_columns.hpp"
+#include "poise/solver/woodbury.hpp"
+
+namespace poise {
+
+namespace {
+
+/// Up to this condition float32 holds the inverse; beyond it float64 does.
+constexpr double float32_condition = 1e5;
+/// Columns that are solved and checked together.
+constexpr std::int64_t block_width = 512;
+/// Columns of a direct route that are checked.
+constexpr std::int64_t sample_size = 256;
+constexpr std::int64_t direct_tile = 16;
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::map<std::string, double>& seconds) : seconds_(seconds) {}
+  /// Books the time since the last call on a phase.
+  void book(const std::string& phase) {
+    const auto now = std::chrono::steady_clock::now();
+    seconds_[phase] += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+
+ private:
+  std::map<std::string, double>& seconds_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+/// B_:i stands in row i while B is made.
+void transpose_in_place(Matrix<float>& matrix, int threads) {
+  const Tiling tiling{matrix.rows(), 64};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t other = 0; other <= tile; ++other) {
+      for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
+        const std::int64_t end = std::min(i, tiling.last(other));
+        for (std::int64_t j = tiling.first(other); j < end; ++j) std::swap(matrix(i, j), matrix(j, i));
+      }
+    }
+  });
+}
+
+/// Distinct members of `items`, drawn by a fixed seed, ascending; all of them when there are few.
+std::vector<std::int32_t> sample(std::vector<std::int32_t> items) {
+  std::mt19937 random(1);
+  const auto count = static_cast<std::int64_t>(items.size());
+  for (std::int64_t k = 0; k < std::min(count, sample_size); ++k) {
+    std::swap(items[k],
+              items[k + static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(count - k))]);
+  }
+  items.resize(std::min(count, sample_size));
+  std::sort(items.begin(), items.end());
+  return items;
+}
+
+/// One of the two models while it is made, and what is known of its columns.
+struct Variant {
+  bool zero_diagonal;
+  Matrix<float> columns;  // row i is B_:i
+  Certificate certificate;
+  double objective = 0;
+  double observed = 0;
+
+  void add(const CheckedColumn& column, double times) {
+    certificate.absolute += times * column.excess;
+    certificate.worst_column = std::max(certificate.worst_column, column.ratio);
+  }
+  void add(const ColumnFigures& figures) {
+    objective += figures.objective;
+    observed += figures.observed;
+  }
+};
+
+/// The fit in one precision of the inverse.
+template <class T>
+class Fit {
+ public:
+  Fit(const ColumnProblem& problem, const FullRankOptions& options, Backend& backend,
+      const Execution& execution, FullRankFit& result)
+      : problem_(problem),
+        options_(options),
+        backend_(backend),
+        execution_(execution),
+        result_(result),
+        watch_(result.seconds),
+        n_(problem.items()) {}
+
+  /// A^-1; false when this precision is not up to it.
+  bool invert() {
+    A_inverse_ = Matrix<T>(n_, n_);
+    backend_.gram(problem_.X, problem_.W->a, A_inverse_.view());
+    for (std::int64_t i = 0; i < n_; ++i) A_inverse_(i, i) += static_cast<T>(problem_.l[i] / problem_.b_bar);
+    watch_.book("gram");
+    const SpdInverse inverse = backend_.invert_spd(A_inverse_.view());
+    watch_.book("inverse");
+    result_.condition = inverse.condition;
+    return inverse.positive_definite && (!std::is_same_v<T, float> || inverse.condition <= float32_condition);
+  }
+
+  void solve() {
+    if (options_.unconstrained) variants_.push_back({.zero_diagonal = false});
+    if (options_.zero_diagonal) variants_.push_back({.zero_diagonal = true});
+    const bool shared = problem_.W->c.empty() && problem_.W->b.empty() && problem_.target_is_X;
+    if (shared && std::is_same_v<T, float> && variants_.size() == 1) {
+      solve_in_place();
+    } else if (shared) {
+      solve_directly();
+    } else {
+      solve_weighted();
+    }
+    for (Variant& variant : variants_) finish(variant);
+  }
+
+ private:
+  using Items = std::vector<std::int32_t>;
+
+  Items all_items() const {
+    Items items(n_);
+    std::iota(items.begin(), items.end(), 0);
+    return items;
+  }
+
+  /// W = 1 (or a user weight alone): h_i = A^-1 e_i, and B takes the place of A^-1.
+  void solve_in_place() {
+    if constexpr (std::is_same_v<T, float>) {
+      Variant& variant = variants_.front();
+      std::vector<float> s(n_);
+      {
+        const ExplicitInverse<T> A_inverse(A_inverse_.view(), backend_);
+        const ColumnSolver<T> solver(problem_, A_inverse, options_.tolerance, backend_, execution_);
+        const Tiling tiling{n_, direct_tile};
+        for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
+          std::vector<float> h(n_);
+          for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
+            A_inverse.column(i, h);
+            s[i] = variant.zero_diagonal ? h[i] : static_cast<float>(1 / problem_.l[i]);
+            solver.to_column(static_cast<std::int32_t>(i), variant.zero_diagonal, h, A_inverse_.row(i));
+          }
+        });
+      }
+      variant.columns = std::move(A_inverse_);
+      watch_.book("columns");
+      const InverseInPlace A_inverse(variant.columns.view(), s, backend_);
+      const ColumnSolver<float> solver(problem_, A_inverse, options_.tolerance, backend_, execution_);
+      result_.direct_columns = n_;
+      check_directly(solver, variant, all_items());
+    }
+  }
+
+  void solve_directly() {
+    const ExplicitInverse<T> A_inverse(A_inverse_.view(), backend_);
+    const ColumnSolver<T> solver(problem_, A_inverse, options_.tolerance, backend_, execution_);
+    for (Variant& variant : variants_) {
+      variant.columns = Matrix<float>(n_, n_);
+      const Tiling tiling{n_, direct_tile};
+      for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
+        std::vector<T> h(n_);
+        for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
+          A_inverse.column(i, h);
+          solver.to_column(static_cast<std::int32_t>(i), variant.zero_diagonal, h, variant.columns.row(i));
+        }
+      });
+    }
+    watch_.book("columns");
+    result_.direct_columns = n_;
+    for (Variant& variant : variants_) check_directly(solver, variant, all_items());
+  }
+
+  void solve_weighted() {
+    const ExplicitInverse<T> A_inverse(A_inverse_.view(), backend_);
+    const ColumnSolver<T> solver(problem_, A_inverse, options_.tolerance, backend_, execution_);
+    for (Variant& variant : variants_) variant.columns = Matrix<float>(n_, n_);
+    Items direct;
+    Items iterated;
+    choose_routes(direct, iterated);
+    if constexpr (std::is_same_v<T, float>) solve_by_woodbury(solver, direct, iterated);
+    result_.direct_columns = static_cast<std::int64_t>(direct.size());
+    result_.iterated_columns = static_cast<std::int64_t>(iterated.size());
+    if (!direct.empty()) {
+      for (Variant& variant : variants_) check_directly(solver, variant, direct);
+    }
+    iterate(solver, iterated);
+  }
+
+  /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by the
+  /// clock.
+  void choose_routes(Items& direct, Items& iterated) const {
+    const FullRankMemory memory =
+        full_rank_memory(problem_.X.rows, n_, true, static_cast<int>(variants_.size()));
+    const bool possible = std::is_same_v<T, float> && problem_.W->b.empty() && problem_.target_is_X &&
+                          !problem_.W->c.empty() && memory.with_T <= options_.memory_limit;
+    for (std::int32_t i = 0; i < n_; ++i) {
+      const bool woodbury = possible && Woodbury::operations(problem_, i) < iteration_operations(i);
+      (woodbury ? direct : iterated).push_back(i);
+    }
+  }
+
+  /// What conjugate gradients cost for item i, its check included, in operations of a matrix product.
+  [[nodiscard]] double iteration_operations(std::int32_t i) const {
+    constexpr double gather_cost = 70;
+    constexpr double residual_cost = 15;
+    const double root = std::sqrt(problem_.hi(i) / problem_.lo(i));
+    const double rate = std::log((root + 1) / std::max(root - 1, 1e-3));
+    const double iterations = std::max(1.0, 0.75 * std::log(2 / std::sqrt(options_.tolerance)) / rate);
+    double entries = 0;
+    for (const std::int32_t u : problem_.columns.view().row(i))
+      entries += static_cast<double>(problem_.X.row_size(u));
+    const auto n = static_cast<double>(n_);
+    return (iterations + 1) * 2 * n * n + gather_cost * iterations * 2 * entries +
+           residual_cost * 4 * static_cast<double>(problem_.X.entries());
+  }
+
+  /// Items whose K turns out singular move to the iterated ones.
+  void solve_by_woodbury(const ColumnSolver<float>& solver, Items& direct, Items& iterated) {
+    if (direct.empty()) return;
+    const Woodbury woodbury(problem_, A_inverse_.view(), backend_);
+    watch_.book("woodbury T");
+    std::vector<char> failed(direct.size(), 0);
+    woodbury.solve(direct, execution_, [&](std::int64_t k, std::span<const float> h) {
+      failed[k] = h.empty() ? 1 : 0;
+      if (h.empty()) return;
+      for (Variant& variant : variants_) {
+        solver.to_column(direct[k], variant.zero_diagonal, h, variant.columns.row(direct[k]));
+      }
+    });
+    Items solved;
+    for (std::size_t k = 0; k < direct.size(); ++k) (failed[k] != 0 ? iterated : solved).push_back(direct[k]);
+    direct = std::move(solved);
+    watch_.book("woodbury");
+  }
+
+  void iterate(const ColumnSolver<T>& solver, const Items& items) {
+    if (items.empty()) return;
+    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
+    Progress progress(execution_.observer, "solving", items.size(), "columns");
+    int most = 0;
+    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
+      const auto part =
+          std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block));
+      const auto count = static_cast<std::int64_t>(part.size());
+      Matrix<T> h(problem_.target_is_X ? count : 0, n_);
+      if (problem_.target_is_X) {
+        most = std::max(most, solver.solve(part, options_.unconstrained, options_.zero_diagonal, h.view()));
+        watch_.book("iterations");
+      }
+      for (Variant& variant : variants_) {
+        Matrix<float> beta(count, n_);
+        if (problem_.target_is_X) {
+          for_each_tile(count, execution_.threads, [&](std::int64_t k) {
+            solver.to_column(part[k], variant.zero_diagonal, h.row(k), beta.row(k));
+          });
+        } else {
+          solver.start_for_target(part, beta.view());
+        }
+        for (const CheckedColumn& column :
+             solver.check_and_correct(part, variant.zero_diagonal, beta.view(), most)) {
+          variant.add(column, 1);
+          variant.add(column.figures);
+        }
+        for (std::int64_t k = 0; k < count; ++k) {
+          std::copy_n(beta.row(k).data(), n_, variant.columns.row(part[k]).data());
+        }
+        watch_.book("check");
+      }
+      progress.advance(part.size());
+    }
+    result_.iterations = std::max<std::int64_t>(result_.iterations, most);
+  }
+
+  /// Proves a sample of directly solved columns; corrects all of them if one of those misses the tolerance.
+  void check_directly(const ColumnSolver<T>& solver, Variant& variant, const Items& items) {
+    const Items sampled = sample(items);
+    Matrix<float> beta(static_cast<std::int64_t>(sampled.size()), n_);
+    for (std::size_t k = 0; k < sampled.size(); ++k) {
+      std::copy_n(variant.columns.row(sampled[k]).data(), n_, beta.row(static_cast<std::int64_t>(k)).data());
+    }
+    const std::vector<CheckedColumn> checked = solver.check(sampled, variant.zero_diagonal, beta.view());
+    const bool met = std::all_of(checked.begin(), checked.end(), [&](const CheckedColumn& column) {
+      return column.ratio <= options_.tolerance;
+    });
+    watch_.book("check");
+    if (!met) {
+      correct_all(solver, variant, items);
+      return;
+    }
+    const double times = static_cast<double>(items.size()) / static_cast<double>(sampled.size());
+    for (const CheckedColumn& column : checked) variant.add(column, times);
+    variant.certificate.sampled = variant.certificate.sampled || sampled.size() < items.size();
+    // The objective is exact: every column's own, through the data.
+    std::vector<ColumnFigures> figures(block_width);
+    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
+    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
+      const auto part =
+          std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block));
+      Matrix<float> columns(static_cast<std::int64_t>(part.size()), n_);
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        std::copy_n(variant.columns.row(part[k]).data(), n_,
+                    columns.row(static_cast<std::int64_t>(k)).data());
+      }
+      column_residuals(problem_, part, columns.view(), {}, figures, execution_);
+      for (std::size_t k = 0; k < part.size(); ++k) variant.add(figures[k]);
+    }
+    watch_.book("objective");
+  }
+
+  void correct_all(const ColumnSolver<T>& solver, Variant& variant, const Items& items) {
+    // The columns may be the shared inverse itself, which the corrections still need: they go elsewhere
+    // first.
+    Matrix<float> corrected(n_, n_);
+    int most = 0;
+    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
+    Progress progress(execution_.observer, "correcting", items.size(), "columns");
+    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
+      const auto part =
+          std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block));
+      Matrix<float> beta(static_cast<std::int64_t>(part.size()), n_);
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        std::copy_n(variant.columns.row(part[k]).data(), n_, beta.row(static_cast<std::int64_t>(k)).data());
+      }
+      for (const CheckedColumn& column :
+           solver.check_and_correct(part, variant.zero_diagonal, beta.view(), most)) {
+        variant.add(column, 1);
+        variant.add(column.figures);
+      }
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        std::copy_n(beta.row(static_cast<std::int64_t>(k)).data(), n_, corrected.row(part[k]).data());
+      }
+      progress.advance(part.size());
+    }
+    for (const std::int32_t i : items)
+      std::copy_n(corrected.row(i).data(), n_, variant.columns.row(i).data());
+    result_.iterations = std::max<std::int64_t>(result_.iterations, most);
+    watch_.book("correct");
+  }
+
+  void finish(Variant& variant) {
+    transpose_in_place(variant.columns, execution_.threads);
+    const double explained = variant.observed - variant.objective;
+    variant.certificate.relative = explained > 0 ? variant.certificate.absolute / explained : 0;
+    result_.solutions.push_back(
+        {.zero_diagonal = variant.zero_diagonal,
+         .B = std::move(variant.columns),
+         .objective = variant.objective,
+         .observed_weight = problem_.target_is_X ? problem_.W->observed : variant.observed,
+         .certificate = variant.certificate,
+         .converged = variant.certificate.worst_column <= options_.tolerance});
+    watch_.book("columns");
+  }
+
+  const ColumnProblem& problem_;
+  const FullRankOptions& options_;
+  Backend& backend_;
+  const Execution& execution_;
+  FullRankFit& result_;
+  Stopwatch watch_;
+  std::int64_t n_;
+  Matrix<T> A_inverse_;
+  std::vector<Variant> variants_;
+};
+
+/// Tries one precision; false when it is not up to the problem.
+template <class T>
+bool fit_in(const ColumnProblem& problem, const FullRankOptions& options, Backend& backend,
+            const Execution& execution, FullRankFit& result) {
+  result.solutions.clear();
+  Fit<T> fit(problem, options, backend, execution, result);
+  if (!fit.invert()) return false;
+  fit.solve();
+  return std::all_of(result.solutions.begin(), result.solutions.end(),
+                     [](const FullRankSolution& solution) { return solution.converged; });
+}
+
+}  // namespace
+
+void validate(const FullRankOptions& options) {
+  if (!(options.lambda > 0) || !std::isfinite(options.lambda)) {
+    fail(ErrorKind::usage, "--lambda {} is out of range: it must be positive and finite", options.lambda);
+  }
+  if (!(options.dropout >= 0 && options.dropout < 1)) {
+    fail(ErrorKind::usage, "--dropout {} is out of range: it must be at least 0 and below 1",
+         options.dropout);
+  }
+  if (!(options.tolerance > 0 && options.tolerance < 1)) {
+    fail(ErrorKind::usage, "--tolerance {} is out of range: it must be between 0 and 1", options.tolerance);
+  }
+}
+
+FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool weighted, int solutions) {
+  const auto n = static_cast<std::uint64_t>(items);
+  const std::uint64_t matrix = n * n * sizeof(float);
+  const std::uint64_t blocks = 10 * std::min<std::uint64_t>(n, block_width) * n * sizeof(float);
+  const std::uint64_t matrices = weighted || solutions > 1 ? 1 + static_cast<std::uint64_t>(solutions) : 1;
+  const std::uint64_t least = matrices * matrix + blocks;
+  return {.least = least, .with_T = least + static_cast<std::uint64_t>(users) * n * sizeof(float)};
+}
+
+FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
+                          const Execution& execution, const CsrView* target) {
+  validate(options);
+  if (target != nullptr && options.zero_diagonal) {
+    fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
+  }
+  const bool weighted = !W.c.empty() || !W.b.empty() || target != nullptr;
+  const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
+  const FullRankMemory memory = full_rank_memory(X.rows, X.cols, weighted, solutions);
+  if (memory.least > options.memory_limit) {
+    const double scale =
+        std::sqrt(static_cast<double>(options.memory_limit) / static_cast<double>(memory.least));
+    fail(ErrorKind::resources,
+         "a full-rank model of {} items needs {:.1f} GB and the memory limit is {:.1f} GB; about {} items "
+         "would fit "
+         "(--min-item-users at `poise prepare`), or raise --memory-limit",
+         X.cols, static_cast<double>(memory.least) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9,
+         static_cast<std::int64_t>(scale * static_cast<double>(X.cols)));
+  }
+  std::vector<double> l(X.cols, options.lambda);
+  const std::vector<std::int64_t> counts = column_counts(X);
+  for (std::int64_t i = 0; i < X.cols; ++i) {
+    l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts[i]);
+  }
+  const ColumnProblem problem = make_column_problem(X, W, std::move(l), target);
+  FullRankFit result;
+  if (fit_in<float>(problem, options, backend, execution, result)) return result;
+  const bool float32_solved = !result.solutions.empty();
+  // Twice the inverse: where that does not fit, what float32 reached stands, with its certificate.
+  const std::uint64_t inverse =
+      static_cast<std::uint64_t>(X.cols) * static_cast<std::uint64_t>(X.cols) * sizeof(float);
+  if (float32_solved && memory.least + 2 * inverse > options.memory_limit) return result;
+  result.float64 = true;
+  if (!fit_in<double>(problem, options, backend, execution, result) && result.solutions.empty()) {
+    fail(ErrorKind::numerical,
+         "X'X + lambda I is singular to working precision even in float64 (condition {:.1e}); raise --lambda",
+         result.condition);
+  }
+  return result;
+}
+
+}  // namespace poise
