@@ -21,9 +21,10 @@ class Woodbury {
   /// Makes T: 2 nnz n operations.
   Woodbury(const ColumnProblem& problem, MatrixView<const float> A_inverse, Backend& backend);
 
-  /// Writes h; false when K is singular. About |S| n + |S|^2 mean|N_u| + |S|^3 / 3 operations. From several
-  /// threads at once.
-  [[nodiscard]] bool solve(std::int32_t item, std::span<float> h) const;
+  /// Calls take(k, h) for every items[k], from several threads; h is empty where K is singular. About
+  /// |S| n + |S|^2 mean|N_u| + |S|^3 / 3 operations an item.
+  void solve(std::span<const std::int32_t> items, const Execution& execution,
+             const std::function<void(std::int64_t k, std::span<const float> h)>& take) const;
 
   /// Bytes of T.
   static std::uint64_t memory(const ColumnProblem& problem);
