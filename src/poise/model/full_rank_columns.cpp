@@ -46,7 +46,7 @@ Csr weighted_transpose(const ColumnProblem& problem) {
 }  // namespace
 
 template <class T>
-ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, const SharedInverse<T>& A_inverse,
+ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse,
                               double tolerance, Backend& backend, const Execution& execution)
     : problem_(problem),
       A_inverse_(A_inverse),
@@ -64,12 +64,12 @@ template <class T>
 int ColumnSolver<T>::solve(std::span<const std::int32_t> items, bool unconstrained, bool zero_diagonal,
                            MatrixView<T> h) const {
   ColumnSystem<T> H(problem_, false, backend_);
-  ColumnPreconditioner<T> A_inverse(A_inverse_, false);
+  ColumnPreconditioner<T> A_inverse(A_inverse_, false, backend_);
   // From h = A^-1 e_i, for which A h = e_i: r = e_i - H h is minus the correction, sparse work.
   Matrix<T> r(h.rows, h.cols);
   Matrix<T> Ah(h.rows, h.cols);
   for (std::int64_t k = 0; k < h.rows; ++k) {
-    A_inverse_.column(items[k], h.row(k));
+    std::copy_n(A_inverse_.row(items[k]).data(), h.cols, h.row(k).data());  // A^-1 is symmetric
     Ah(k, items[k]) = 1;
   }
   H.apply(items, h, Ah.view(), r.view());
@@ -93,9 +93,9 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, bool unconstrain
     };
     const double z_i = state.z[i];
     return (!unconstrained || met(l * l * state.rz / scale, l - l * l * h_ii / b)) &&
-           (!zero_diagonal ||
-            met(b * b / (h_ii * h_ii) * (state.rz - z_i * z_i / A_inverse_.diagonal(i)) / scale,
-                b / h_ii - l));
+           (!zero_diagonal || met(b * b / (h_ii * h_ii) *
+                                      (state.rz - z_i * z_i / static_cast<double>(A_inverse_(i, i))) / scale,
+                                  b / h_ii - l));
   };
   const std::vector<PcgOutcome> outcomes =
       pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(), solved, max_iterations, execution_);
@@ -139,7 +139,7 @@ void ColumnSolver<T>::start_for_target(std::span<const std::int32_t> items, Matr
     for (std::int64_t j = 0; j < beta.cols; ++j)
       r(k, j) = static_cast<T>(c(k, j) / problem_.W->b_of(items[k]));
   }
-  A_inverse_.apply(r.view(), z.view());
+  ColumnPreconditioner<T>(A_inverse_, false, backend_).apply(items, r.view(), z.view());
   for (std::int64_t k = 0; k < beta.rows; ++k) {
     for (std::int64_t j = 0; j < beta.cols; ++j) beta(k, j) = static_cast<float>(z(k, j));
   }
@@ -158,7 +158,7 @@ typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::spa
     if (zero_diagonal) checked.rho(k, items[k]) = 0;
     for (std::int64_t j = 0; j < beta.cols; ++j) r(k, j) = static_cast<T>(checked.rho(k, j));
   }
-  ColumnPreconditioner<T>(A_inverse_, zero_diagonal).apply(items, r.view(), z.view());
+  ColumnPreconditioner<T>(A_inverse_, zero_diagonal, backend_).apply(items, r.view(), z.view());
   for (std::int64_t k = 0; k < beta.rows; ++k) {
     const std::int32_t i = items[k];
     const std::span<const double> rho = checked.rho.row(k);
@@ -184,7 +184,7 @@ std::vector<CheckedColumn> ColumnSolver<T>::check_and_correct(std::span<const st
   Checked checked = check_with_residuals(items, zero_diagonal, beta);
   std::vector<CheckedColumn> result = checked.columns;
   ColumnSystem<T> H(problem_, zero_diagonal, backend_);
-  ColumnPreconditioner<T> A_inverse(A_inverse_, zero_diagonal);
+  ColumnPreconditioner<T> A_inverse(A_inverse_, zero_diagonal, backend_);
   // Positions in `items` that miss the tolerance; rows of `checked` belong to them.
   std::vector<std::int32_t> open(items.size());
   for (std::size_t k = 0; k < open.size(); ++k) open[k] = static_cast<std::int32_t>(k);

@@ -6,9 +6,9 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/linalg/matrix.hpp"
 #include "poise/solver/column_problem.hpp"
 #include "poise/solver/column_residual.hpp"
-#include "poise/solver/shared_inverse.hpp"
 
 namespace poise {
 
@@ -24,7 +24,7 @@ struct CheckedColumn {
 template <class T>
 class ColumnSolver {
  public:
-  ColumnSolver(const ColumnProblem& problem, const SharedInverse<T>& A_inverse, double tolerance,
+  ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse, double tolerance,
                Backend& backend, const Execution& execution);
 
   /// h = (H_i / b_i)^-1 e_i by conjugate gradients from A^-1 e_i, to the tolerance for the variants asked
@@ -61,7 +61,7 @@ class ColumnSolver {
                                MatrixView<const float> beta) const;
 
   const ColumnProblem& problem_;
-  const SharedInverse<T>& A_inverse_;
+  MatrixView<const T> A_inverse_;
   double tolerance_;
   Backend& backend_;
   const Execution& execution_;

@@ -112,13 +112,12 @@ class Fit {
   void solve() {
     if (options_.unconstrained) variants_.push_back({.zero_diagonal = false});
     if (options_.zero_diagonal) variants_.push_back({.zero_diagonal = true});
+    const ColumnSolver<T> solver(problem_, A_inverse_.view(), options_.tolerance, backend_, execution_);
     const bool shared = problem_.W->c.empty() && problem_.W->b.empty() && problem_.target_is_X;
-    if (shared && std::is_same_v<T, float> && variants_.size() == 1) {
-      solve_in_place();
-    } else if (shared) {
-      solve_directly();
+    if (shared) {
+      solve_unweighted(solver);
     } else {
-      solve_weighted();
+      solve_weighted(solver);
     }
     for (Variant& variant : variants_) finish(variant);
   }
@@ -132,55 +131,48 @@ class Fit {
     return items;
   }
 
-  /// W = 1 (or a user weight alone): h_i = A^-1 e_i, and B takes the place of A^-1.
-  void solve_in_place() {
-    if constexpr (std::is_same_v<T, float>) {
-      Variant& variant = variants_.front();
-      std::vector<float> s(n_);
-      {
-        const ExplicitInverse<T> A_inverse(A_inverse_.view(), backend_);
-        const ColumnSolver<T> solver(problem_, A_inverse, options_.tolerance, backend_, execution_);
-        const Tiling tiling{n_, direct_tile};
-        for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
-          std::vector<float> h(n_);
-          for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-            A_inverse.column(i, h);
-            s[i] = variant.zero_diagonal ? h[i] : static_cast<float>(1 / problem_.l[i]);
-            solver.to_column(static_cast<std::int32_t>(i), variant.zero_diagonal, h, A_inverse_.row(i));
-          }
-        });
+  /// W = 1, or user weights alone: h_i = A^-1 e_i. The last model takes the place of A^-1, once nothing needs
+  /// that.
+  void solve_unweighted(const ColumnSolver<T>& solver) {
+    const Items items = all_items();
+    result_.direct_columns = n_;
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+      Variant& variant = variants_[v];
+      const Items sampled = sample(items);
+      Matrix<float> beta(static_cast<std::int64_t>(sampled.size()), n_);
+      for (std::size_t k = 0; k < sampled.size(); ++k) {
+        solver.to_column(sampled[k], variant.zero_diagonal, A_inverse_.view().row(sampled[k]),
+                         beta.row(static_cast<std::int64_t>(k)));
       }
-      variant.columns = std::move(A_inverse_);
-      watch_.book("columns");
-      const InverseInPlace A_inverse(variant.columns.view(), s, backend_);
-      const ColumnSolver<float> solver(problem_, A_inverse, options_.tolerance, backend_, execution_);
-      result_.direct_columns = n_;
-      check_directly(solver, variant, all_items());
-    }
-  }
-
-  void solve_directly() {
-    const ExplicitInverse<T> A_inverse(A_inverse_.view(), backend_);
-    const ColumnSolver<T> solver(problem_, A_inverse, options_.tolerance, backend_, execution_);
-    for (Variant& variant : variants_) {
-      variant.columns = Matrix<float>(n_, n_);
+      const bool met = check_sample(solver, variant, sampled, beta.view(), items);
+      watch_.book("check");
+      bool in_place = false;
+      if constexpr (std::is_same_v<T, float>) in_place = met && v + 1 == variants_.size();
+      if (!in_place) variant.columns = Matrix<float>(n_, n_);
       const Tiling tiling{n_, direct_tile};
       for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
         std::vector<T> h(n_);
         for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-          A_inverse.column(i, h);
-          solver.to_column(static_cast<std::int32_t>(i), variant.zero_diagonal, h, variant.columns.row(i));
+          std::copy_n(A_inverse_.row(i).data(), n_, h.data());
+          std::span<float> column;
+          if constexpr (std::is_same_v<T, float>) column = A_inverse_.row(i);
+          if (!in_place) column = variant.columns.row(i);
+          solver.to_column(static_cast<std::int32_t>(i), variant.zero_diagonal, h, column);
         }
       });
+      if constexpr (std::is_same_v<T, float>) {
+        if (in_place) variant.columns = std::move(A_inverse_);
+      }
+      watch_.book("columns");
+      if (met) {
+        add_objective(variant, items);
+      } else {
+        correct_all(solver, variant, items);
+      }
     }
-    watch_.book("columns");
-    result_.direct_columns = n_;
-    for (Variant& variant : variants_) check_directly(solver, variant, all_items());
   }
 
-  void solve_weighted() {
-    const ExplicitInverse<T> A_inverse(A_inverse_.view(), backend_);
-    const ColumnSolver<T> solver(problem_, A_inverse, options_.tolerance, backend_, execution_);
+  void solve_weighted(const ColumnSolver<T>& solver) {
     for (Variant& variant : variants_) variant.columns = Matrix<float>(n_, n_);
     Items direct;
     Items iterated;
@@ -242,19 +234,14 @@ class Fit {
   }
 
   void iterate(const ColumnSolver<T>& solver, const Items& items) {
-    if (items.empty()) return;
-    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
-    Progress progress(execution_.observer, "solving", items.size(), "columns");
     int most = 0;
-    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
-      const auto part =
-          std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block));
+    for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
       const auto count = static_cast<std::int64_t>(part.size());
       Matrix<T> h(problem_.target_is_X ? count : 0, n_);
       if (problem_.target_is_X) {
         most = std::max(most, solver.solve(part, options_.unconstrained, options_.zero_diagonal, h.view()));
-        watch_.book("iterations");
       }
+      watch_.book("iterations");
       for (Variant& variant : variants_) {
         Matrix<float> beta(count, n_);
         if (problem_.target_is_X) {
@@ -269,80 +256,86 @@ class Fit {
           variant.add(column, 1);
           variant.add(column.figures);
         }
-        for (std::int64_t k = 0; k < count; ++k) {
-          std::copy_n(beta.row(k).data(), n_, variant.columns.row(part[k]).data());
-        }
+        put_rows(variant, part, beta);
         watch_.book("check");
       }
-      progress.advance(part.size());
-    }
+    });
     result_.iterations = std::max<std::int64_t>(result_.iterations, most);
   }
 
-  /// Proves a sample of directly solved columns; corrects all of them if one of those misses the tolerance.
-  void check_directly(const ColumnSolver<T>& solver, Variant& variant, const Items& items) {
-    const Items sampled = sample(items);
-    Matrix<float> beta(static_cast<std::int64_t>(sampled.size()), n_);
-    for (std::size_t k = 0; k < sampled.size(); ++k) {
-      std::copy_n(variant.columns.row(sampled[k]).data(), n_, beta.row(static_cast<std::int64_t>(k)).data());
-    }
-    const std::vector<CheckedColumn> checked = solver.check(sampled, variant.zero_diagonal, beta.view());
+  /// Proves a sample of directly solved columns; false when one of them misses the tolerance.
+  bool check_sample(const ColumnSolver<T>& solver, Variant& variant, const Items& sampled,
+                    MatrixView<const float> beta, const Items& items) {
+    const std::vector<CheckedColumn> checked = solver.check(sampled, variant.zero_diagonal, beta);
     const bool met = std::all_of(checked.begin(), checked.end(), [&](const CheckedColumn& column) {
       return column.ratio <= options_.tolerance;
     });
-    watch_.book("check");
-    if (!met) {
-      correct_all(solver, variant, items);
-      return;
-    }
+    if (!met) return false;
     const double times = static_cast<double>(items.size()) / static_cast<double>(sampled.size());
     for (const CheckedColumn& column : checked) variant.add(column, times);
     variant.certificate.sampled = variant.certificate.sampled || sampled.size() < items.size();
-    // The objective is exact: every column's own, through the data.
-    std::vector<ColumnFigures> figures(block_width);
-    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
-    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
-      const auto part =
-          std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block));
-      Matrix<float> columns(static_cast<std::int64_t>(part.size()), n_);
-      for (std::size_t k = 0; k < part.size(); ++k) {
-        std::copy_n(variant.columns.row(part[k]).data(), n_,
-                    columns.row(static_cast<std::int64_t>(k)).data());
-      }
-      column_residuals(problem_, part, columns.view(), {}, figures, execution_);
-      for (std::size_t k = 0; k < part.size(); ++k) variant.add(figures[k]);
+    return true;
+  }
+
+  void check_directly(const ColumnSolver<T>& solver, Variant& variant, const Items& items) {
+    const Items sampled = sample(items);
+    const bool met = check_sample(solver, variant, sampled, rows_of(variant, sampled).view(), items);
+    watch_.book("check");
+    if (met) {
+      add_objective(variant, items);
+    } else {
+      correct_all(solver, variant, items);
     }
+  }
+
+  /// Every column's own objective, through the data.
+  void add_objective(Variant& variant, const Items& items) {
+    std::vector<ColumnFigures> figures(block_width);
+    for_each_block(items, "measuring", [&](std::span<const std::int32_t> part) {
+      column_residuals(problem_, part, rows_of(variant, part).view(), {}, figures, execution_);
+      for (std::size_t k = 0; k < part.size(); ++k) variant.add(figures[k]);
+    });
     watch_.book("objective");
   }
 
+  /// Checks and corrects every column.
   void correct_all(const ColumnSolver<T>& solver, Variant& variant, const Items& items) {
-    // The columns may be the shared inverse itself, which the corrections still need: they go elsewhere
-    // first.
-    Matrix<float> corrected(n_, n_);
     int most = 0;
-    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
-    Progress progress(execution_.observer, "correcting", items.size(), "columns");
-    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
-      const auto part =
-          std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block));
-      Matrix<float> beta(static_cast<std::int64_t>(part.size()), n_);
-      for (std::size_t k = 0; k < part.size(); ++k) {
-        std::copy_n(variant.columns.row(part[k]).data(), n_, beta.row(static_cast<std::int64_t>(k)).data());
-      }
+    for_each_block(items, "correcting", [&](std::span<const std::int32_t> part) {
+      Matrix<float> beta = rows_of(variant, part);
       for (const CheckedColumn& column :
            solver.check_and_correct(part, variant.zero_diagonal, beta.view(), most)) {
         variant.add(column, 1);
         variant.add(column.figures);
       }
-      for (std::size_t k = 0; k < part.size(); ++k) {
-        std::copy_n(beta.row(static_cast<std::int64_t>(k)).data(), n_, corrected.row(part[k]).data());
-      }
-      progress.advance(part.size());
-    }
-    for (const std::int32_t i : items)
-      std::copy_n(corrected.row(i).data(), n_, variant.columns.row(i).data());
+      put_rows(variant, part, beta);
+    });
     result_.iterations = std::max<std::int64_t>(result_.iterations, most);
     watch_.book("correct");
+  }
+
+  Matrix<float> rows_of(const Variant& variant, std::span<const std::int32_t> items) const {
+    Matrix<float> rows(static_cast<std::int64_t>(items.size()), n_);
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      std::copy_n(variant.columns.row(items[k]).data(), n_, rows.row(static_cast<std::int64_t>(k)).data());
+    }
+    return rows;
+  }
+
+  void put_rows(Variant& variant, std::span<const std::int32_t> items, const Matrix<float>& rows) const {
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      std::copy_n(rows.row(static_cast<std::int64_t>(k)).data(), n_, variant.columns.row(items[k]).data());
+    }
+  }
+
+  template <class Body>
+  void for_each_block(const Items& items, std::string_view task, const Body& body) const {
+    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
+    Progress progress(execution_.observer, task, items.size(), "columns");
+    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
+      body(std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block)));
+      progress.advance(tiling.last(block) - tiling.first(block));
+    }
   }
 
   void finish(Variant& variant) {

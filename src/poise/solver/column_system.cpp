@@ -1,7 +1,6 @@
 #include "poise/solver/column_system.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "poise/linalg/vector.hpp"
 
@@ -25,13 +24,11 @@ void ColumnSystem<T>::apply(std::span<const std::int32_t> items, MatrixView<cons
 template <class T>
 void ColumnPreconditioner<T>::apply(std::span<const std::int32_t> items, MatrixView<const T> r,
                                     MatrixView<T> z) {
-  A_inverse_.apply(r, z);
+  backend_.gemm(Op::none, Op::none, T{1}, r, A_inverse_, T{0}, z);
   if (!zero_diagonal_) return;
-  std::vector<T> column(r.cols);
   for (std::int64_t k = 0; k < r.rows; ++k) {
     const std::int32_t i = items[k];
-    A_inverse_.column(i, column);
-    add_scaled(-z(k, i) / A_inverse_.diagonal(i), std::span<const T>(column), z.row(k));
+    add_scaled(-z(k, i) / A_inverse_(i, i), A_inverse_.row(i), z.row(k));
     z(k, i) = 0;
   }
 }

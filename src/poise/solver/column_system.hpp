@@ -3,7 +3,6 @@
 #include "poise/backend/backend.hpp"
 #include "poise/solver/column_problem.hpp"
 #include "poise/solver/operator.hpp"
-#include "poise/solver/shared_inverse.hpp"
 
 namespace poise {
 
@@ -28,13 +27,14 @@ class ColumnSystem final : public Operator<T> {
 template <class T>
 class ColumnPreconditioner final : public Preconditioner<T> {
  public:
-  ColumnPreconditioner(const SharedInverse<T>& A_inverse, bool zero_diagonal)
-      : A_inverse_(A_inverse), zero_diagonal_(zero_diagonal) {}
+  ColumnPreconditioner(MatrixView<const T> A_inverse, bool zero_diagonal, Backend& backend)
+      : A_inverse_(A_inverse), zero_diagonal_(zero_diagonal), backend_(backend) {}
   void apply(std::span<const std::int32_t> items, MatrixView<const T> r, MatrixView<T> z) override;
 
  private:
-  const SharedInverse<T>& A_inverse_;
+  MatrixView<const T> A_inverse_;
   bool zero_diagonal_;
+  Backend& backend_;
 };
 
 }  // namespace poise
