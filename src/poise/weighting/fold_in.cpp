@@ -1,0 +1,118 @@
+#include "poise/weighting/fold_in.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+
+#include "poise/base/error.hpp"
+#include "poise/weighting/correction.hpp"
+
+namespace poise {
+namespace {
+
+/// count / mean, clipped to [1/clip, clip]; 1 where the mean is 0 and so all counts are alike.
+float relative(std::int64_t count, double mean, double clip) {
+  if (mean == 0) return 1;
+  return static_cast<float>(std::clamp(static_cast<double>(count) / mean, 1 / clip, clip));
+}
+
+double mean(std::int64_t sum, std::int64_t count) {
+  return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count);
+}
+
+}  // namespace
+
+FoldInWeighting::FoldInWeighting(CsrView X, const WeightingOptions& options)
+    : FoldInWeighting(X.rows, column_counts(X), options) {}
+
+FoldInWeighting::FoldInWeighting(std::int64_t users, std::span<const std::int64_t> item_users,
+                                 const WeightingOptions& options)
+    : options_(options), items_(std::ssize(item_users)) {
+  validate(options);
+  const std::int64_t entries = std::accumulate(item_users.begin(), item_users.end(), std::int64_t{0});
+  mean_history_ = mean(entries, users);
+  if (options.scheme == Scheme::item_oriented) {
+    const double mean_without = mean(users * items_ - entries, items_);
+    for (const std::int64_t count : item_users)
+      b_.push_back(relative(users - count, mean_without, options.clip));
+    leave_out_ones(b_);
+  }
+  if (options.scheme == Scheme::inverse_popularity && entries > 0) {
+    const auto most = static_cast<double>(*std::ranges::max_element(item_users));
+    for (const std::int64_t count : item_users)
+      rareness_.push_back(
+          std::min(options.clip, std::pow(static_cast<double>(count) / most, -options.gamma)));
+  }
+}
+
+float FoldInWeighting::a(std::int64_t history_size) const {
+  return options_.scheme == Scheme::user_oriented ? relative(history_size, mean_history_, options_.clip) : 1;
+}
+
+bool FoldInWeighting::accepts(double r) const {
+  switch (options_.scheme) {
+    case Scheme::linear:
+    case Scheme::log:
+      return r >= 0 && std::isfinite(r);
+    case Scheme::column:
+      return r > 0 && std::isfinite(r);
+    default:
+      return true;
+  }
+}
+
+double FoldInWeighting::weight(std::int64_t item, double r) const {
+  assert(accepts(r));
+  switch (options_.scheme) {
+    case Scheme::none:
+      return 1;
+    case Scheme::linear:
+      return 1 + options_.alpha * r;
+    case Scheme::log:
+      return 1 + options_.alpha * std::log1p(r / options_.epsilon);
+    case Scheme::inverse_popularity:
+      return options_.alpha * (rareness_.empty() ? 1 : rareness_[item]);
+    case Scheme::column:
+      return options_.alpha * r;
+    case Scheme::constant:
+    case Scheme::user_oriented:
+    case Scheme::item_oriented:
+      break;
+  }
+  return options_.alpha;
+}
+
+Weights FoldInWeighting::weights(CsrView histories) const {
+  if (histories.cols != items_)
+    fail(ErrorKind::input,
+         "the histories are over {} items but the training data over {}: use the same items", histories.cols,
+         items_);
+  Weights result;
+  result.support = histories;
+  result.b = b_;
+  if (options_.scheme == Scheme::user_oriented) {
+    for (std::int64_t u = 0; u < histories.rows; ++u) result.a.push_back(a(histories.row_size(u)));
+    leave_out_ones(result.a);
+  }
+  for (std::int64_t u = 0; u < histories.rows; ++u) {
+    double of_user = 0;
+    for (std::int64_t k = histories.offsets[u]; k < histories.offsets[u + 1]; ++k) {
+      const std::int32_t item = histories.indices[k];
+      const float r = histories.values.empty() ? 1 : histories.values[k];
+      if (!accepts(r))
+        fail(
+            ErrorKind::input,
+            "--weighting {} needs finite values {} 0, but row {}, item {} (both counted from 0) has {}: drop "
+            "such entries or use --weighting constant",
+            scheme_name(options_.scheme), options_.scheme == Scheme::column ? ">" : ">=", u, item, r);
+      const double w = weight(item, r);
+      set_weight(result, u, k, w);
+      of_user += w;
+    }
+    result.observed += of_user;
+  }
+  return result;
+}
+
+}  // namespace poise

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "poise/linalg/csr.hpp"
+#include "poise/weighting/weights.hpp"
+
+namespace poise {
+
+/// How an entry is weighted: W_ui = a_u b_i off the entries Omega of X, w_ui on them, so that
+/// 1 + C_ui = w_ui / (a_u b_i). r_ui is the entry's value, N_u the items of a user, S_i the users of an item,
+/// m their number; clipped means to [1/clip, clip]; a and b are 1 where not stated.
+enum class Scheme {
+  none,                ///< w = 1
+  constant,            ///< w = alpha
+  linear,              ///< w = 1 + alpha r_ui                     (Hu, Koren, Volinsky 2008)
+  log,                 ///< w = 1 + alpha log(1 + r_ui / epsilon)  (Hu, Koren, Volinsky 2008)
+  user_oriented,       ///< w = alpha, a_u = |N_u| / mean |N|, clipped            (Pan et al. 2008)
+  item_oriented,       ///< w = alpha, b_i = (m - |S_i|) / mean (m - |S|), clipped (Pan et al. 2008)
+  inverse_popularity,  ///< w = alpha min(clip, (|S_i| / max |S|)^-gamma)         (Steck 2010)
+  column,              ///< w = alpha r_ui
+};
+
+/// Reads "user-oriented" and the like; Error{usage} for anything else.
+Scheme parse_scheme(std::string_view name);
+/// "user-oriented".
+std::string_view scheme_name(Scheme scheme);
+
+struct WeightingOptions {
+  Scheme scheme = Scheme::constant;
+  double alpha = 1;
+  double epsilon = 1;
+  double gamma = 0.5;
+  double clip = 10;
+  bool operator==(const WeightingOptions&) const = default;
+};
+
+/// Throws Error{usage}, naming the flag and its range, unless all options are finite and in range.
+void validate(const WeightingOptions& options);
+
+/// The weights of a training matrix, whose values are r (1 where it has none); counts and means are its own.
+/// What comes out as 1 everywhere is left empty, so that W = 1 is `uniform()` whichever scheme says so.
+///
+/// float64 arithmetic, rounded to float32 once: a and b first, then C relative to the rounded a and b. `c`
+/// runs parallel to the indices of X. Error{usage} for options out of range, Error{input} for a value that
+/// the scheme cannot take or a weight beyond float32. O(entries + rows + cols).
+Weights make_weights(CsrView X, const WeightingOptions& options);
+
+/// Weights from outside: W_ui is the support's value (1 where it has none) on the stored entries of
+/// `support`, whether X has them or not, and a_u b_i elsewhere. Empty a or b: all 1. Error{input} unless
+/// shapes agree and all of them are positive and finite. O(entries of both + rows + cols).
+Weights weights_on_support(CsrView X, CsrView support, std::span<const float> a = {},
+                           std::span<const float> b = {});
+
+}  // namespace poise
