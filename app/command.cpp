@@ -17,6 +17,7 @@ const std::vector<Command>& commands() {
       {"train", "train a model on prepared data", setup_train},
       {"evaluate", "measure a model's ranking on held-out users", setup_evaluate},
       {"recommend", "recommend items for a history", setup_recommend},
+      {"similar", "find the items similar to one", setup_similar},
       {"info", "show what a model or prepared data holds", setup_info},
       {"doctor", "show BLAS, threads, memory and GPU, as Poise would use them", setup_doctor},
       {"completion", "print a completion script for the shell", setup_completion},
@@ -51,15 +52,22 @@ void add_shared_options(CLI::App& parser, SharedOptions& options) {
 }
 
 void Context::print(const Json& json_result, std::string_view text) const {
-  const std::string line = json_result.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  const std::string_view out = json ? std::string_view(line) : text;
-  if (std::fwrite(out.data(), 1, out.size(), stdout) == out.size() && std::fflush(stdout) == 0) return;
+  if (json)
+    write(to_text(json_result) + "\n");
+  else
+    write(text);
+}
+
+void Context::write(std::string_view text) const {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
   if (errno != EPIPE) fail(ErrorKind::resources, "cannot write to standard output: {}", std::strerror(errno));
 }
 
 void Context::say(std::string_view message) const {
   if (!quiet) fmt::print(stderr, "{}\n", message);
 }
+
+std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);

@@ -26,6 +26,8 @@ struct Context {
 
   /// The result: the JSON object with --json, otherwise the text.
   void print(const Json& json_result, std::string_view text) const;
+  /// A piece of the result as it is; for commands with formats of their own.
+  void write(std::string_view text) const;
   /// A message for people, on stderr.
   void say(std::string_view message) const;
 };
@@ -47,6 +49,7 @@ Run setup_prepare(CLI::App& parser);
 Run setup_train(CLI::App& parser);
 Run setup_evaluate(CLI::App& parser);
 Run setup_recommend(CLI::App& parser);
+Run setup_similar(CLI::App& parser);
 Run setup_info(CLI::App& parser);
 Run setup_doctor(CLI::App& parser);
 Run setup_completion(CLI::App& parser);
@@ -61,6 +64,9 @@ struct SharedOptions {
   bool print_config = false;
 };
 void add_shared_options(CLI::App& parser, SharedOptions& options);
+
+/// One line of JSON, without the end of the line; bytes that are not UTF-8 are replaced.
+std::string to_text(const Json& json);
 
 /// 1234567 -> "1 234 567".
 std::string grouped(std::int64_t number);

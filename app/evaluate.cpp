@@ -55,7 +55,7 @@ void run(const Options& options, const Context& context) {
   const EvaluateOptions evaluation{
       .metrics = parse_metrics(options.metrics),
       .denominator = options.denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
-  const LoadedModel model = read_model(options.model);
+  const LoadedModel model = read_model(options.model, context.execution.threads);
   const Dataset dataset = read_dataset(options.data, context.execution).dataset;
   if (model.info.items != dataset.items) {
     fail(ErrorKind::input,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -37,18 +38,45 @@ void show_data(const std::filesystem::path& path, const Context& context) {
                             data.checksum, dataset_text(data.dataset)));
 }
 
+/// The report's values line by line, whatever it holds: those inside an object as `object.name`.
+std::string report_text(const Json& report) {
+  std::string text;
+  for (const auto& [path, value] : report.flatten().items()) {
+    if (!value.is_primitive() || value.is_null() || path.empty()) continue;
+    std::string name = path.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    text += fmt::format("  {:<24} {}\n", name, value.is_string() ? value.get<std::string>() : to_text(value));
+  }
+  return text.empty() ? text : "trained:\n" + text;
+}
+
+std::int64_t largest_column(const Csr& B) {
+  const std::vector<std::int64_t> counts = column_counts(B.view());
+  return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+}
+
 void show_model(const std::filesystem::path& path, const Context& context) {
-  const LoadedModel model = read_model(path);
-  const Json result = {{"kind", "model"},
-                       {"model", model.info.model},
-                       {"items", model.info.items.size()},
-                       {"options", model.info.options},
-                       {"data_checksum", model.info.data_checksum},
-                       {"report", Json::parse(model.info.report)}};
+  const LoadedModel model = read_model(path, context.execution.threads);
+  const Json report = Json::parse(model.info.report);
+  Json result = {{"kind", "model"},
+                 {"model", model.info.model},
+                 {"items", model.info.items.size()},
+                 {"options", model.info.options},
+                 {"data_checksum", model.info.data_checksum},
+                 {"report", report}};
   std::string text =
       fmt::format("{} model over {} items, trained on data with checksum {}\n", model.info.model,
                   grouped(model.info.items.size()), model.info.data_checksum);
   for (const auto& [name, value] : model.info.options) text += fmt::format("  --{} {}\n", name, value);
+  const FullRank* full_rank = model.full_rank();
+  if (full_rank != nullptr && full_rank->sparse() != nullptr) {
+    const std::int64_t entries = full_rank->sparse()->entries();
+    const std::int64_t per_column = largest_column(*full_rank->sparse());
+    result["sparse"] = {{"entries", entries}, {"per_column", per_column}};
+    text +=
+        fmt::format("sparse: {} entries, at most {} in a column\n", grouped(entries), grouped(per_column));
+  }
+  text += report_text(report);
   context.print(result, text);
 }
 

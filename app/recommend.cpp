@@ -1,11 +1,7 @@
 #include "poise/recommend/recommend.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,7 +10,9 @@
 #include "poise/io/model_file.hpp"
 
 #include "command.hpp"
-#include "csv.hpp"
+#include "item_index.hpp"
+#include "recommend_histories.hpp"
+#include "recommend_output.hpp"
 
 namespace poise::app {
 
@@ -24,86 +22,48 @@ struct Options {
   std::filesystem::path model;
   std::vector<std::string> items;
   std::filesystem::path history;
+  std::filesystem::path histories;
   std::int64_t k = 20;
   std::filesystem::path exclude;
   std::filesystem::path only;
+  bool explain = false;
   std::string format = "table";
 };
 
-using ItemIndex = std::unordered_map<std::string_view, std::int32_t>;
-
-/// One id per line; blank lines are ignored.
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    fail(ErrorKind::input, "cannot read {}; it should hold one item id per line", path.string());
-  }
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) lines.push_back(line);
-  }
-  return lines;
-}
-
-std::vector<std::int32_t> known_items(const std::vector<std::string>& ids, const ItemIndex& index) {
+/// The items of a file, but for ids that the model does not know: a list may be wider than a catalogue.
+std::vector<std::int32_t> listed_items(const std::filesystem::path& path, const ItemIndex& index,
+                                       const Context& context) {
   std::vector<std::int32_t> items;
-  for (const std::string& id : ids) {
-    const auto found = index.find(id);
-    if (found == index.end()) fail(ErrorKind::input, "the model does not know the item '{}'", id);
-    items.push_back(found->second);
+  std::int64_t unknown = 0;
+  for (const std::string& id : read_id_lines(path)) {
+    if (const auto item = index.find(id))
+      items.push_back(*item);
+    else
+      ++unknown;
   }
-  std::sort(items.begin(), items.end());
-  items.erase(std::unique(items.begin(), items.end()), items.end());
+  if (unknown > 0) context.say(fmt::format("{}: {} ids are not items of the model", path.string(), unknown));
   return items;
 }
 
-/// As known_items, but ids that the model does not know are passed over: a list may be wider than a
-/// catalogue.
-std::vector<std::int32_t> listed_items(const std::filesystem::path& path, const ItemIndex& index,
-                                       const Context& context) {
-  std::vector<std::string> ids = read_lines(path);
-  const auto unknown = std::erase_if(ids, [&](const std::string& id) { return !index.contains(id); });
-  if (unknown > 0) context.say(fmt::format("{}: {} ids are not items of the model", path.string(), unknown));
-  return known_items(ids, index);
+RecommendHistories histories_of(const Options& options, const ItemIndex& index, std::int64_t items,
+                                const Context& context) {
+  if (!options.histories.empty()) return read_histories(options.histories, index, items, context);
+  return one_history(options.history.empty() ? options.items : read_id_lines(options.history), index, items);
 }
 
 void run(const Options& options, const Context& context) {
-  const LoadedModel model = read_model(options.model);
-  ItemIndex index;
-  for (std::int64_t i = 0; i < model.info.items.size(); ++i)
-    index.emplace(model.info.items[i], static_cast<std::int32_t>(i));
-  const std::vector<std::int32_t> history =
-      known_items(options.history.empty() ? options.items : read_lines(options.history), index);
+  const OutputFormat format = output_format(options.format, context);
+  if (options.explain && format == OutputFormat::csv)
+    fail(ErrorKind::usage, "--explain does not go with --format csv; use table or json");
+  const LoadedModel model = read_model(options.model, context.execution.threads);
+  const ItemIndex index(model.info.items);
+  const RecommendHistories input = histories_of(options, index, model.info.items.size(), context);
   RecommendOptions recommendation{.k = options.k};
   if (!options.exclude.empty()) recommendation.exclude = listed_items(options.exclude, index, context);
   if (!options.only.empty()) recommendation.only = listed_items(options.only, index, context);
-
-  const Csr histories{.rows = 1,
-                      .cols = model.info.items.size(),
-                      .offsets = {0, static_cast<std::int64_t>(history.size())},
-                      .indices = history,
-                      .values = {}};
-  const RankedLists lists = recommend(*model.scorer, histories.view(), recommendation, context.execution);
-
-  Json rows = Json::array();
-  std::string table;
-  std::string csv = "item,score\n";
-  for (std::int64_t r = 0; r < lists.size(0); ++r) {
-    const std::string_view item = model.info.items[lists.items(0)[r]];
-    const float score = lists.scores(0)[r];
-    rows.push_back({{"item", item}, {"score", score}});
-    table += fmt::format("{:>4}  {:<24} {:.6g}\n", r + 1, item, score);
-    csv += fmt::format("{},{}\n", csv_field(item), score);
-  }
-  const Json result = {{"recommendations", rows}};
-  if (options.format == "json") {
-    Context as_json = context;
-    as_json.json = true;
-    as_json.print(result, "");
-  } else {
-    context.print(result, options.format == "csv" ? csv : table);
-  }
+  const RankedLists lists =
+      recommend(*model.scorer, input.histories.view(), recommendation, context.execution);
+  print_recommendations(model, input, lists, options.explain, format, context);
 }
 
 }  // namespace
@@ -111,20 +71,22 @@ void run(const Options& options, const Context& context) {
 Run setup_recommend(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.add_option("MODEL", options->model, "Model file")->required();
-  auto* sources = parser.add_option_group("History", "what the user has already");
+  auto* sources = parser.add_option_group("History", "what the user has already, or all users have");
   sources->add_option("--items", options->items, "Item ids, separated by commas")->delimiter(',');
   sources->add_option("--history", options->history, "File with one item id per line");
+  sources->add_option("--histories", options->histories,
+                      "Log of user,item rows: recommend to every user in it; unknown items are skipped");
   sources->require_option(1);
   parser.add_option("-k", options->k, "How many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
   parser.add_option("--exclude", options->exclude, "File of item ids never to recommend, one per line");
   parser.add_option("--only", options->only, "File of item ids to choose from, one per line");
-  parser.add_option("--format", options->format, "table, csv or json")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->capture_default_str();
+  parser.add_flag("--explain", options->explain, "Also show what each item of the history adds to a score");
+  add_format_option(parser, options->format);
   parser.footer(
       "Examples:\n"
-      "  poise recommend popularity.model --items 85123A,22423 -k 10\n"
-      "  poise recommend popularity.model --history bought.txt --exclude sold_out.txt --format csv");
+      "  poise recommend ease.model --items 85123A,22423 -k 10 --explain\n"
+      "  poise recommend popularity.model --history bought.txt --exclude sold_out.txt --format csv\n"
+      "  poise recommend ease.model --histories customers.csv -k 5 --format csv > recommended.csv");
   return [options](const Context& context) { run(*options, context); };
 }
 

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PROGRAM
 
-COMMANDS = ["synth", "prepare", "train", "evaluate", "recommend", "info", "doctor", "completion"]
+COMMANDS = ["synth", "prepare", "train", "evaluate", "recommend", "similar", "info", "doctor", "completion"]
 
 
 def test_no_command_and_unknown_command(poise):

@@ -62,3 +62,58 @@ def test_errors(poise, tmp_path, model):
     poise("recommend", model, code=2)
     poise("recommend", model, "--items", "i1", "--history", "x", code=2)
     poise("recommend", model, "--items", "i1", "-k", "0", code=2)
+
+
+def test_explain_needs_a_model_that_uses_the_history(poise, model):
+    for extra in ((), ("--json",)):
+        assert "does not use the history" in poise("recommend", model, "--items", "i1", "--explain", *extra, code=2).err
+    assert "--explain" in poise("recommend", model, "--items", "i1", "--explain", "--format", "csv", code=2).err
+
+
+def test_similar_needs_a_model_that_uses_the_history(poise, model):
+    assert "does not use the history" in poise("similar", model, "--item", "i1", code=2).err
+    assert "'nonsense'" in poise("similar", model, "--item", "nonsense", code=3).err
+    poise("similar", model, code=2)
+    poise("similar", model, "--item", "i1", "-k", "0", code=2)
+    poise("similar", model.parent / "missing", "--item", "i1", code=3)
+
+
+@pytest.fixture
+def batch(tmp_path):
+    """Three users; Zoe, whose name needs quotes, has two items that the model does not know and one that it does."""
+    path = tmp_path / "histories.csv"
+    path.write_text('user,item\nann,i3\n"Zoe, B",i1\n"Zoe, B",new1\nann,i2\n"Zoe, B",new2\nbob,new1\nann,i3\n')
+    return path
+
+
+def test_histories(poise, model, batch):
+    result = poise("recommend", model, "--histories", batch, "-k", 5, "--json")
+    assert "3 entries skipped" in result.err and "1 users have no other" in result.err
+    users = result.json["users"]
+    assert [user["user"] for user in users] == ["ann", "Zoe, B", "bob"]
+    alone = poise("recommend", model, "--items", "i2,i3", "-k", 5, "--json").json
+    assert users[0]["recommendations"] == alone["recommendations"]
+    assert len(users[2]["recommendations"]) == 5
+    rows = list(csv.reader(io.StringIO(poise("recommend", model, "--histories", batch, "-k", 5, "--format", "csv").out)))
+    assert rows[0] == ["user", "item", "score"]
+    assert rows[1:] == [[user["user"], row["item"], f"{row['score']:g}"] for user in users for row in user["recommendations"]]
+    table = poise("recommend", model, "--histories", batch, "-k", 5).out.split("\n")
+    assert [line for line in table if line and not line.startswith(" ")] == ["ann", "Zoe, B", "bob"]
+    assert poise("recommend", model, "--histories", batch, "--quiet", "--json").err == ""
+
+
+def test_histories_of_the_training_log(poise, model, log, tmp_path):
+    whole = poise("recommend", model, "--histories", log, "-k", 3, "--json").json["users"]
+    assert len(whole) == 60 and all(len(user["recommendations"]) == 3 for user in whole)
+    (tmp_path / "only").write_text("i4\n")
+    only = poise("recommend", model, "--histories", log, "--only", tmp_path / "only", "--json").json["users"]
+    lines = [line.split(",") for line in log.read_text().split("\n")[1:-1]]
+    has = {user for user, item, _ in lines if item == "i4"}
+    assert {user["user"] for user in only if not user["recommendations"]} == has
+
+
+def test_history_sources_exclude_each_other(poise, model, batch, tmp_path):
+    poise("recommend", model, "--items", "i1", "--histories", batch, code=2)
+    poise("recommend", model, "--histories", batch, "--history", batch, code=2)
+    poise("recommend", model, "--histories", tmp_path / "missing", code=3)
+    poise("recommend", model, "--histories", batch, "--explain", code=2)

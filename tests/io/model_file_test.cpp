@@ -1,12 +1,13 @@
 #include "poise/io/model_file.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
 
+#include "support/data_limit.hpp"
 #include "support/test_data.hpp"
 
 namespace poise {
@@ -67,6 +68,116 @@ TEST(ModelFile, AnyBitFlippedOrAnyByteMissingIsFound) {
     }
     write_file(folder / "broken", whole.substr(0, k));
     ASSERT_EQ(kind_of_reading(folder / "broken"), ErrorKind::input) << "length " << k;
+  }
+}
+
+ModelInfo full_rank_info() {
+  ModelInfo info = example_info();
+  info.model = "full-rank";
+  info.options = {{"model", "full-rank"}, {"lambda", "100"}};
+  return info;
+}
+
+Matrix<float> example_matrix() {
+  Matrix<float> B(3, 3);
+  for (std::int64_t j = 0; j < 3; ++j)
+    for (std::int64_t i = 0; i < 3; ++i) B(j, i) = i == j ? 0.0F : 0.1F * static_cast<float>(3 * j - i);
+  return B;
+}
+
+TEST(ModelFile, DenseFullRankStaysInTheFile) {
+  const TemporaryFolder folder;
+  const Matrix<float> B = example_matrix();
+  write_model(folder / "model", full_rank_info(), FullRank(B));
+  const LoadedModel loaded = read_model(folder / "model", 2);
+  EXPECT_EQ(loaded.info.options, full_rank_info().options);
+  ASSERT_NE(loaded.full_rank(), nullptr);
+  EXPECT_EQ(loaded.full_rank()->sparse(), nullptr);
+  std::filesystem::remove(folder / "model");
+  for (std::int64_t j = 0; j < 3; ++j)
+    EXPECT_TRUE(std::ranges::equal(loaded.full_rank()->dense().row(j), B.row(j)));
+  write_model(folder / "again", full_rank_info(), *loaded.full_rank());
+  write_model(folder / "model", full_rank_info(), FullRank(B));
+  EXPECT_EQ(read_file(folder / "model"), read_file(folder / "again"));
+}
+
+TEST(ModelFile, SparseFullRank) {
+  const TemporaryFolder folder;
+  const Csr B = keep_top(example_matrix().view(), 1, 1);
+  write_model(folder / "model", full_rank_info(), FullRank(B));
+  const LoadedModel loaded = read_model(folder / "model");
+  ASSERT_NE(loaded.full_rank(), nullptr);
+  ASSERT_NE(loaded.full_rank()->sparse(), nullptr);
+  EXPECT_EQ(*loaded.full_rank()->sparse(), B);
+  write_model(folder / "popularity", example_info(), Popularity({3, 0, 1}));
+  EXPECT_EQ(read_model(folder / "popularity").full_rank(), nullptr);
+}
+
+TEST(ModelFile, ADenseMatrixIsWrittenAndReadWithoutACopy) {
+  if (!testing::DataLimit::works) GTEST_SKIP() << "sanitizers take memory of their own";
+  const TemporaryFolder folder;
+  constexpr std::int64_t n = 3000;
+  ModelInfo info = full_rank_info();
+  info.items = {};
+  for (std::int64_t i = 0; i < n; ++i) info.items.push_back(std::to_string(i));
+  const FullRank model(Matrix<float>(n, n, 1.5F));  // 36 MB
+  const testing::DataLimit limit(8 << 20);
+  write_model(folder / "model", info, model);
+  const LoadedModel loaded = read_model(folder / "model", 1);
+  EXPECT_EQ(loaded.full_rank()->contribution(n - 1, n - 1), 1.5F);
+}
+
+TEST(ModelFile, FullRankThatDoesNotFitTogetherIsRefused) {
+  const TemporaryFolder folder;
+  const auto refused = [&](const FullRank& model, const char* what) {
+    write_model(folder / "model", full_rank_info(), model);
+    EXPECT_EQ(kind_of_reading(folder / "model"), ErrorKind::input) << what;
+  };
+  refused(FullRank(Matrix<float>(2, 2)), "three ids, two items");
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                          -std::numeric_limits<float>::infinity()}) {
+    Matrix<float> B = example_matrix();
+    B(2, 1) = bad;
+    refused(FullRank(B), "not a finite number");
+    refused(FullRank(keep_top(B.view(), 2, 1)), "not a finite number, sparse");
+  }
+  const auto sparse = [](std::vector<std::int64_t> offsets, std::vector<std::int32_t> indices) {
+    std::vector<float> values(indices.size(), 1.0F);
+    return FullRank(Csr{.rows = 3,
+                        .cols = 3,
+                        .offsets = std::move(offsets),
+                        .indices = std::move(indices),
+                        .values = std::move(values)});
+  };
+  refused(sparse({0, 2, 2, 2}, {1, 3}), "a column too large");
+  refused(sparse({0, 2, 2, 2}, {-1, 2}), "a negative column");
+  refused(sparse({0, 2, 2, 2}, {2, 1}), "columns that descend");
+  refused(sparse({0, 2, 2, 2}, {1, 1}), "a column twice");
+  refused(sparse({0, 2, 1, 2}, {1, 2}), "offsets that descend");
+  refused(sparse({1, 2, 2, 2}, {1, 2}), "offsets that do not begin at 0");
+  refused(sparse({0, 1, 1, 1}, {1, 2}), "offsets that end too early");
+  refused(sparse({0, 1, 1, 3}, {1, 2}), "offsets beyond the end");
+}
+
+/// What write_model never writes.
+TEST(ModelFile, TensorsOfTheWrongShapeAreRefused) {
+  const TemporaryFolder folder;
+  const Metadata metadata = {{"format", "poise-model"}, {"version", "1"}, {"model", "full-rank"},
+                             {"options", "{}"},         {"report", "{}"}, {"data_checksum", ""}};
+  const std::vector<std::int64_t> id_offsets = {0, 1, 2};
+  const std::vector<float> values = {1, 2, 3, 4};
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{4}, {1, 4}, {4, 1}, {2, 2, 1}, {1, 2, 2}, {2, 2}}) {
+    const std::vector<Tensor> tensors = {
+        {"B", ElementType::f32, shape, std::as_bytes(std::span(values))},
+        {"item_id_offsets", ElementType::i64, {3}, std::as_bytes(std::span(id_offsets))},
+        {"item_ids", ElementType::u8, {2}, std::as_bytes(std::span("ab", 2))}};
+    write_container(folder / "model", metadata, tensors);
+    if (shape == std::vector<std::int64_t>{2, 2}) {
+      EXPECT_EQ(read_model(folder / "model").scorer->items(), 2);
+    } else {
+      EXPECT_EQ(kind_of_reading(folder / "model"), ErrorKind::input);
+    }
   }
 }
 

@@ -30,9 +30,9 @@ struct Tensor {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// Writes the tensors atomically: those with larger elements first, so that all are aligned without gaps;
-/// otherwise in the given order. Names are distinct and neither "checksums" nor "__metadata__"; texts are
-/// UTF-8. Same arguments, same bytes.
+/// Writes the tensors atomically, straight from their memory: those with larger elements first, so that all
+/// are aligned without gaps; otherwise in the given order. Names are distinct and neither "checksums" nor
+/// "__metadata__"; texts are UTF-8. Same arguments, same bytes.
 void write_container(const std::filesystem::path& path, const Metadata& metadata,
                      std::span<const Tensor> tensors);
 
@@ -63,6 +63,8 @@ class Container {
   [[nodiscard]] std::span<const Tensor> tensors() const { return tensors_; }
   /// XXH3 of the checksums as 16 hex digits: the identity of prepared data in models and journals.
   [[nodiscard]] const std::string& checksum() const { return checksum_; }
+  /// What keeps the tensors' bytes alive; null over bytes in memory, which their owner keeps.
+  [[nodiscard]] const std::shared_ptr<const void>& owner() const { return mapping_; }
   /// How messages name it.
   [[nodiscard]] const std::string& name() const { return name_; }
 

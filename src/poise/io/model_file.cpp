@@ -1,7 +1,10 @@
 #include "poise/io/model_file.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
+#include <cassert>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +18,9 @@ namespace {
 
 constexpr const char* format_name = "poise-model";
 constexpr const char* format_version = "1";
+
+constexpr std::int64_t elements_per_tile = std::int64_t{1} << 20;
+constexpr std::int64_t rows_per_tile = 1024;
 
 template <class T>
 Tensor tensor_of(const char* name, ElementType type, const T& values, std::vector<std::int64_t> shape) {
@@ -36,13 +42,26 @@ void write(const std::filesystem::path& path, const ModelInfo& info, std::vector
   write_container(path, metadata, tensors);
 }
 
+/// Whether they cut `size` elements into lists: from 0, never down, to the size.
+bool are_offsets_of(std::span<const std::int64_t> offsets, std::uint64_t size) {
+  return !offsets.empty() && offsets.front() == 0 && std::is_sorted(offsets.begin(), offsets.end()) &&
+         static_cast<std::uint64_t>(offsets.back()) == size;
+}
+
+/// No branch inside, so that it vectorizes and costs no more than reading.
+bool all_finite(std::span<const float> numbers) {
+  constexpr std::uint32_t exponent = 0x7F800000U;
+  std::uint32_t bad = 0;
+  for (const float number : numbers)
+    bad |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(number) & exponent) == exponent);
+  return bad == 0;
+}
+
 Ids read_item_ids(const Container& file) {
   const auto offsets = file.elements<std::int64_t>("item_id_offsets");
   const auto bytes = file.elements<std::uint8_t>("item_ids");
-  const bool sound = !offsets.empty() && offsets.front() == 0 &&
-                     offsets.back() == static_cast<std::int64_t>(bytes.size()) &&
-                     std::is_sorted(offsets.begin(), offsets.end());
-  if (!sound) fail(ErrorKind::input, "{} is damaged: its item ids do not fit together", file.name());
+  if (!are_offsets_of(offsets, bytes.size()))
+    fail(ErrorKind::input, "{} is damaged: its item ids do not fit together", file.name());
   return {std::string(bytes.begin(), bytes.end()), std::vector<std::int64_t>(offsets.begin(), offsets.end())};
 }
 
@@ -54,12 +73,67 @@ std::map<std::string, std::string> read_options(const Container& file) {
   }
 }
 
-std::unique_ptr<Scorer> read_popularity(const Container& file) {
-  const auto counts = file.elements<float>("counts");
-  if (!std::all_of(counts.begin(), counts.end(), [](float count) { return std::isfinite(count); })) {
-    fail(ErrorKind::input, "{} is damaged: a count is not a number", file.name());
-  }
+/// The elements of a tensor, none of them infinite or NaN.
+std::span<const float> finite_elements(const Container& file, const char* name, int threads) {
+  const auto elements = file.elements<float>(name);
+  const Tiling tiling{static_cast<std::int64_t>(elements.size()), elements_per_tile};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    if (all_finite(elements.subspan(tiling.first(tile), tiling.last(tile) - tiling.first(tile)))) return;
+    fail(ErrorKind::input, "{} is damaged: in its tensor {}, a number is not finite", file.name(), name);
+  });
+  return elements;
+}
+
+std::unique_ptr<Scorer> read_popularity(const Container& file, int threads) {
+  const auto counts = finite_elements(file, "counts", threads);
   return std::make_unique<Popularity>(std::vector<float>(counts.begin(), counts.end()));
+}
+
+std::unique_ptr<Scorer> read_dense(const Container& file, int threads) {
+  const std::vector<std::int64_t>& shape = file.tensor("B", ElementType::f32).shape;
+  if (shape.size() != 2 || shape[0] != shape[1]) {
+    fail(ErrorKind::input, "{} is damaged: its tensor B is not square", file.name());
+  }
+  const std::int64_t n = shape[0];
+  const MatrixView<const float> B{
+      .data = finite_elements(file, "B", threads).data(), .rows = n, .cols = n, .stride = n};
+  return std::make_unique<FullRank>(B, file.owner());
+}
+
+/// Row r of B ascends within the catalogue.
+bool row_is_sound(CsrView B, std::int64_t r) {
+  const auto columns = B.row(r);
+  return columns.empty() ||
+         (columns.front() >= 0 && columns.back() < B.cols &&
+          std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) == columns.end());
+}
+
+std::unique_ptr<Scorer> read_sparse(const Container& file, int threads) {
+  const auto offsets = file.elements<std::int64_t>("B.offsets");
+  const auto indices = file.elements<std::int32_t>("B.indices");
+  const auto values = finite_elements(file, "B.values", threads);
+  const auto expect = [&](bool sound) {
+    if (!sound) fail(ErrorKind::input, "{} is damaged: its sparse B does not fit together", file.name());
+  };
+  expect(are_offsets_of(offsets, indices.size()) && values.size() == indices.size());
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  const CsrView B{.rows = n, .cols = n, .offsets = offsets, .indices = indices, .values = values};
+  const Tiling tiling{n, rows_per_tile};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t r = tiling.first(tile); r < tiling.last(tile); ++r) expect(row_is_sound(B, r));
+  });
+  return std::make_unique<FullRank>(Csr{.rows = n,
+                                        .cols = n,
+                                        .offsets = {offsets.begin(), offsets.end()},
+                                        .indices = {indices.begin(), indices.end()},
+                                        .values = {values.begin(), values.end()}});
+}
+
+std::unique_ptr<Scorer> read_scorer(const Container& file, const std::string& model, int threads) {
+  if (model == "popularity") return read_popularity(file, threads);
+  if (model == "full-rank")
+    return file.has("B.offsets") ? read_sparse(file, threads) : read_dense(file, threads);
+  fail(ErrorKind::input, "{} holds a model of the unknown kind '{}'", file.name(), model);
 }
 
 }  // namespace
@@ -68,12 +142,26 @@ void write_model(const std::filesystem::path& path, const ModelInfo& info, const
   write(path, info, {tensor_of("counts", ElementType::f32, model.counts(), {model.items()})});
 }
 
-LoadedModel read_model(const std::filesystem::path& path) {
-  const Container file = Container::open(path);
-  return decode_model(file);
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const FullRank& model) {
+  const std::int64_t n = model.items();
+  if (const Csr* sparse = model.sparse()) {
+    write(path, info,
+          {tensor_of("B.offsets", ElementType::i64, sparse->offsets, {n + 1}),
+           tensor_of("B.indices", ElementType::i32, sparse->indices, {sparse->entries()}),
+           tensor_of("B.values", ElementType::f32, sparse->values, {sparse->entries()})});
+    return;
+  }
+  const MatrixView<const float> dense = model.dense();
+  assert(dense.stride == n);
+  const std::span<const float> elements(dense.data, dense.data + n * n);
+  write(path, info, {tensor_of("B", ElementType::f32, elements, {n, n})});
 }
 
-LoadedModel decode_model(const Container& file) {
+LoadedModel read_model(const std::filesystem::path& path, int threads) {
+  return decode_model(Container::open(path, threads), threads);
+}
+
+LoadedModel decode_model(const Container& file, int threads) {
   const auto& metadata = file.metadata();
   const auto format = metadata.find("format");
   if (format == metadata.end() || format->second != format_name) {
@@ -92,10 +180,7 @@ LoadedModel decode_model(const Container& file) {
   if (!nlohmann::json::accept(loaded.info.report)) {
     fail(ErrorKind::input, "{} is damaged: its report cannot be read", file.name());
   }
-  if (loaded.info.model != "popularity") {
-    fail(ErrorKind::input, "{} holds a model of the unknown kind '{}'", file.name(), loaded.info.model);
-  }
-  loaded.scorer = read_popularity(file);
+  loaded.scorer = read_scorer(file, loaded.info.model, threads);
   if (loaded.scorer->items() != loaded.info.items.size()) {
     fail(ErrorKind::input, "{} is damaged: {} items, but {} ids", file.name(), loaded.scorer->items(),
          loaded.info.items.size());

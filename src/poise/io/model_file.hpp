@@ -7,6 +7,7 @@
 
 #include "poise/data/ids.hpp"
 #include "poise/io/container.hpp"
+#include "poise/model/full_rank.hpp"
 #include "poise/model/popularity.hpp"
 #include "poise/recommend/scorer.hpp"
 
@@ -15,7 +16,7 @@ namespace poise {
 /// What a model file says about its model besides the tensors: nothing that may differ between two equal
 /// runs.
 struct ModelInfo {
-  std::string model;                           ///< popularity, ...
+  std::string model;                           ///< popularity or full-rank
   std::map<std::string, std::string> options;  ///< every training option, by flag name
   std::string data_checksum;                   ///< of the prepared data it was trained on
   std::string report;                          ///< the training report as JSON text, without times
@@ -24,16 +25,23 @@ struct ModelInfo {
 
 /// Writes a model in the container layout (see io/container.hpp), atomically.
 void write_model(const std::filesystem::path& path, const ModelInfo& info, const Popularity& model);
+/// A dense B goes to the file from where it lies, without a copy; its rows must follow each other without
+/// gaps.
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const FullRank& model);
 
 struct LoadedModel {
   ModelInfo info;
   std::unique_ptr<Scorer> scorer;
+
+  /// The model as what it is; null when it is another kind.
+  [[nodiscard]] const FullRank* full_rank() const { return dynamic_cast<const FullRank*>(scorer.get()); }
 };
 
-/// Reads and checks a model; Error{input} with one sentence when the file is not a whole, unaltered model.
-LoadedModel read_model(const std::filesystem::path& path);
+/// Reads and checks a model; Error{input} with one sentence when the file is not a whole, unaltered model. A
+/// dense matrix stays in the memory-mapped file, which the model keeps open.
+LoadedModel read_model(const std::filesystem::path& path, int threads = Execution::default_threads());
 
-/// The same from an open container.
-LoadedModel decode_model(const Container& file);
+/// The same from an open container. A model decoded from bytes in memory may use them: they must outlive it.
+LoadedModel decode_model(const Container& file, int threads = Execution::default_threads());
 
 }  // namespace poise

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
@@ -12,32 +16,48 @@ namespace poise {
 
 /// The full-rank autoencoder: scores = x_u B with B (n x n), the paper's model 5, EASE and EDLAE. Row j of B
 /// is what item j of a history adds to the scores of all items. Dense, or sparse where only the largest
-/// entries of each column were kept.
+/// entries of each column were kept. A history counts as 0/1, whatever its values.
 class FullRank : public Scorer {
  public:
   /// Dense B; `owner` keeps its memory alive (a file mapping, or a Matrix).
   FullRank(MatrixView<const float> B, std::shared_ptr<const void> owner)
-      : dense_(B), owner_(std::move(owner)) {}
-  /// Sparse B by rows.
-  explicit FullRank(Csr B) : sparse_(std::move(B)) {}
+      : dense_(B), owner_(std::move(owner)) {
+    assert(B.rows == B.cols);
+  }
+  /// Dense B, taken over.
+  explicit FullRank(Matrix<float> B) : FullRank(std::make_shared<const Matrix<float>>(std::move(B))) {}
+  /// Sparse B by rows, with values.
+  explicit FullRank(Csr B) : sparse_(std::move(B)) {
+    assert(sparse_->rows == sparse_->cols && sparse_->values.size() == sparse_->indices.size());
+  }
 
   [[nodiscard]] std::int64_t items() const override { return sparse_ ? sparse_->rows : dense_.rows; }
+  /// Adds the rows of B in the order of the history, in float64, so that a score is the sum of its
+  /// contributions but for one rounding to float. O(n) for each history item, or O(entries of its row) where
+  /// B is sparse.
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
+  /// B_ji for every item j of the history.
+  [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
+                                                  std::int32_t item) const override;
 
   /// B_ji: what history item j adds to the score of item i.
   [[nodiscard]] float contribution(std::int64_t j, std::int64_t i) const;
+  /// Empty when B is sparse.
   [[nodiscard]] MatrixView<const float> dense() const { return dense_; }
   /// Null when B is dense.
   [[nodiscard]] const Csr* sparse() const { return sparse_ ? &*sparse_ : nullptr; }
 
  private:
+  explicit FullRank(const std::shared_ptr<const Matrix<float>>& B) : FullRank(B->view(), B) {}
+
   MatrixView<const float> dense_;
   std::optional<Csr> sparse_;
   std::shared_ptr<const void> owner_;
 };
 
 /// Keeps the `per_column` entries of each column of B that are largest in size (ties: lower row), as CSR by
-/// rows.
+/// rows; zeros are never kept. Memory beyond B: twice the result, and some columns for each thread. The
+/// result does not depend on the threads. Error{usage} for per_column < 1.
 Csr keep_top(MatrixView<const float> B, std::int64_t per_column, int threads);
 
 }  // namespace poise

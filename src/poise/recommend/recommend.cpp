@@ -5,6 +5,7 @@
 #include <span>
 
 #include "poise/base/error.hpp"
+#include "poise/recommend/item_range.hpp"
 #include "poise/recommend/scored_blocks.hpp"
 #include "poise/recommend/top_k.hpp"
 
@@ -15,9 +16,9 @@ namespace {
 std::vector<std::int32_t> sorted_items(std::vector<std::int32_t> items, std::int64_t catalogue) {
   std::sort(items.begin(), items.end());
   items.erase(std::unique(items.begin(), items.end()), items.end());
-  if (!items.empty() && (items.front() < 0 || items.back() >= catalogue)) {
-    fail(ErrorKind::input, "item number {} is not one of the model's {} items",
-         items.front() < 0 ? items.front() : items.back(), catalogue);
+  if (!items.empty()) {
+    check_item(items.front(), catalogue);
+    check_item(items.back(), catalogue);
   }
   return items;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
@@ -15,6 +17,15 @@ class Scorer {
   /// scores(k, i) = the model's score of item i for the user with history row first + k, for every k below
   /// scores.rows. Runs on the calling thread; called from several threads at once.
   virtual void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const = 0;
+
+  /// What each item of a history adds to the score of `item`, in the order of the history; together they are
+  /// the score. Error{usage} where a model's scores are no such sum, which is the default.
+  [[nodiscard]] virtual std::vector<double> contributions(std::span<const std::int32_t> history,
+                                                          std::int32_t item) const;
+
+  /// scores[i] = how near item i is to `item`; scores.size() = items(). By default the scores of a history of
+  /// `item` alone. Error{usage} for a model that knows no such thing.
+  virtual void similarity(std::int32_t item, std::span<float> scores) const;
 };
 
 }  // namespace poise

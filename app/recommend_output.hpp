@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "poise/io/model_file.hpp"
+#include "poise/recommend/ranked_lists.hpp"
+
+#include "command.hpp"
+#include "recommend_histories.hpp"
+
+namespace poise::app {
+
+enum class OutputFormat { table, csv, json };
+
+/// Declares --format.
+void add_format_option(CLI::App& parser, std::string& format);
+/// What --format and --json together ask for.
+OutputFormat output_format(const std::string& format, const Context& context);
+
+/// Prints everybody's recommendations, with `explain` also what each history item adds to a score: all of
+/// them as JSON, the three largest in a table; a csv has no place for them.
+void print_recommendations(const LoadedModel& model, const RecommendHistories& input,
+                           const RankedLists& lists, bool explain, OutputFormat format,
+                           const Context& context);
+
+/// Prints the items similar to `item`.
+void print_similar(const Ids& items, std::int32_t item, const RankedLists& list, OutputFormat format,
+                   const Context& context);
+
+}  // namespace poise::app

@@ -1,0 +1,46 @@
+#include "poise/recommend/similar.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include "poise/io/model_file.hpp"
+
+#include "command.hpp"
+#include "item_index.hpp"
+#include "recommend_output.hpp"
+
+namespace poise::app {
+
+namespace {
+
+struct Options {
+  std::filesystem::path model;
+  std::string item;
+  std::int64_t k = 20;
+  std::string format = "table";
+};
+
+void run(const Options& options, const Context& context) {
+  const LoadedModel model = read_model(options.model, context.execution.threads);
+  const std::int32_t item = ItemIndex(model.info.items).at(options.item);
+  const RankedLists list = similar(*model.scorer, item, options.k);
+  print_similar(model.info.items, item, list, output_format(options.format, context), context);
+}
+
+}  // namespace
+
+Run setup_similar(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.add_option("MODEL", options->model, "Model file, of a model that uses the history")->required();
+  parser.add_option("--item", options->item, "Item id")->required();
+  parser.add_option("-k", options->k, "How many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  add_format_option(parser, options->format);
+  parser.footer(
+      "The score is what a history of just this item gives the other (full rank: its row of B).\n\n"
+      "Examples:\n"
+      "  poise similar ease.model --item 85123A\n"
+      "  poise similar ease.model --item 85123A -k 5 --json");
+  return [options](const Context& context) { run(*options, context); };
+}
+
+}  // namespace poise::app

@@ -1,0 +1,23 @@
+#include "poise/recommend/explain.hpp"
+
+#include <algorithm>
+
+#include "poise/recommend/item_range.hpp"
+
+namespace poise {
+
+std::vector<Contribution> explain(const Scorer& scorer, std::span<const std::int32_t> history,
+                                  std::int32_t item) {
+  check_item(item, scorer.items());
+  for (const std::int32_t known : history) check_item(known, scorer.items());
+  const std::vector<double> added = scorer.contributions(history, item);
+  std::vector<Contribution> result;
+  result.reserve(added.size());
+  for (std::size_t k = 0; k < added.size(); ++k) result.push_back({history[k], added[k]});
+  std::sort(result.begin(), result.end(), [](const Contribution& a, const Contribution& b) {
+    return a.contribution != b.contribution ? a.contribution > b.contribution : a.item < b.item;
+  });
+  return result;
+}
+
+}  // namespace poise

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/recommend/scorer.hpp"
+
+namespace poise {
+
+/// What one item of a history adds to a score.
+struct Contribution {
+  std::int32_t item = 0;
+  double contribution = 0;
+  bool operator==(const Contribution&) const = default;
+};
+
+/// Why `item` has its score for a history of distinct items: every history item with what it adds, largest
+/// first (ties: lower index). The contributions add up to the score, but for its rounding to float.
+/// Error{usage} for a model whose scores are no such sum, Error{input} for an item that the model does not
+/// know.
+std::vector<Contribution> explain(const Scorer& scorer, std::span<const std::int32_t> history,
+                                  std::int32_t item);
+
+}  // namespace poise

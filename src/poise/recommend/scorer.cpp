@@ -1,0 +1,20 @@
+#include "poise/recommend/scorer.hpp"
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+
+std::vector<double> Scorer::contributions(std::span<const std::int32_t> /*history*/,
+                                          std::int32_t /*item*/) const {
+  fail(ErrorKind::usage,
+       "this model's scores are no sum over the history; --explain needs a model whose scores are");
+}
+
+void Scorer::similarity(std::int32_t item, std::span<float> scores) const {
+  const std::vector<std::int32_t> history = {item};
+  const std::vector<std::int64_t> offsets = {0, 1};
+  score({.rows = 1, .cols = items(), .offsets = offsets, .indices = history, .values = {}}, 0,
+        {.data = scores.data(), .rows = 1, .cols = items(), .stride = items()});
+}
+
+}  // namespace poise
