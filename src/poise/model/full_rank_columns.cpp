@@ -46,8 +46,8 @@ Csr weighted_transpose(const ColumnProblem& problem) {
 }  // namespace
 
 template <class T>
-ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse,
-                              double tolerance, Backend& backend, const Execution& execution)
+ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse, double tolerance,
+                              Backend& backend, const Execution& execution)
     : problem_(problem),
       A_inverse_(A_inverse),
       tolerance_(tolerance),

@@ -65,6 +65,36 @@ std::vector<std::int32_t> sample(std::vector<std::int32_t> items) {
   return items;
 }
 
+/// What conjugate gradients cost for item i, its check included, in operations of a matrix product.
+double iteration_operations(const ColumnProblem& problem, std::int32_t i, double tolerance) {
+  constexpr double gather_cost = 70;
+  constexpr double residual_cost = 15;
+  const double root = std::sqrt(problem.hi(i) / problem.lo(i));
+  const double rate = std::log((root + 1) / std::max(root - 1, 1e-3));
+  const double iterations = std::max(1.0, 0.75 * std::log(2 / std::sqrt(tolerance)) / rate);
+  double entries = 0;
+  for (const std::int32_t u : problem.columns.view().row(i))
+    entries += static_cast<double>(problem.X.row_size(u));
+  const auto n = static_cast<double>(problem.items());
+  return (iterations + 1) * 2 * n * n + gather_cost * iterations * 2 * entries +
+         residual_cost * 4 * static_cast<double>(problem.X.entries());
+}
+
+/// Woodbury's identity needs float32, a constant b, X as the target, some weights, and the memory for T.
+bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, int solutions) {
+  return problem.W->b.empty() && problem.target_is_X && !problem.W->c.empty() &&
+         full_rank_memory(problem.X.rows, problem.items(), true, solutions).with_T <= memory_limit;
+}
+
+std::vector<double> lambda_of(CsrView X, const FullRankOptions& options) {
+  std::vector<double> l(X.cols, options.lambda);
+  const std::vector<std::int64_t> counts = column_counts(X);
+  for (std::int64_t i = 0; i < X.cols; ++i) {
+    l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts[i]);
+  }
+  return l;
+}
+
 /// One of the two models while it is made, and what is known of its columns.
 struct Variant {
   bool zero_diagonal;
@@ -189,29 +219,13 @@ class Fit {
   /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by the
   /// clock.
   void choose_routes(Items& direct, Items& iterated) const {
-    const FullRankMemory memory =
-        full_rank_memory(problem_.X.rows, n_, true, static_cast<int>(variants_.size()));
-    const bool possible = std::is_same_v<T, float> && problem_.W->b.empty() && problem_.target_is_X &&
-                          !problem_.W->c.empty() && memory.with_T <= options_.memory_limit;
+    const bool possible = std::is_same_v<T, float> && woodbury_possible(problem_, options_.memory_limit,
+                                                                        static_cast<int>(variants_.size()));
     for (std::int32_t i = 0; i < n_; ++i) {
-      const bool woodbury = possible && Woodbury::operations(problem_, i) < iteration_operations(i);
+      const bool woodbury = possible && Woodbury::operations(problem_, i) <
+                                            iteration_operations(problem_, i, options_.tolerance);
       (woodbury ? direct : iterated).push_back(i);
     }
-  }
-
-  /// What conjugate gradients cost for item i, its check included, in operations of a matrix product.
-  [[nodiscard]] double iteration_operations(std::int32_t i) const {
-    constexpr double gather_cost = 70;
-    constexpr double residual_cost = 15;
-    const double root = std::sqrt(problem_.hi(i) / problem_.lo(i));
-    const double rate = std::log((root + 1) / std::max(root - 1, 1e-3));
-    const double iterations = std::max(1.0, 0.75 * std::log(2 / std::sqrt(options_.tolerance)) / rate);
-    double entries = 0;
-    for (const std::int32_t u : problem_.columns.view().row(i))
-      entries += static_cast<double>(problem_.X.row_size(u));
-    const auto n = static_cast<double>(n_);
-    return (iterations + 1) * 2 * n * n + gather_cost * iterations * 2 * entries +
-           residual_cost * 4 * static_cast<double>(problem_.X.entries());
   }
 
   /// Items whose K turns out singular move to the iterated ones.
@@ -399,6 +413,23 @@ FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool wei
   return {.least = least, .with_T = least + static_cast<std::uint64_t>(users) * n * sizeof(float)};
 }
 
+double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options) {
+  constexpr double inverse_overhead = 1.3;
+  constexpr double row_cost = 15;
+  const auto n = static_cast<double>(X.cols);
+  const double data_pass = row_cost * static_cast<double>(X.entries()) * n;
+  double operations = inverse_overhead * n * n * n + data_pass;
+  if (W.c.empty() && W.b.empty()) return operations;
+  const ColumnProblem problem = make_column_problem(X, W, lambda_of(X, options));
+  const bool possible = woodbury_possible(problem, options.memory_limit, 1);
+  if (possible) operations += data_pass;
+  for (std::int32_t i = 0; i < X.cols; ++i) {
+    const double iterated = iteration_operations(problem, i, options.tolerance);
+    operations += possible ? std::min(iterated, Woodbury::operations(problem, i)) : iterated;
+  }
+  return operations;
+}
+
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, const CsrView* target) {
   validate(options);
@@ -418,12 +449,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
          X.cols, static_cast<double>(memory.least) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9,
          static_cast<std::int64_t>(scale * static_cast<double>(X.cols)));
   }
-  std::vector<double> l(X.cols, options.lambda);
-  const std::vector<std::int64_t> counts = column_counts(X);
-  for (std::int64_t i = 0; i < X.cols; ++i) {
-    l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts[i]);
-  }
-  const ColumnProblem problem = make_column_problem(X, W, std::move(l), target);
+  const ColumnProblem problem = make_column_problem(X, W, lambda_of(X, options), target);
   FullRankFit result;
   if (fit_in<float>(problem, options, backend, execution, result)) return result;
   const bool float32_solved = !result.solutions.empty();

@@ -59,6 +59,10 @@ struct FullRankFit {
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, const CsrView* target = nullptr);
 
+/// How much work a fit is, in operations of a matrix product (a gathered operation counts as many): for an
+/// estimate of the time beforehand.
+double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options);
+
 /// The bytes a fit needs beyond X at the least, and with Woodbury's T.
 struct FullRankMemory {
   std::uint64_t least = 0;

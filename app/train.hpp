@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "poise/data/dataset_file.hpp"
+
+#include "command.hpp"
+
+namespace poise::app {
+
+/// The flags of `poise train`; a flag that was not given has no value.
+struct TrainOptions {
+  std::filesystem::path data;
+  std::string model;
+  std::filesystem::path out;
+  std::optional<double> lambda;
+  std::optional<double> dropout;
+  bool zero_diagonal = false;
+  std::optional<std::string> weighting;
+  std::optional<double> alpha;
+  std::optional<double> epsilon;
+  std::optional<double> gamma;
+  std::optional<double> clip;
+  std::optional<double> tolerance;
+  std::optional<std::int64_t> keep_top;
+};
+
+/// Seconds since the start.
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Each trains, writes the model and returns the report: the JSON of `poise train`, without the times of
+/// loading.
+struct TrainReport {
+  Json json;
+  Json seconds;
+  std::string text;
+};
+TrainReport train_popularity(const TrainOptions& options, const LoadedDataset& data, const Context& context);
+TrainReport train_full_rank(const TrainOptions& options, const LoadedDataset& data, const Context& context);
+
+}  // namespace poise::app
