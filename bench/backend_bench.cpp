@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include <omp.h>
 
 #include "poise/backend/backend.hpp"
+#include "poise/data/synth.hpp"
 
 #include "timing.hpp"
 
@@ -85,15 +87,108 @@ void gram(benchmark::State& state) {
 }
 BENCHMARK(gram)->ArgName("weighted")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// Y = X B with 2 000 users, 10 000 items and 10 000 columns on 2 threads, in multiply-adds a second.
+/// X'X at the ML-20M shape on 2 threads.
+void gram_ml_20m(benchmark::State& state) {
+  const poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m}, {});
+  poise::Matrix<float> g(x.cols, x.cols);
+  const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
+  poise::bench::Shortest run;
+  for (auto _ : state) run.time([&] { backend->gram(x.view(), {}, g.view()); });
+  state.counters["seconds"] = run.seconds();
+}
+BENCHMARK(gram_ml_20m)->Iterations(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// Y = X B at the ML-20M shape with a tenth of B's columns, on 2 threads; seconds_all is the time that all
+/// 20 108 columns (X A^-1) would take at this rate.
 void spmm(benchmark::State& state) {
-  const poise::Csr x = long_tailed(2'000, 10'000, 80);
-  const poise::Matrix<float> b = random_matrix(x.cols, 10'000);
+  const poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m}, {});
+  const poise::Matrix<float> b = random_matrix(x.cols, 2'048);
   poise::Matrix<float> y(x.rows, b.cols());
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
-  for (auto _ : state) backend->spmm(x.view(), b.view(), y.view());
-  state.SetItemsProcessed(state.iterations() * x.entries() * b.cols());
+  poise::bench::Shortest run;
+  for (auto _ : state) run.time([&] { backend->spmm(x.view(), b.view(), y.view()); });
+  const double per_second = static_cast<double>(x.entries() * b.cols()) / run.seconds();
+  state.counters["Gmadds_per_s"] = 1e-9 * per_second;
+  state.counters["seconds_all"] = static_cast<double>(x.entries() * x.cols) / per_second;
 }
-BENCHMARK(spmm)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(spmm)->Iterations(3)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// t = n^3 / (flops a second of gemm on 2 threads in the same run); LAPACK's potrf and potri take 1.65 t.
+void measure_inverse(benchmark::State& state, std::int64_t n) {
+  const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
+  const std::int64_t size = 4'000;
+  const poise::Matrix<float> left = random_matrix(size, size);
+  poise::Matrix<float> product(size, size);
+  poise::bench::Shortest gemm_run;
+  const auto time_gemm = [&] {
+    gemm_run.time([&] {
+      backend->gemm(poise::Op::none, poise::Op::none, 1.0F, left.view(), left.view(), 0.0F, product.view());
+    });
+  };
+  const poise::Matrix<float> v = random_matrix(1, n);
+  poise::Matrix<float> a(n, n);
+  poise::bench::Shortest inverse_run;
+  for (auto _ : state) {
+    time_gemm();
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) a(i, j) = v(0, i) * v(0, j);
+      a(i, i) += 2;
+    }
+    inverse_run.time([&] {
+      if (!backend->invert_spd(a.view()).positive_definite) state.SkipWithError("not inverted");
+    });
+    time_gemm();
+  }
+  const double flops = 2 * static_cast<double>(size * size * size) / gemm_run.seconds();
+  const double cube = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  state.counters["seconds"] = inverse_run.seconds();
+  state.counters["gemm_gflops"] = 1e-9 * flops;
+  state.counters["ratio_to_t"] = inverse_run.seconds() * flops / cube;
+}
+
+void invert_spd(benchmark::State& state) { measure_inverse(state, state.range(0)); }
+BENCHMARK(invert_spd)->Arg(2'000)->Arg(10'000)->Iterations(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void invert_spd_20108(benchmark::State& state) { measure_inverse(state, 20'108); }
+BENCHMARK(invert_spd_20108)->Iterations(1)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// 64 columns at the ML-20M shape, from the most popular down, on one thread: entries gathered and scattered
+/// a second, and their rate over that of a loop that only gathers from the same lists.
+void column_hessian(benchmark::State& state) {
+  const poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m}, {});
+  const poise::Csr columns = poise::transpose(x.view());
+  std::vector<std::int32_t> order(x.cols);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t i, std::int32_t j) {
+    return columns.view().row_size(i) > columns.view().row_size(j);
+  });
+  std::vector<std::int32_t> items;
+  for (int s = 0; s < 64; ++s) items.push_back(order[40 * s]);
+  const poise::Matrix<float> p = random_matrix(64, x.cols);
+  poise::Matrix<float> out(64, x.cols);
+  const auto backend = poise::make_backend(poise::BackendKind::cpu, 1);
+  poise::bench::Shortest hessian_run;
+  poise::bench::Shortest gather_run;
+  std::int64_t entries = 0;
+  for (auto _ : state) {
+    hessian_run.time([&] { backend->column_hessian(x.view(), columns.view(), items, p.view(), out.view()); });
+    entries = 0;
+    gather_run.time([&] {
+      for (std::int64_t s = 0; s < 64; ++s) {
+        float sums[4] = {};
+        const float* const source = p.row(s).data();
+        for (const std::int32_t u : columns.view().row(items[s])) {
+          const auto row = x.view().row(u);
+          entries += x.view().row_size(u);
+          for (std::size_t e = 0; e < row.size(); ++e) sums[e % 4] += source[row[e]];
+        }
+        benchmark::DoNotOptimize(sums);
+      }
+    });
+  }
+  state.counters["Gentries_per_s"] = 1e-9 * static_cast<double>(entries) / hessian_run.seconds();
+  state.counters["ratio_to_gather"] = gather_run.seconds() / hessian_run.seconds();
+}
+BENCHMARK(column_hessian)->Iterations(3)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace

@@ -14,6 +14,13 @@ namespace poise {
 /// op(A) = A or A'.
 enum class Op { none, transpose };
 
+/// What became of an inversion. `condition` = ||A||_1 ||A^-1||_1, from the matrix that was given and the one
+/// that came out (0 for an empty one); it means nothing unless `positive_definite`.
+struct SpdInverse {
+  bool positive_definite = false;
+  double condition = 0;
+};
+
 /// The large primitives that models and solvers are written over. What one backend returns for one input is
 /// always the same, bit for bit, whatever the thread count; two backends agree up to rounding. Called from
 /// one thread at a time. Shapes that do not fit are a programmer's error.
@@ -33,9 +40,27 @@ class Backend {
   /// exactly when a = 1, then rounded once. sum over rows of |row|^2 operations.
   virtual void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) = 0;
 
-  /// Y = X B; without values every stored entry of X is 1. Added up in float64, then rounded once.
-  /// 2 entries(X) cols(B) operations.
+  /// Y = X B; without values every stored entry of X is 1. Up to 32 entries of a row are added in float32,
+  /// such sums in float64, and the total is rounded once: the error is at most 2e-6 sum_i |X_ui B_ij|, in
+  /// practice some 1e-7 of it, for rows of any length. Y_u depends on row u alone, not on the rows given with
+  /// it. 2 entries(X) cols(B) operations; copies up to 128 columns of B when X has many entries.
   virtual void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) = 0;
+
+  /// A <- A^-1 in place for a symmetric positive definite A, given and returned with both triangles. Where A
+  /// is not positive definite in working precision or holds something that is not finite, the outcome says
+  /// so and the contents are unspecified. n^3 flops; a copy of at most 512 columns.
+  [[nodiscard]] virtual SpdInverse invert_spd(MatrixView<float> a) = 0;
+  [[nodiscard]] virtual SpdInverse invert_spd(MatrixView<double> a) = 0;
+
+  /// out_s += sum over u in S_i of c_ui x_u (x_u . p_s), with i = items[s]: the sparse part of weighted
+  /// column systems, X' diag(c_:i) X p_s. `x` holds the 0/1 rows x_u, users x items (its values are ignored);
+  /// `columns`, items x users, holds in row i the users S_i and, as values, their c_ui (1 without values). A
+  /// system s is a row of p and of out, as long as x has columns. Added up in float64, then rounded once.
+  /// 4 sum over s and u in S_i of |x_u| operations, as gathers from p_s and scatters.
+  virtual void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                              MatrixView<const float> p, MatrixView<float> out) = 0;
+  virtual void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                              MatrixView<const double> p, MatrixView<double> out) = 0;
 
   /// The k best columns of each row of scores, leaving out those stored in the same row of `excluded`; order,
   /// NaN and short lists as in recommend/top_k.hpp.

@@ -16,6 +16,12 @@ class CpuBackend final : public Backend {
             double beta, MatrixView<double> c) override;
   void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) override;
   void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) override;
+  [[nodiscard]] SpdInverse invert_spd(MatrixView<float> a) override;
+  [[nodiscard]] SpdInverse invert_spd(MatrixView<double> a) override;
+  void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                      MatrixView<const float> p, MatrixView<float> out) override;
+  void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                      MatrixView<const double> p, MatrixView<double> out) override;
   RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) override;
 
  private:

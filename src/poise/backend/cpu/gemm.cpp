@@ -1,22 +1,17 @@
-#include <algorithm>
 #include <cassert>
 
-#include <cblas.h>
-
 #include "poise/backend/cpu/cpu_backend.hpp"
+#include "poise/backend/cpu/dense_kernels.hpp"
 #include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
 namespace {
 
-CBLAS_TRANSPOSE to_cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
+using dense::leading;
+using dense::part;
 
-/// BLAS insists on a positive stride, also where there is nothing to stride over.
-template <class T>
-blasint leading(MatrixView<T> matrix) {
-  return static_cast<blasint>(std::max<std::int64_t>(1, matrix.stride));
-}
+CBLAS_TRANSPOSE to_cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
 
 void blas_gemm(Op op_a, Op op_b, blasint inner, float alpha, MatrixView<const float> a,
                MatrixView<const float> b, float beta, MatrixView<float> c) {
@@ -30,12 +25,6 @@ void blas_gemm(Op op_a, Op op_b, blasint inner, double alpha, MatrixView<const d
   cblas_dgemm(CblasRowMajor, to_cblas(op_a), to_cblas(op_b), static_cast<blasint>(c.rows),
               static_cast<blasint>(c.cols), inner, alpha, a.data, leading(a), b.data, leading(b), beta,
               c.data, leading(c));
-}
-
-template <class T>
-MatrixView<T> block(MatrixView<T> matrix, std::int64_t row, std::int64_t rows, std::int64_t col,
-                    std::int64_t cols) {
-  return {matrix.data + row * matrix.stride + col, rows, cols, matrix.stride};
 }
 
 /// The edge of C's tiles, from C's shape alone. Large ones cost little beyond a single call (6 % at 1024, 9 %
@@ -63,11 +52,11 @@ void tiled_gemm(int threads, Op op_a, Op op_b, T alpha, MatrixView<const T> a, M
     const std::int64_t col = cols.first(tile % cols.tiles());
     const std::int64_t col_count = cols.last(tile % cols.tiles()) - col;
     const auto a_part =
-        op_a == Op::none ? block(a, row, row_count, 0, inner) : block(a, 0, inner, row, row_count);
+        op_a == Op::none ? part(a, row, row_count, 0, inner) : part(a, 0, inner, row, row_count);
     const auto b_part =
-        op_b == Op::none ? block(b, 0, inner, col, col_count) : block(b, col, col_count, 0, inner);
+        op_b == Op::none ? part(b, 0, inner, col, col_count) : part(b, col, col_count, 0, inner);
     blas_gemm(op_a, op_b, static_cast<blasint>(inner), alpha, a_part, b_part, beta,
-              block(c, row, row_count, col, col_count));
+              part(c, row, row_count, col, col_count));
   });
 }
 

@@ -3,13 +3,13 @@
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
+#include "poise/backend/cpu/mirror.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
 namespace {
 
 constexpr std::int64_t items_per_tile = 16;
-constexpr std::int64_t mirror_edge = 64;
 
 /// The upper triangle, one item i at a time: G_ij = sum of a_u over the users u of i that also have j >= i.
 /// The sums of one row of G stay in cache. `Sum` is an integer for counts and double for weights.
@@ -28,19 +28,6 @@ void upper_triangle(CsrView x, int threads, const WeightOf& weight_of, MatrixVie
         for (; item != items.end(); ++item) sums[*item] += weight;
       }
       for (std::int64_t j = i; j < x.cols; ++j) g(i, j) = static_cast<float>(sums[j]);
-    }
-  });
-}
-
-/// G_ji = G_ij below the diagonal, by square blocks so that neither side strides through memory.
-void mirror_upper(MatrixView<float> g, int threads) {
-  const Tiling tiling{g.rows, mirror_edge};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t source = 0; source <= tile; ++source) {
-      for (std::int64_t j = tiling.first(tile); j < tiling.last(tile); ++j) {
-        const std::int64_t end = std::min(tiling.last(source), j);
-        for (std::int64_t i = tiling.first(source); i < end; ++i) g(j, i) = g(i, j);
-      }
     }
   });
 }

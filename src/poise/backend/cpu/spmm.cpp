@@ -1,39 +1,61 @@
 #include <algorithm>
-#include <array>
 #include <cassert>
+#include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
+#include "poise/backend/cpu/dense_kernels.hpp"
+#include "poise/backend/cpu/spmm_kernels.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
 namespace {
 
-constexpr std::int64_t rows_per_tile = 16;
-constexpr std::int64_t cols_per_tile = 1024;  // whose float64 sums fit the first-level cache
+constexpr std::int64_t rows_per_tile = 64;
+constexpr std::int64_t packed_width = 128;
+
+/// How many of the columns left a block takes: 128, or the largest power of two (at least 16) that the rest,
+/// padded to a multiple of 16, can fill.
+std::int64_t block_width(std::int64_t left) {
+  const std::int64_t padded = (left + spmm_lane - 1) / spmm_lane * spmm_lane;
+  std::int64_t width = packed_width;
+  while (width > padded) width /= 2;
+  return width;
+}
+
+void pack(int threads, MatrixView<const float> b, MatrixView<float> packed) {
+  const Tiling tiling{b.rows, 256};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
+      const auto padding = std::copy_n(b.row(i).begin(), b.cols, packed.row(i).begin());
+      std::fill(padding, packed.row(i).end(), 0.0F);
+    }
+  });
+}
 
 }  // namespace
 
 void CpuBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) {
   assert(b.rows == x.cols && y.rows == x.rows && y.cols == b.cols);
+  const SpmmKernels kernels = spmm_kernels();
   const Tiling rows{y.rows, rows_per_tile};
-  const Tiling cols{y.cols, cols_per_tile};
-  for_each_tile(rows.tiles() * cols.tiles(), threads_, [&](std::int64_t tile) {
-    const std::int64_t row_tile = tile / cols.tiles();
-    const std::int64_t first = cols.first(tile % cols.tiles());
-    const std::int64_t width = cols.last(tile % cols.tiles()) - first;
-    std::array<double, cols_per_tile> sums;
-    for (std::int64_t u = rows.first(row_tile); u < rows.last(row_tile); ++u) {
-      std::fill_n(sums.begin(), width, 0.0);
-      const auto stored = x.row(u);
-      const auto values = x.row_values(u);
-      for (std::size_t e = 0; e < stored.size(); ++e) {
-        const float* source = b.data + stored[e] * b.stride + first;
-        const double value = values.empty() ? 1 : values[e];
-        for (std::int64_t j = 0; j < width; ++j) sums[j] += value * source[j];
-      }
-      for (std::int64_t j = 0; j < width; ++j) y(u, first + j) = static_cast<float>(sums[j]);
-    }
-  });
+  // A copy of B's block pays when its rows are read several times over.
+  if (x.entries() < 4 * b.rows) {
+    for_each_tile(rows.tiles(), threads_,
+                  [&](std::int64_t tile) { kernels.direct(x, rows.first(tile), rows.last(tile), b, y); });
+    return;
+  }
+  std::vector<float> packed_data(b.rows * std::min(packed_width, block_width(b.cols)));
+  for (std::int64_t col = 0; col < b.cols;) {
+    const std::int64_t padded = block_width(b.cols - col);
+    const std::int64_t width = std::min(padded, b.cols - col);
+    const MatrixView<float> packed{packed_data.data(), b.rows, padded, padded};
+    pack(threads_, dense::part(b, 0, b.rows, col, width), packed);
+    const MatrixView<float> out = dense::part(y, 0, y.rows, col, width);
+    for_each_tile(rows.tiles(), threads_, [&](std::int64_t tile) {
+      kernels.packed(x, rows.first(tile), rows.last(tile), packed, out);
+    });
+    col += width;
+  }
 }
 
 }  // namespace poise

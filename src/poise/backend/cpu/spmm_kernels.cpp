@@ -1,0 +1,133 @@
+#include "poise/backend/cpu/spmm_kernels.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace poise {
+namespace {
+
+// What is inlined is compiled for the instruction set of the function it ends up in.
+#define POISE_INLINE [[gnu::always_inline]] inline
+
+/// Sums of that many entries are float32, sums of such sums float64.
+constexpr std::size_t run_length = 32;
+constexpr std::int64_t direct_width = 512;
+
+POISE_INLINE void flush(const float* run, double* sums, std::int64_t width) {
+  for (std::int64_t j = 0; j < width; ++j) sums[j] += run[j];
+}
+POISE_INLINE void store(const double* sums, float* y, std::int64_t width) {
+  for (std::int64_t j = 0; j < width; ++j) y[j] = static_cast<float>(sums[j]);
+}
+
+template <bool with_values>
+POISE_INLINE void direct_rows(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const float> b,
+                              MatrixView<float> y) {
+  alignas(64) float run[direct_width];
+  alignas(64) double sums[direct_width];
+  for (std::int64_t u = first; u < last; ++u) {
+    const std::int64_t begin = x.offsets[u];
+    const std::int64_t end = x.offsets[u + 1];
+    for (std::int64_t col = 0; col < b.cols; col += direct_width) {
+      const std::int64_t width = std::min(direct_width, b.cols - col);
+      std::memset(sums, 0, sizeof sums);
+      for (std::int64_t e = begin; e < end;) {
+        const std::int64_t stop = std::min<std::int64_t>(end, e + run_length);
+        std::memset(run, 0, sizeof run);
+        for (; e < stop; ++e) {
+          const float* const source = b.data + x.indices[e] * b.stride + col;
+          const float value = with_values ? x.values[e] : 1.0F;
+          for (std::int64_t j = 0; j < width; ++j) run[j] += with_values ? value * source[j] : source[j];
+        }
+        flush(run, sums, width);
+      }
+      store(sums, y.data + u * y.stride + col, width);
+    }
+  }
+}
+
+template <int lanes, bool with_values>
+POISE_INLINE void packed_rows(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const float> b,
+                              MatrixView<float> y) {
+  using Lane [[gnu::vector_size(spmm_lane * sizeof(float))]] = float;
+  constexpr std::int64_t width = lanes * spmm_lane;
+  alignas(64) double sums[width];
+  alignas(64) float last_run[width];
+  const std::int32_t* const indices = x.indices.data();
+  const float* const values = x.values.data();
+  for (std::int64_t u = first; u < last; ++u) {
+    const std::int64_t end = x.offsets[u + 1];
+    std::memset(sums, 0, sizeof sums);
+    for (std::int64_t e = x.offsets[u]; e < end;) {
+      const std::int64_t stop = std::min<std::int64_t>(end, e + run_length);
+      Lane run[lanes] = {};
+      for (; e < stop; ++e) {
+        const float* const source = b.data + indices[e] * b.stride;
+        for (int l = 0; l < lanes; ++l) {
+          Lane part;
+          std::memcpy(&part, source + l * spmm_lane, sizeof part);
+          run[l] += with_values ? values[e] * part : part;
+        }
+      }
+      std::memcpy(last_run, run, sizeof run);
+      flush(last_run, sums, width);
+    }
+    store(sums, y.data + u * y.stride, y.cols);
+  }
+}
+
+POISE_INLINE void direct(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const float> b,
+                         MatrixView<float> y) {
+  x.values.empty() ? direct_rows<false>(x, first, last, b, y) : direct_rows<true>(x, first, last, b, y);
+}
+
+template <int lanes>
+POISE_INLINE void packed_lanes(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const float> b,
+                               MatrixView<float> y) {
+  x.values.empty() ? packed_rows<lanes, false>(x, first, last, b, y)
+                   : packed_rows<lanes, true>(x, first, last, b, y);
+}
+
+POISE_INLINE void packed(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const float> b,
+                         MatrixView<float> y) {
+  switch (b.cols / spmm_lane) {
+    case 1:
+      return packed_lanes<1>(x, first, last, b, y);
+    case 2:
+      return packed_lanes<2>(x, first, last, b, y);
+    case 4:
+      return packed_lanes<4>(x, first, last, b, y);
+    default:
+      assert(b.cols == 8 * spmm_lane);
+      return packed_lanes<8>(x, first, last, b, y);
+  }
+}
+
+#define POISE_SPMM_VERSION(name, ...)                                              \
+  __VA_ARGS__ void direct_##name(CsrView x, std::int64_t first, std::int64_t last, \
+                                 MatrixView<const float> b, MatrixView<float> y) { \
+    direct(x, first, last, b, y);                                                  \
+  }                                                                                \
+  __VA_ARGS__ void packed_##name(CsrView x, std::int64_t first, std::int64_t last, \
+                                 MatrixView<const float> b, MatrixView<float> y) { \
+    packed(x, first, last, b, y);                                                  \
+  }
+
+POISE_SPMM_VERSION(plain)
+#ifdef __x86_64__
+POISE_SPMM_VERSION(avx2, [[gnu::target("avx2,fma")]])
+POISE_SPMM_VERSION(avx512, [[gnu::target("avx512f,avx2,fma")]])
+#endif
+
+}  // namespace
+
+SpmmKernels spmm_kernels() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) return {direct_avx512, packed_avx512};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {direct_avx2, packed_avx2};
+#endif
+  return {direct_plain, packed_plain};
+}
+
+}  // namespace poise

@@ -1,0 +1,37 @@
+#include <cassert>
+#include <vector>
+
+#include "poise/backend/reference/reference_backend.hpp"
+
+namespace poise {
+namespace {
+
+template <class T>
+void plain_column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                          MatrixView<const T> p, MatrixView<T> out) {
+  for (std::int64_t s = 0; s < p.rows; ++s) {
+    const auto users = columns.row(items[s]);
+    const auto weights = columns.row_values(items[s]);
+    std::vector<double> sums(x.cols);
+    for (std::size_t e = 0; e < users.size(); ++e) {
+      double dot = 0;
+      for (const std::int32_t j : x.row(users[e])) dot += p(s, j);
+      const double weight = weights.empty() ? 1 : weights[e];
+      for (const std::int32_t j : x.row(users[e])) sums[j] += weight * dot;
+    }
+    for (std::int64_t j = 0; j < x.cols; ++j) out(s, j) = static_cast<T>(out(s, j) + sums[j]);
+  }
+}
+
+}  // namespace
+
+void ReferenceBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                                      MatrixView<const float> p, MatrixView<float> out) {
+  plain_column_hessian(x, columns, items, p, out);
+}
+void ReferenceBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                                      MatrixView<const double> p, MatrixView<double> out) {
+  plain_column_hessian(x, columns, items, p, out);
+}
+
+}  // namespace poise
