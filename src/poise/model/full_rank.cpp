@@ -10,7 +10,7 @@ namespace {
 
 /// Columns scored at a time: their sums stay in the first-level cache, and the pieces of the rows that
 /// several users of a block share stay in the others.
-constexpr std::int64_t columns_per_tile = 512;
+constexpr std::int64_t columns_per_tile = 2048;
 using Sums = std::array<double, columns_per_tile>;
 
 /// sums += the four rows, one after the other: a sum is loaded and stored once for all of them.
