@@ -41,7 +41,8 @@ void show_data(const std::filesystem::path& path, const Context& context) {
 /// The report's values line by line, whatever it holds: those inside an object as `object.name`.
 std::string report_text(const Json& report) {
   std::string text;
-  for (const auto& [path, value] : report.flatten().items()) {
+  const Json values = report.flatten();
+  for (const auto& [path, value] : values.items()) {
     if (!value.is_primitive() || value.is_null() || path.empty()) continue;
     std::string name = path.substr(1);
     std::replace(name.begin(), name.end(), '/', '.');

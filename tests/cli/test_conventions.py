@@ -86,6 +86,8 @@ def test_json_keys(poise, tmp_path, log, data, model):
     info = poise("info", model, "--json").json
     assert info["data_checksum"] == poise("info", data, "--json").json["checksum"]
     assert info["options"] == {"model": "popularity"}
+    shown = poise("info", model).out
+    assert "--model popularity" in shown and "converged" in shown and "objective" not in shown, "null is not shown"
 
 
 def test_quiet(poise, tmp_path, log):

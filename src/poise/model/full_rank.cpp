@@ -10,12 +10,12 @@ namespace {
 
 /// Columns scored at a time: their sums stay in the first-level cache, and the pieces of the rows that
 /// several users of a block share stay in the others.
-constexpr std::int64_t columns_per_tile = 512;
+constexpr std::int64_t columns_per_tile = 2048;
 using Sums = std::array<double, columns_per_tile>;
 
 /// sums += the four rows, one after the other: a sum is loaded and stored once for all of them.
-void add_rows(const std::array<const float*, 4>& rows, std::int64_t count, Sums& sums) {
-  const auto [a, b, c, d] = rows;
+void add_rows(const float* a, const float* b, const float* c, const float* d, std::int64_t count,
+              Sums& sums) {
   double* const sum = sums.data();
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i)
@@ -43,7 +43,7 @@ void score_dense(MatrixView<const float> B, CsrView histories, std::int64_t firs
       sums.fill(0.0);
       auto history = histories.row(first + k);
       for (; history.size() >= 4; history = history.subspan(4))
-        add_rows({piece(history[0]), piece(history[1]), piece(history[2]), piece(history[3])}, count, sums);
+        add_rows(piece(history[0]), piece(history[1]), piece(history[2]), piece(history[3]), count, sums);
       for (const std::int32_t item : history) add_row(piece(item), count, sums);
       round_to(scores.row(k).subspan(begin, count), sums.data());
     }
