@@ -10,6 +10,7 @@
 #include "poise/model/popularity.hpp"
 
 #include "command.hpp"
+#include "output_check.hpp"
 
 namespace poise::app {
 
@@ -36,6 +37,7 @@ class Stopwatch {
 };
 
 void run(const Options& options, const Context& context) {
+  check_file_can_be_written(options.out);
   Stopwatch watch;
   const LoadedDataset data = read_dataset(options.data, context.execution);
   const double load = watch.lap();
