@@ -28,7 +28,7 @@ test: format-check
 	@echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
 	@cmake --preset asan
 	@cmake --build --preset asan
-	@ctest --preset asan -LE slow
+	@ctest --preset asan
 
 bench:
 	@scripts/install-packages.sh test
@@ -50,10 +50,12 @@ fuzz:
 
 format:
 	@scripts/install-packages.sh format
+	@test -n "$(SOURCES)" || { echo "no sources: this has to run in a git checkout" >&2; exit 1; }
 	@clang-format -i $(SOURCES)
 
 format-check:
 	@scripts/install-packages.sh format
+	@test -n "$(SOURCES)" || { echo "no sources: this has to run in a git checkout" >&2; exit 1; }
 	@clang-format --dry-run -Werror $(SOURCES)
 
 tidy:
@@ -65,7 +67,7 @@ tsan:
 	@scripts/install-packages.sh tsan
 	@cmake --preset tsan
 	@cmake --build --preset tsan
-	@OMP_TOOL_LIBRARIES=$$(ls /usr/lib/llvm-14/lib/libarcher.so) TSAN_OPTIONS=ignore_noninstrumented_modules=1 ctest --preset tsan -LE slow
+	@OMP_TOOL_LIBRARIES=$$(ls /usr/lib/llvm-14/lib/libarcher.so) TSAN_OPTIONS=ignore_noninstrumented_modules=1 ctest --preset tsan
 
 clean:
 	@rm -rf build

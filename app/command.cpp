@@ -1,12 +1,12 @@
 #include "command.hpp"
 
-#include <cerrno>
-#include <cstdio>
+#include <pthread.h>
 
-#include <fmt/format.h>
-
-#include "poise/base/error.hpp"
 #include "poise/base/memory.hpp"
+
+#include "config_file.hpp"
+#include "option_values.hpp"
+#include "standard_streams.hpp"
 
 namespace poise::app {
 
@@ -28,43 +28,56 @@ const std::vector<Command>& commands() {
 void add_shared_options(CLI::App& parser, SharedOptions& options) {
   options.memory_limit = total_memory() / 5 * 4;
   parser.add_option("--threads", options.threads, "Threads to use; results do not depend on it")
-      ->check(CLI::Range(1, 4096))
+      ->check(whole_number(1, max_threads))
       ->capture_default_str()
       ->group("Shared");
   parser
       .add_option("--memory-limit", options.memory_limit,
-                  "Most memory to use, e.g. 8G (default: 80 % of what there is)")
-      ->transform(CLI::AsSizeValue(false))
+                  "Most memory to use, e.g. 8G or 1.5G (default: 80 % of what there is)")
+      ->transform(memory_size())
+      ->type_name("SIZE")
       ->group("Shared");
   parser.add_option("--device", options.device, "auto, cpu or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str()
       ->group("Shared");
+  if (parser.get_option_no_throw("--seed") == nullptr) {
+    parser.add_option("--seed", options.seed, "Seed; has no effect on models without random numbers")
+        ->capture_default_str()
+        ->group("Shared");
+  }
   parser.add_flag("--json", options.json, "Print one JSON object on stdout and nothing else there")
       ->group("Shared");
   parser.add_flag("--quiet", options.quiet, "No progress and no messages on stderr, errors excepted")
       ->group("Shared");
-  parser.set_config("--config", "", "Read options from a TOML file with the same names")->group("Shared");
-  parser.allow_config_extras(CLI::config_extras_mode::error);
+  parser.set_config("--config", "", "Read options from a TOML file with the same names")
+      ->type_name("FILE")
+      ->group("Shared");
+  parser.config_formatter(std::make_shared<ConfigFile>(parser));
   parser.add_flag("--print-config", options.print_config, "Print the options as such a file and stop")
       ->configurable(false)
       ->group("Shared");
 }
 
-void Context::print(const Json& json_result, std::string_view text) const {
-  if (json)
-    write(to_text(json_result) + "\n");
-  else
-    write(text);
+std::uint64_t thread_stack_size() {
+  pthread_attr_t attributes;
+  std::size_t size = 0;
+  if (pthread_attr_init(&attributes) == 0) {
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_destroy(&attributes);
+  }
+  return size > 0 ? size : std::uint64_t{8} << 20U;
 }
 
-void Context::write(std::string_view text) const {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-  if (errno != EPIPE) fail(ErrorKind::resources, "cannot write to standard output: {}", std::strerror(errno));
+void Context::print(const Json& json_result, std::string_view text) const {
+  if (json)
+    write_stdout(to_text(json_result) + "\n");
+  else
+    write_stdout(text);
 }
 
 void Context::say(std::string_view message) const {
-  if (!quiet) fmt::print(stderr, "{}\n", message);
+  if (!quiet) write_stderr(std::string(message) + "\n");
 }
 
 std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }

@@ -21,6 +21,7 @@ struct Context {
   Execution execution;
   std::uint64_t memory_limit = 0;
   std::string device;
+  std::uint64_t seed = 1;  ///< of commands without a --seed of their own
   bool json = false;
   bool quiet = false;
 
@@ -59,6 +60,7 @@ struct SharedOptions {
   int threads = Execution::default_threads();
   std::uint64_t memory_limit = 0;
   std::string device = "auto";
+  std::uint64_t seed = 1;
   bool json = false;
   bool quiet = false;
   bool print_config = false;
@@ -67,6 +69,10 @@ void add_shared_options(CLI::App& parser, SharedOptions& options);
 
 /// One line of JSON, without the end of the line; bytes that are not UTF-8 are replaced.
 std::string to_text(const Json& json);
+
+constexpr int max_threads = 1024;
+/// What one more thread takes of the memory limit.
+std::uint64_t thread_stack_size();
 
 /// 1234567 -> "1 234 567".
 std::string grouped(std::int64_t number);

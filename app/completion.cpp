@@ -20,14 +20,14 @@ std::string option_words(const Command& command) {
   return words;
 }
 
-void run(const Context& /*context*/) {
+void run(const Context& context) {
   std::string names;
   std::string cases;
   for (const Command& command : commands()) {
     names += fmt::format("{}{}", names.empty() ? "" : " ", command.name);
     cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, option_words(command));
   }
-  fmt::print(
+  const std::string script = fmt::format(
       "_poise() {{\n"
       "  local current=\"${{COMP_WORDS[COMP_CWORD]}}\" words=\"\"\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
@@ -43,6 +43,7 @@ void run(const Context& /*context*/) {
       "}}\n"
       "complete -o filenames -F _poise poise\n",
       names, cases);
+  context.print({{"bash", script}}, script);
 }
 
 }  // namespace

@@ -10,23 +10,36 @@ namespace poise::app {
 
 namespace {
 
+constexpr const char* of_cgroup = "the limit of its control group";
+
+std::string memory_source() { return total_memory() < machine_memory() ? of_cgroup : "the machine's"; }
+
+/// Why so many: the default is what the machine and the control group give, and --memory-limit can lower it.
+std::string threads_source(int threads) {
+  if (threads != Execution::default_threads()) return "as --threads or --memory-limit say";
+  return threads < usable_cores() ? of_cgroup : "the cores this process may use";
+}
+
 void run(const Context& context) {
   const std::uint64_t memory = total_memory();
   const Json result = {{"version", version()},
                        {"blas", blas_description()},
                        {"threads", context.execution.threads},
+                       {"threads_from", threads_source(context.execution.threads)},
                        {"memory_bytes", memory},
+                       {"memory_from", memory_source()},
                        {"memory_limit_bytes", context.memory_limit},
                        {"cuda", {{"built", false}, {"devices", Json::array()}}}};
   context.print(
       result,
       fmt::format("version  poise {}\n"
                   "blas     {}\n"
-                  "threads  {} (--threads; results do not depend on it)\n"
-                  "memory   {:.1f} GB in all, of which at most {:.1f} GB are used (--memory-limit)\n"
+                  "threads  {}, {} (--threads; results do not depend on it)\n"
+                  "memory   {:.1f} GB in all, {}, of which at most {:.1f} GB are used (--memory-limit)\n"
                   "gpu      none: built without CUDA\n",
                   version(), blas_description(), context.execution.threads,
-                  static_cast<double>(memory) * 1e-9, static_cast<double>(context.memory_limit) * 1e-9));
+                  threads_source(context.execution.threads), static_cast<double>(memory) * 1e-9,
+                  memory_source(), static_cast<double>(context.memory_limit) * 1e-9));
 }
 
 }  // namespace

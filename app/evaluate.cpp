@@ -13,6 +13,7 @@
 
 #include "command.hpp"
 #include "csv.hpp"
+#include "output_check.hpp"
 
 namespace poise::app {
 
@@ -55,12 +56,21 @@ void run(const Options& options, const Context& context) {
   const EvaluateOptions evaluation{
       .metrics = parse_metrics(options.metrics),
       .denominator = options.denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
+  if (!options.per_user.empty()) check_file_can_be_written(options.per_user);
   const LoadedModel model = read_model(options.model, context.execution.threads);
-  const Dataset dataset = read_dataset(options.data, context.execution).dataset;
+  const LoadedDataset data = read_dataset(options.data, context.execution);
+  const Dataset& dataset = data.dataset;
   if (model.info.items != dataset.items) {
     fail(ErrorKind::input,
          "{} was trained on other items than those of {}; evaluate it on the data it was trained on",
          options.model.string(), options.data.string());
+  }
+  const bool same_data = model.info.data_checksum == data.checksum;
+  if (!same_data) {
+    context.say(
+        fmt::format("note: {} was trained on other data than {}: held-out users may have been among "
+                    "its training users",
+                    options.model.string(), options.data.string()));
   }
   const HeldOut& part = part_of(dataset, options);
   const auto begin = std::chrono::steady_clock::now();
@@ -84,6 +94,7 @@ void run(const Options& options, const Context& context) {
   context.print({{"users", result.users},
                  {"users_without_targets", result.users_without_targets},
                  {"metrics", metrics},
+                 {"same_data", same_data},
                  {"seconds", seconds}},
                 text);
 }

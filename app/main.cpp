@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
-#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,9 +13,11 @@
 #include "poise/base/version.hpp"
 
 #include "command.hpp"
+#include "config_file.hpp"
 #include "exit_code.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
+#include "standard_streams.hpp"
 
 namespace poise::app {
 
@@ -38,75 +39,136 @@ std::string usage() {
 }
 
 int report(int code, std::string_view message) {
-  fmt::print(stderr, "poise: {}\n", message);
+  write_stderr(fmt::format("poise: {}\n", message));
   return code;
 }
 
-/// The options as a config file, defaults included; those with no value and no default are left out.
-std::string config_text(const CLI::App& parser) {
-  std::istringstream lines(parser.config_to_str(true, true));
-  std::string text;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.ends_with("=\"\"")) text += line + "\n";
+/// Where a wrong value stands when it comes from the config file: "FILE: line N: "; otherwise nothing.
+std::string place_in_config(const CLI::App& parser, const std::string& message,
+                            const std::vector<std::string>& arguments) {
+  const CLI::Option* const config = parser.get_config_ptr();
+  if (config->count() == 0 || !message.starts_with("--")) return {};
+  const std::string name = message.substr(2, message.find(':') - 2);
+  const auto* const file = dynamic_cast<const ConfigFile*>(parser.get_config_formatter().get());
+  const int line = file == nullptr ? 0 : file->line_of(name);
+  const bool by_flag = std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+    return argument == "--" + name || argument.starts_with("--" + name + "=");
+  });
+  return line == 0 || by_flag ? "" : fmt::format("{}: line {}: ", config->as<std::string>(), line);
+}
+
+/// Refuses '' as a value: an empty path or name is always a slip, e.g. of a variable that is not set.
+void refuse_empty_values(const CLI::App& parser) {
+  for (const CLI::Option* option : parser.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (value.empty()) fail(ErrorKind::usage, "{} is given an empty value", option->get_name());
+    }
   }
-  return text;
+  for (const CLI::App* group : parser.get_subcommands({})) refuse_empty_values(*group);
+}
+
+/// The threads to run on. Their stacks come out of the memory limit, and the runtime cannot report a thread
+/// that does not start: too many on request are refused, too many by default are not taken.
+int affordable_threads(const CLI::App& parser, const SharedOptions& shared) {
+  const std::uint64_t stack = thread_stack_size();
+  const auto most =
+      static_cast<int>(std::clamp<std::uint64_t>(shared.memory_limit / 2 / stack, 1, max_threads));
+  if (shared.threads <= most || parser.count("--threads") == 0) return std::min(shared.threads, most);
+  fail(ErrorKind::resources,
+       "the stacks of {} threads take more than half of the --memory-limit of {}; use --threads {} or fewer",
+       shared.threads, amount(static_cast<double>(shared.memory_limit), "B"), most);
 }
 
 /// Parses and runs one command; errors leave as exceptions.
-int run_command(const Command& command, std::vector<std::string> arguments) {
+int run_command(const Command& command, const std::vector<std::string>& arguments) {
   CLI::App parser(command.summary, "poise " + command.name);
   parser.get_formatter()->column_width(36);
   SharedOptions shared;
   const Run run = command.setup(parser);
   add_shared_options(parser, shared);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
   try {
-    parser.parse(arguments);
+    std::vector<std::string> last_first(arguments.rbegin(), arguments.rend());
+    parser.parse(last_first);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}\n", parser.help());
+    write_stdout(parser.help() + "\n");
     return exit_done;
   } catch (const CLI::FileError& error) {
     return report(exit_input, fmt::format("cannot read the file given with --config: {}", error.what()));
+  } catch (const CLI::ConfigError& error) {
+    return report(exit_usage,
+                  fmt::format("{}: {}", parser.get_config_ptr()->as<std::string>(), error.what()));
   } catch (const CLI::ParseError& error) {
-    return report(exit_usage, fmt::format("{}; see `poise {} --help`", error.what(), command.name));
+    const std::string place = place_in_config(parser, error.what(), arguments);
+    return report(exit_usage, fmt::format("{}{}; see `poise {} --help`", place, error.what(), command.name));
   }
+  refuse_empty_values(parser);
   if (shared.print_config) {
-    fmt::print("{}", config_text(parser));
+    write_stdout(parser.config_to_str(true, true));
     return exit_done;
   }
   if (shared.device == "cuda") {
     fail(ErrorKind::resources, "this poise was built without CUDA; use --device cpu");
   }
+  const int threads = affordable_threads(parser, shared);
   limit_memory(shared.memory_limit);
   TerminalObserver observer(shared.quiet);
-  run({.execution = {.threads = shared.threads, .observer = &observer},
+  run({.execution = {.threads = threads, .observer = &observer},
        .memory_limit = shared.memory_limit,
        .device = shared.device,
+       .seed = shared.seed,
        .json = shared.json,
        .quiet = shared.quiet});
   return exit_done;
 }
 
-int run_program(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) {
-    fmt::print(stderr, "{}", usage());
-    return exit_usage;
-  }
-  const std::string& name = arguments.front();
-  if (name == "--help" || name == "-h" || name == "help") {
-    fmt::print("{}", usage());
-    return exit_done;
-  }
-  if (name == "--version") {
-    fmt::print("poise {}\n", version());
-    return exit_done;
-  }
+const Command& find_command(const std::string& name) {
   const auto command = std::find_if(commands().begin(), commands().end(),
                                     [&](const Command& candidate) { return candidate.name == name; });
   if (command == commands().end()) {
-    return report(exit_usage, fmt::format("there is no command '{}'; see `poise --help`", name));
+    fail(ErrorKind::usage, "there is no command '{}'; see `poise --help`", name);
   }
-  return run_command(*command, {arguments.begin() + 1, arguments.end()});
+  return *command;
+}
+
+int run_program(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    write_stderr(usage());
+    return exit_usage;
+  }
+  const std::string& name = arguments.front();
+  const bool help = name == "--help" || name == "-h" || name == "help";
+  if (help && arguments.size() == 1) {
+    write_stdout(usage());
+    return exit_done;
+  }
+  if (name == "--version") {
+    write_stdout(fmt::format("poise {}\n", version()));
+    return exit_done;
+  }
+  if (help) return run_command(find_command(arguments[1]), {"--help"});
+  return run_command(find_command(name), {arguments.begin() + 1, arguments.end()});
+}
+
+/// Says what the exception in flight means and returns its exit code.
+int report_exception() {
+  // Work that is asked to stop may end in any error, e.g. in that of an interrupted read.
+  if (interrupted()) return report(exit_interrupted, "interrupted");
+  const auto too_large = [] {
+    return report(exit_resources, "out of memory; raise --memory-limit, or use less data or fewer threads");
+  };
+  try {
+    throw;
+  } catch (const Error& error) {
+    return report(exit_code(error.kind()), error.what());
+  } catch (const std::bad_alloc&) {
+    return too_large();
+  } catch (const std::length_error&) {
+    return too_large();
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(exit_input, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::exception& error) {
+    return report(exit_unexpected, fmt::format("unexpected error: {}; please report it", error.what()));
+  }
 }
 
 }  // namespace
@@ -114,17 +176,11 @@ int run_program(const std::vector<std::string>& arguments) {
 }  // namespace poise::app
 
 int main(int argc, char** argv) {
-  using namespace poise::app;
-  watch_for_interrupts();
+  poise::app::fill_closed_streams();
+  poise::app::watch_for_interrupts();
   try {
-    return run_program({argv + 1, argv + argc});
-  } catch (const poise::Error& error) {
-    return report(exit_code(error.kind()), error.what());
-  } catch (const std::bad_alloc&) {
-    return report(exit_resources, "out of memory; raise --memory-limit, or use less data or fewer threads");
-  } catch (const std::filesystem::filesystem_error& error) {
-    return report(exit_input, fmt::format("{}: {}", error.path1().string(), error.code().message()));
-  } catch (const std::exception& error) {
-    return report(exit_unexpected, fmt::format("unexpected error: {}; please report it", error.what()));
+    return poise::app::run_program({argv + 1, argv + argc});
+  } catch (...) {
+    return poise::app::report_exception();
   }
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -14,6 +15,9 @@
 
 #include "command.hpp"
 #include "dataset_report.hpp"
+#include "estimate.hpp"
+#include "option_values.hpp"
+#include "output_check.hpp"
 
 namespace poise::app {
 
@@ -25,7 +29,7 @@ struct Options {
   std::vector<fs::path> inputs;
   fs::path out;
   std::string format = "auto";
-  std::vector<std::string> columns;
+  std::string columns;
   std::string delimiter;
   std::string header = "auto";
   std::optional<double> keep_above;
@@ -66,7 +70,7 @@ void refuse_filters(const Options& options, std::string_view reason) {
 LogOptions log_options(const Options& options, LogFormat format) {
   LogOptions result;
   result.format = format;
-  result.columns = options.columns;
+  if (!options.columns.empty()) result.columns = split_at_commas(options.columns);
   result.delimiter = options.delimiter == "\\t" ? "\t" : options.delimiter;
   result.header = options.header == "yes"  ? Header::yes
                   : options.header == "no" ? Header::no
@@ -94,6 +98,15 @@ void check_flags(const Options& options) {
     refuse(!options.validation.empty(), "--validation", "goes with --split given");
   }
   if (options.split == "none") refuse_split_options(options, "does not go with --split none");
+  if (!options.columns.empty()) {
+    const std::vector<std::string> columns = split_at_commas(options.columns);
+    const bool named = std::none_of(columns.begin(), columns.end(), [](const auto& c) { return c.empty(); });
+    if (!named || columns.size() < 2 || columns.size() > 3) {
+      fail(ErrorKind::usage,
+           "--columns takes two or three names with commas between them, e.g. user,item,rating, not '{}'",
+           options.columns);
+    }
+  }
 }
 
 Dataset read_pro_sg_folder(const Options& options, const Execution& execution) {
@@ -131,15 +144,68 @@ Dataset read_logs(const Options& options, LogFormat format, const Execution& exe
   return split_given(train, read_optional(options.validation), read_optional(options.test), execution);
 }
 
+/// The bytes of a log, of all files in a folder; what is compressed counts with a usual factor.
+double text_bytes(const fs::path& path) {
+  constexpr double expansion = 4;
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    double sum = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
+      if (entry.is_regular_file(ignored)) sum += text_bytes(entry.path());
+    }
+    return sum;
+  }
+  if (!fs::is_regular_file(path, ignored)) return 0;
+  const bool compressed = path.extension() == ".gz" || path.extension() == ".zst";
+  return static_cast<double>(fs::file_size(path, ignored)) * (compressed ? expansion : 1);
+}
+
+/// How much a byte of text becomes depends on its columns and ids, so that only the clearly impossible is
+/// refused beforehand.
+void estimate(const Options& options, const Context& context) {
+  constexpr double memory_per_byte = 2.5;
+  constexpr double least_memory_per_byte = 1.0 / 3;
+  constexpr double bytes_per_second = 60e6;
+  double text = text_bytes(options.test) + text_bytes(options.validation);
+  for (const fs::path& input : options.inputs) text += text_bytes(input);
+  const double threads = std::min(context.execution.threads, 8);
+  say_estimate({text / bytes_per_second / threads, text * memory_per_byte}, context);
+  refuse_if_too_large({0, text * least_memory_per_byte}, context,
+                      "raise the limit, or prepare a part of the log");
+}
+
+constexpr const char* pro_sg_files[] = {"train.csv",   "validation_tr.csv", "validation_te.csv",
+                                        "test_tr.csv", "test_te.csv",       "unique_sid.txt"};
+
+/// Writes the export and then the data, so that a failed export leaves neither.
+void write_results(const Options& options, const Dataset& dataset, const Execution& execution) {
+  const fs::path& folder = options.export_pro_sg;
+  if (folder.empty()) return write_dataset(options.out, dataset, execution);
+  const bool fresh = !fs::exists(folder);
+  try {
+    write_pro_sg(folder, dataset, options.export_values);
+    write_dataset(options.out, dataset, execution);
+  } catch (...) {
+    std::error_code ignored;
+    if (fresh) {
+      for (const char* name : pro_sg_files) fs::remove(folder / name, ignored);
+      fs::remove(folder, ignored);
+    }
+    throw;
+  }
+}
+
 void run(const Options& options, const Context& context) {
   check_flags(options);
+  check_folder_can_be_written(options.out);
+  if (!options.export_pro_sg.empty()) check_folder_can_be_written(options.export_pro_sg);
+  estimate(options, context);
   const LogFormat named = parse_log_format(options.format);
   const LogFormat format = named == LogFormat::automatic ? detect_log_format(options.inputs) : named;
   if (named == LogFormat::automatic) context.say(fmt::format("format: {}", log_format_name(format)));
   const Dataset dataset = format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
                                                       : read_logs(options, format, context.execution);
-  write_dataset(options.out, dataset, context.execution);
-  if (!options.export_pro_sg.empty()) write_pro_sg(options.export_pro_sg, dataset, options.export_values);
+  write_results(options, dataset, context.execution);
   context.print(dataset_json(dataset), dataset_text(dataset));
   context.say(fmt::format("written to {}", options.out.string()));
 }
@@ -160,22 +226,22 @@ Run setup_prepare(CLI::App& parser) {
   parser
       .add_option("--columns", options->columns,
                   "User, item and value column, by name or number (from 1; a list with a 0 counts from 0)")
-      ->delimiter(',')
-      ->expected(2, 3);
+      ->type_name("USER,ITEM[,VALUE]");
   parser.add_option("--delimiter", options->delimiter,
                     "Text between fields, e.g. ';', '::' or '\\t' (default: found)");
   parser.add_option("--header", options->header, "auto, yes or no")
       ->check(CLI::IsMember({"auto", "yes", "no"}))
       ->capture_default_str();
-  parser.add_option(
-      "--keep-above", options->keep_above,
-      "Keep rows whose value is greater (default: 3.5 for movielens and netflix, otherwise off)");
+  parser
+      .add_option("--keep-above", options->keep_above,
+                  "Keep rows whose value is greater (default: 3.5 for movielens and netflix, otherwise off)")
+      ->check(finite_number());
   parser.add_option("--min-user-items", options->min_user_items, "Drop users with fewer items (default: 5)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   parser
       .add_option("--min-item-users", options->min_item_users,
                   "Drop items with fewer users, before users (default: 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   parser.add_flag("--k-core", options->k_core, "Repeat both filters until nothing changes");
   parser.add_option("--split", options->split, "users (hold out whole users), given (with --test) or none")
       ->check(CLI::IsMember({"users", "given", "none"}))
@@ -183,14 +249,15 @@ Run setup_prepare(CLI::App& parser) {
   parser
       .add_option("--held-out-users", options->held_out_users,
                   "Users for validation and for test each (default: a tenth of the users)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
+      ->check(whole_number(1, std::numeric_limits<std::int32_t>::max()));
   parser
       .add_option("--target-share", options->target_share,
                   "Share of a held-out user's items to find (default: 0.2)")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_between(0, 1));
   parser.add_option("--test", options->test, "Test log of --split given");
   parser.add_option("--validation", options->validation, "Validation log of --split given");
-  parser.add_option("--seed", options->seed, "Seed of the split (default: 98765, as published splits)");
+  parser.add_option("--seed", options->seed, "Seed of the split (default: 98765, as published splits)")
+      ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()));
   parser.add_option("--export-pro-sg", options->export_pro_sg,
                     "Also write the csv layout of Liang et al. to this folder");
   parser.add_flag("--export-values", options->export_values, "Export the entries' values as a third column");

@@ -1,12 +1,12 @@
 #include "progress.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "interrupt.hpp"
+#include "standard_streams.hpp"
 
 namespace poise::app {
 
@@ -16,7 +16,8 @@ constexpr double terminal_interval = 0.1;
 constexpr double plain_interval = 5.0;
 constexpr int bar_width = 24;
 
-/// 12 345 678 B -> "12.3 MB"; other units are counted in thousands too.
+}  // namespace
+
 std::string amount(double value, const std::string& unit) {
   const char* prefixes[] = {"", "k", "M", "G", "T"};
   int step = 0;
@@ -32,8 +33,6 @@ std::string duration(double seconds) {
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
-
-}  // namespace
 
 TerminalObserver::TerminalObserver(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
 
@@ -68,21 +67,13 @@ void TerminalObserver::draw(double seconds) {
     line = fmt::format("{} [{:#<{}}{: <{}}] {:3.0f} %  {}/s  {} left", task_, "", filled, "",
                        bar_width - filled, 100 * share, amount(rate, unit_), duration(left));
   }
-  if (terminal_) {
-    fmt::print(stderr, "\r\x1b[K{}", line);
-    std::fflush(stderr);
-  } else {
-    fmt::print(stderr, "{}\n", line);
-  }
+  write_stderr(terminal_ ? "\r\x1b[K" + line : line + "\n");
   drawn_ = true;
 }
 
 void TerminalObserver::finish() {
   const std::lock_guard lock(mutex_);
-  if (drawn_ && terminal_) {
-    fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
-  }
+  if (drawn_ && terminal_) write_stderr("\r\x1b[K");
 }
 
 bool TerminalObserver::stop_requested() const { return interrupted(); }

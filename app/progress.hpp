@@ -9,6 +9,11 @@
 
 namespace poise::app {
 
+/// 12 345 678 B -> "12.3 MB"; other units are counted in thousands too.
+std::string amount(double value, const std::string& unit);
+/// 75 -> "1 min 15 s".
+std::string duration(double seconds);
+
 /// Shows progress on stderr: on a terminal a bar with rate and time left, elsewhere a plain line every few
 /// seconds; and passes Ctrl-C on to the work.
 class TerminalObserver : public Observer {

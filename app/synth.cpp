@@ -1,15 +1,21 @@
 #include "poise/data/synth.hpp"
 
+#include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "poise/base/error.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/data/split.hpp"
 
 #include "command.hpp"
 #include "dataset_report.hpp"
+#include "estimate.hpp"
+#include "option_values.hpp"
+#include "output_check.hpp"
 
 namespace poise::app {
 
@@ -21,11 +27,51 @@ struct Options {
   std::filesystem::path out;
 };
 
+/// Whether --out names a csv file rather than a folder; Error{usage} for other kinds of files.
+bool wants_csv(const std::filesystem::path& out) {
+  std::string ending = out.extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char* other : {".gz", ".zst", ".tsv", ".txt", ".bz2", ".xz", ".zip", ".json", ".parquet"}) {
+    if (ending == other) {
+      fail(ErrorKind::usage,
+           "synth cannot write {}; --out takes FILE.csv for a plain log, or a folder for prepared data",
+           out.string());
+    }
+  }
+  return ending == ".csv";
+}
+
+/// 0.01234 -> 0.012: a number to type, not above the given one.
+double rounded_down(double number) {
+  const double step = std::pow(10.0, std::floor(std::log10(number)) - 1);
+  return std::floor(number / step) * step;
+}
+
+/// The constants are peak memory and processor time measured at 10 and 17 million interactions.
+void estimate(const SynthOptions& synth, bool csv, const Context& context) {
+  const auto entries = static_cast<double>(synth_size(synth).interactions);
+  constexpr double base = 60e6;
+  const double each = (csv ? 6.5 : 20) + (synth.values ? (csv ? 5 : 13) : 0);
+  const double seconds = (csv ? 2.5e-7 : 3e-7) * entries / std::min(context.execution.threads, 8);
+  const Estimate expected{seconds, base + each * entries};
+  say_estimate(expected, context);
+  const double room = (static_cast<double>(context.memory_limit) - base) / each;
+  const double scale = rounded_down(synth.scale * std::max(room, 1.0) / entries);
+  refuse_if_too_large(expected, context, fmt::format("--scale {:.2g} fits", scale));
+}
+
 void run(const Options& options, const Context& context) {
   SynthOptions synth = options.synth;
   synth.shape = parse_synth_shape(options.like);
+  const bool csv = wants_csv(options.out);
+  estimate(synth, csv, context);
+  if (csv) {
+    check_file_can_be_written(options.out);
+  } else {
+    check_folder_can_be_written(options.out);
+  }
   Csr matrix = synthesize(synth, context.execution);
-  if (options.out.extension() == ".csv") {
+  if (csv) {
     const Json result = {{"users", matrix.rows}, {"items", matrix.cols}, {"interactions", matrix.entries()}};
     write_synth_csv(options.out, matrix.view(), synth.seed, context.execution);
     context.print(result, fmt::format("{} users x {} items, {} interactions\n", grouped(matrix.rows),
@@ -47,7 +93,7 @@ Run setup_synth(CLI::App& parser) {
       ->required()
       ->check(CLI::IsMember({"ml-20m", "netflix", "msd", "demo"}));
   parser.add_option("--scale", options->synth.scale, "Multiplies the users")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   parser.add_option("--seed", options->synth.seed, "Seed; the same one gives the same bytes")
       ->capture_default_str();

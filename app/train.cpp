@@ -7,6 +7,8 @@
 #include "poise/io/model_file.hpp"
 #include "poise/model/popularity.hpp"
 
+#include "output_check.hpp"
+
 namespace poise::app {
 
 TrainReport train_popularity(const TrainOptions& options, const LoadedDataset& data,
@@ -52,6 +54,7 @@ TrainReport train_popularity(const TrainOptions& options, const LoadedDataset& d
 namespace {
 
 void run(const TrainOptions& options, const Context& context) {
+  check_file_can_be_written(options.out);
   const Stopwatch watch;
   const LoadedDataset data = read_dataset(options.data, context.execution);
   const double load = watch.seconds();

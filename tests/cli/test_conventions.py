@@ -3,6 +3,7 @@ import json
 import os
 import pty
 import subprocess
+import tomllib
 
 import pytest
 
@@ -42,9 +43,69 @@ def test_help_shows_examples(poise, command):
     ("doctor", "--threads", "many"),
     ("doctor", "--memory-limit", "lots"),
     ("completion", "fish"),
+    ("prepare", "x", "--out", "y", "--target-share", "nan"),
+    ("prepare", "x", "--out", "y", "--keep-above", "nan"),
+    ("prepare", "x", "--out", "y", "--keep-above", "-inf"),
+    ("prepare", "x", "--out", "y", "--keep-above", "1e999"),
+    ("prepare", "x", "--out", "y", "--columns", "a,b,c,d"),
+    ("prepare", "x", "--out", "y", "--columns", "a,,c"),
+    ("prepare", "x", "--out", ""),
+    ("prepare", "", "--out", "y"),
+    ("prepare", "x", "--out", "y", "--export-pro-sg", ""),
+    ("prepare", "x", "--out", "y", "--split", "given", "--test", ""),
+    ("prepare", "x", "--out", "y", "--seed", "-1"),
+    ("synth", "--like", "demo", "--scale", "inf", "--out", "y"),
+    ("synth", "--like", "demo", "--scale", "nan", "--out", "y"),
+    ("synth", "--like", "demo", "--out", ""),
+    ("train", "x", "--model", "popularity", "--out", ""),
+    ("evaluate", "x", "y", "--per-user", ""),
+    ("doctor", "--memory-limit", "0"),
+    ("doctor", "--memory-limit", "63M"),
+    ("doctor", "--memory-limit", "-1G"),
+    ("doctor", "--memory-limit", "1X"),
+    ("doctor", "--memory-limit", "1e400G"),
+    ("doctor", "--seed", "x"),
+    ("help", "frobnicate"),
 ])
 def test_bad_flags(poise, arguments):
-    poise(*arguments, code=2)
+    assert len(poise(*arguments, code=2).err) < 300, "a sentence"
+
+
+@pytest.mark.parametrize("text, size", [("1.5G", 3 << 29), ("64M", 64 << 20), ("100mb", 100 << 20), ("1 GiB", 1 << 30),
+                                        ("0.5T", 1 << 39), ("100000000", 10**8), ("200000K", 200000 << 10)])
+def test_memory_limit_units(poise, text, size):
+    assert poise("doctor", "--memory-limit", text, "--json").json["memory_limit_bytes"] == size
+
+
+@pytest.mark.parametrize("name", ["x.csv.gz", "x.zst", "x.tsv", "x.TXT"])
+def test_synth_writes_no_such_file(poise, tmp_path, name):
+    assert ".csv" in poise("synth", "--like", "demo", "--out", tmp_path / name, code=2).err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_synth_csv_in_capitals(poise, tmp_path):
+    poise("synth", "--like", "demo", "--scale", "0.1", "--out", tmp_path / "X.CSV")
+    assert (tmp_path / "X.CSV").read_text().startswith("user,item\n")
+
+
+def test_columns_leave_the_input_alone(poise, tmp_path, log):
+    first = poise("prepare", "--columns", "user,item", log, "--out", tmp_path / "a", "--json").json
+    second = poise("prepare", log, "--out", tmp_path / "b", "--columns", "user,item", "--json").json
+    assert first == second
+
+
+def test_seed_is_a_shared_flag(poise, tmp_path, data, model):
+    poise("train", data, "--model", "popularity", "--seed", 7, "--out", tmp_path / "seeded")
+    assert (tmp_path / "seeded").read_bytes() == model.read_bytes()
+    poise("evaluate", model, data, "--seed", 7)
+
+
+def test_evaluation_on_other_data(poise, tmp_path, log, data, model):
+    same = poise("evaluate", model, data, "--json")
+    assert same.json["same_data"] is True and "other data" not in same.err
+    poise("prepare", log, "--out", tmp_path / "other", "--target-share", "0.4")
+    other = poise("evaluate", model, tmp_path / "other", "--json")
+    assert other.json["same_data"] is False and "other data" in other.err
 
 
 def test_contradicting_flags(poise, tmp_path, log):
@@ -79,7 +140,7 @@ def test_json_keys(poise, tmp_path, log, data, model):
                             "iterations", "rounds", "converged", "seconds", "peak_bytes"}
     assert trained["seconds"]["total"] > 0 and trained["peak_bytes"] > 0
     evaluated = poise("evaluate", model, data, "--metrics", "coverage@5,map@3", "--json").json
-    assert set(evaluated) == {"users", "users_without_targets", "metrics", "seconds"}
+    assert set(evaluated) == {"users", "users_without_targets", "metrics", "same_data", "seconds"}
     assert evaluated["metrics"]["coverage@5"]["stderr"] is None
     assert evaluated["metrics"]["map@3"]["stderr"] >= 0
     assert poise("info", data, "--json").json["interactions"] == prepared["interactions"]
@@ -107,6 +168,57 @@ def test_config_file(poise, tmp_path, log):
     (tmp_path / "typo.toml").write_text("min-user-itms = 8\n")
     assert "itms" in poise("prepare", log, "--out", tmp_path / "d", "--config", tmp_path / "typo.toml", code=2).err
     poise("prepare", log, "--out", tmp_path / "d", "--config", tmp_path / "missing.toml", code=3)
+
+
+@pytest.mark.parametrize("line, what", [
+    ("[x]", "[x]"),
+    ("bogus", "NAME = VALUE"),
+    ("split = none", "quotes"),
+    ("split = ", "missing"),
+    ('split = "none', "quote"),
+    ('split = "no\\qne"', "backslash"),
+    ('columns = ["a" "b"]', "commas"),
+    ('split = "none" x', "follows"),
+    ('min-user-items = -1', "--min-user-items"),
+    ('split = "sideways"', "--split"),
+    ('k-core = "perhaps"', "true or false"),
+    ('print-config = true', "print-config"),
+    ('k-core = true\nk-core = true', "second"),
+])
+def test_config_errors_name_file_and_line(poise, tmp_path, log, line, what):
+    (tmp_path / "options.toml").write_text("# a comment\nthreads = 1\n" + line + "\n")
+    error = poise("prepare", log, "--out", tmp_path / "a", "--config", tmp_path / "options.toml", code=2).err
+    assert what in error and "options.toml: line " + ("4" if "second" in what else "3") in error
+
+
+def test_config_file_is_toml(poise, tmp_path, log):
+    text = f"""# how
+INPUT = '{log}'   # where from
+"out" = "{tmp_path}/d\\u0061ta"
+columns = [
+  "user",  # first
+  'item', "rating",
+]
+min-user-items = 1_0
+k-core = true
+"""
+    (tmp_path / "options.toml").write_bytes(text.replace("\n", "\r\n").encode())
+    first = poise("prepare", "--config", tmp_path / "options.toml", "--json").json
+    second = poise("prepare", log, "--out", tmp_path / "b", "--columns", "user,item,rating", "--min-user-items", 10, "--k-core",
+                   "--json").json
+    assert first == second and (tmp_path / "data").exists()
+    (tmp_path / "text.toml").write_text('columns = "user,item,rating"\nmin-user-items = 10\nk-core = true')
+    assert poise("prepare", log, "--out", tmp_path / "c", "--config", tmp_path / "text.toml", "--json").json == first
+
+
+@pytest.mark.parametrize("delimiter", ["#", "'", '"', "\\t", "\t", "\\", "::", "[,]", "1", "é", "a'\"#"])
+def test_print_config_keeps_any_text(poise, tmp_path, delimiter):
+    def printed(*arguments):
+        return poise("prepare", *arguments, "--print-config").out
+    text = printed("x", "--out", "007", "--delimiter=" + delimiter)
+    (tmp_path / "printed.toml").write_text(text)
+    assert printed("--config", tmp_path / "printed.toml") == text
+    assert tomllib.loads(text)["delimiter"] == delimiter or delimiter == "1"
 
 
 def test_print_config_is_a_config_file(poise, tmp_path, log):
@@ -178,6 +290,33 @@ def test_progress_bar_only_on_a_terminal(tmp_path):
         shown += part
     assert process.wait() == 0
     assert b"\r" in shown and b"% " in shown and b"left" in shown
+
+
+def test_messages_that_cannot_be_written(tmp_path, log):
+    """The work counts, not who listens."""
+    for k, redirection in enumerate(("2>&-", "2>/dev/full", "<&- 2>&-")):
+        for arguments, code in ((f"prepare '{log}' --out '{tmp_path / str(k)}'", 0), ("frobnicate", 2), ("doctor --threads x", 2), ("", 2)):
+            command = f"'{PROGRAM}' {arguments} {redirection}"
+            process = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE)
+            assert process.returncode == code, command
+        assert (tmp_path / str(k) / "data.poise").exists()
+
+
+def test_results_that_cannot_be_written(log):
+    for arguments in (["--help"], ["--version"], ["prepare", "--help"], ["help", "train"], ["completion", "bash"], ["doctor"],
+                      ["doctor", "--json"], ["doctor", "--print-config"]):
+        full = subprocess.run([PROGRAM, *arguments], stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True)
+        assert full.returncode == 4 and "standard output" in full.stderr, arguments
+    closed = subprocess.run(["bash", "-c", f"'{PROGRAM}' doctor >&-"], stderr=subprocess.PIPE, text=True)
+    assert closed.returncode == 4 and "standard output" in closed.stderr
+
+
+def test_help_of_a_command(poise):
+    assert poise("help", "prepare").out == poise("prepare", "--help").out
+
+
+def test_completion_as_json(poise):
+    assert poise("completion", "bash", "--json").json == {"bash": poise("completion", "bash").out}
 
 
 def test_closed_output(model):

@@ -1,23 +1,22 @@
 #include "poise/base/memory.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <string>
 
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "poise/base/cgroup.hpp"
+
 namespace poise {
 
+std::uint64_t machine_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 std::uint64_t total_memory() {
-  std::uint64_t total =
-      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file(path);
-    std::uint64_t limit = 0;  // "max" does not parse, and then nothing limits
-    if (file >> limit && limit > 0) total = std::min(total, limit);
-  }
-  return total;
+  const std::uint64_t machine = machine_memory();
+  return std::min(machine, cgroup_limits().memory.value_or(machine));
 }
 
 std::uint64_t peak_memory() {

@@ -4,7 +4,10 @@
 
 namespace poise {
 
-/// The memory this process may use in all: the machine's, or its control group's limit where that is lower.
+/// The machine's memory.
+std::uint64_t machine_memory();
+
+/// The memory this process may use in all: the machine's, or its control groups' limit where that is lower.
 std::uint64_t total_memory();
 
 /// The most memory this process has held so far.

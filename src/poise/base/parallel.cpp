@@ -1,24 +1,44 @@
 #include "poise/base/parallel.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <exception>
 #include <mutex>
 
 #include <sched.h>
 
+#include "poise/base/cgroup.hpp"
+
 namespace poise {
 
-int Execution::default_threads() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+int usable_cores() {
+  // The size of the set has to be at least the kernel's, which is not told.
+  for (int cores = 1024; cores <= (1 << 20); cores *= 2) {
+    cpu_set_t* const set = CPU_ALLOC(cores);
+    if (set == nullptr) return 1;
+    const std::size_t size = CPU_ALLOC_SIZE(cores);
+    const bool known = sched_getaffinity(0, size, set) == 0;
+    const bool too_small = !known && errno == EINVAL;
+    const int count = known ? CPU_COUNT_S(size, set) : 0;
+    CPU_FREE(set);
+    if (!too_small) return std::max(1, count);
+  }
   return 1;
+}
+
+int Execution::default_threads() {
+  const int cores = usable_cores();
+  return std::min(cores, cgroup_limits().cpus.value_or(cores));
 }
 
 void for_each_tile(std::int64_t tiles, int threads, const std::function<void(std::int64_t)>& body) {
   std::mutex mutex;
   std::exception_ptr error;
   std::atomic<std::int64_t> failed = tiles;  // the lowest tile that threw
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1 && tiles > 1)
+  // More threads than tiles would only be started; and where one cannot be started, libgomp ends the program.
+  const auto used = static_cast<int>(std::clamp<std::int64_t>(tiles, 1, std::max(threads, 1)));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(used) if (used > 1)
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
     if (tile > failed.load(std::memory_order_relaxed)) continue;
     try {

@@ -12,9 +12,12 @@ struct Execution {
   int threads = default_threads();
   Observer* observer = nullptr;
 
-  /// The cores this process may use.
+  /// The cores this process may use, or the CPU time its control groups grant it where that is less.
   static int default_threads();
 };
+
+/// The cores this process may run on (its affinity mask).
+int usable_cores();
 
 /// Runs body(0), ..., body(tiles - 1), each on one thread, at most `threads` at a time. Tiles are handed
 /// out in index order. If bodies throw, the exception of the lowest throwing tile is rethrown after the

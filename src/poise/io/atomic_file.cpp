@@ -28,8 +28,24 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
+/// The beginning of the temporary files' names. Long names are cut so that what follows still fits; the files
+/// of two targets are then told apart by the writers' numbers alone.
 std::string temporary_prefix(const std::filesystem::path& path) {
-  return fmt::format(".{}.", path.filename().string());
+  constexpr std::size_t longest = 200;  // of the 255 bytes that file systems allow
+  return fmt::format(".{}.", path.filename().string().substr(0, longest));
+}
+
+/// Where a chain of symbolic links ends, whether or not there is a file; the path itself when it is no link.
+std::filesystem::path follow_links(std::filesystem::path path) {
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    constexpr int most = 40;  // as the kernel
+    if (links == most) fail_to_write(path, ELOOP);
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) fail_to_write(path, error.value());
+    path = folder_of(path) / target;  // an absolute target replaces the folder
+  }
+  return path;
 }
 
 /// `.NAME.PID-NUMBER.partial`: the number tells apart the files that one process writes.
@@ -82,11 +98,13 @@ void sync_folder(const std::filesystem::path& path) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(follow_links(std::move(path))) {
   if (!path_.has_filename())
     fail(ErrorKind::resources, "cannot write \"{}\": not a file name", path_.string());
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path_, ignored);
+  std::error_code error;
+  const auto status = std::filesystem::status(path_, error);
+  // The temporary file's name may be short enough where the target's is not.
+  if (error == std::errc::filename_too_long) fail_to_write(path_, ENAMETOOLONG);
   // The rename would put a plain file in the place of a device or a pipe.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     fail(ErrorKind::resources, "cannot write {}: it exists and is not a regular file", path_.string());

@@ -8,8 +8,9 @@
 namespace poise {
 
 /// A file that appears whole or not at all: bytes go to a temporary file beside `path`, and commit() makes
-/// them durable (fsync) and renames it into place. Destroyed without commit() it leaves nothing behind.
-/// Failures to write throw Error{resources} naming the path and the reason.
+/// them durable (fsync) and renames it into place. A symbolic link stays: what it points to is written.
+/// Destroyed without commit() it leaves nothing behind. Failures to write throw Error{resources} naming the
+/// path and the reason.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);

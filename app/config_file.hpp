@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace poise::app {
+
+/// Config files: NAME = VALUE lines in TOML, where a value is text in "" or '', a number, true, false or a
+/// list of these, and # begins a comment. Tables mean nothing here and are refused. What is not such a file
+/// throws CLI::ConfigError with its line.
+class ConfigFile : public CLI::Config {
+ public:
+  explicit ConfigFile(const CLI::App& parser) : parser_(&parser) {}
+
+  /// The options as a config file that reads back the same, defaults included; those with neither value nor
+  /// default are left out.
+  std::string to_config(const CLI::App* parser, bool defaults, bool descriptions,
+                        std::string prefix) const override;
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
+
+  /// The line that sets an option; 0 when none does.
+  [[nodiscard]] int line_of(const std::string& name) const;
+
+ private:
+  const CLI::App* parser_;
+  mutable std::map<std::string, int> lines_;
+};
+
+}  // namespace poise::app

@@ -1,0 +1,33 @@
+#include "standard_streams.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "poise/base/error.hpp"
+
+namespace poise::app {
+
+void fill_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free descriptor is the one that open() gives.
+    if (::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY) != stream) return;
+  }
+}
+
+void write_stderr(std::string_view text) noexcept {
+  const std::size_t ignored = std::fwrite(text.data(), 1, text.size(), stderr);
+  static_cast<void>(ignored);
+  std::fflush(stderr);
+}
+
+void write_stdout(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  if (errno != EPIPE) fail(ErrorKind::resources, "cannot write to standard output: {}", std::strerror(errno));
+}
+
+}  // namespace poise::app
