@@ -151,7 +151,7 @@ TEST(SplitNone, SaysWhyNoUserIsLeft) {
   EXPECT_THAT(message(nothing, {}), AllOf(HasSubstr("--keep-above"), Not(HasSubstr("--min-user-items"))));
   nothing.below_threshold = 0;
   nothing.empty_ids = 3;
-  EXPECT_THAT(message(nothing, {}), AllOf(HasSubstr("3 have an empty"), Not(HasSubstr("--"))));
+  EXPECT_THAT(message(nothing, {}), AllOf(HasSubstr("3 rows have an empty"), Not(HasSubstr("--"))));
   const std::string given =
       testing::error_message(ErrorKind::input, [&] { split_given(nothing, {}, example_log(), {}); });
   EXPECT_THAT(given, Not(HasSubstr("filter")));

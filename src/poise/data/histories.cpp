@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -59,7 +60,10 @@ std::int64_t merge_repeats(std::span<std::int32_t> items, std::span<float> value
       sums.push_back(value);
     }
   }
-  for (std::size_t k = 0; k < values.size() && k < sums.size(); ++k) values[k] = static_cast<float>(sums[k]);
+  constexpr double most = std::numeric_limits<float>::max();
+  constexpr float beyond = std::numeric_limits<float>::infinity();
+  for (std::size_t k = 0; k < values.size() && k < sums.size(); ++k)
+    values[k] = std::abs(sums[k]) <= most ? static_cast<float>(sums[k]) : beyond;
   return count;
 }
 

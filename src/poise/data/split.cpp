@@ -41,11 +41,12 @@ Grouped group_and_filter(const Interactions& log, const Filters& filters, const 
   }
   if (log.below_threshold > 0) {
     fail(ErrorKind::input,
-         "no row is left: no value is above the threshold ({} rows dropped); lower --keep-above",
+         "no user is left: no value is above the threshold ({} rows dropped); lower --keep-above",
          log.below_threshold);
   }
   fail(ErrorKind::input,
-       "no row is left: {} have an empty user or item id and {} are bad lines; check columns and delimiter",
+       "no user is left: {} rows have an empty user or item id and {} lines are bad; check columns and "
+       "delimiter",
        log.empty_ids, log.skipped_lines);
 }
 
