@@ -27,8 +27,6 @@ struct Context {
 
   /// The result: the JSON object with --json, otherwise the text.
   void print(const Json& json_result, std::string_view text) const;
-  /// A piece of the result as it is; for commands with formats of their own.
-  void write(std::string_view text) const;
   /// A message for people, on stderr.
   void say(std::string_view message) const;
 };

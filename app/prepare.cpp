@@ -47,7 +47,6 @@ struct Options {
   bool skip_bad_lines = false;
 };
 
-constexpr double rating_threshold = 3.5;
 constexpr std::int64_t default_min_user_items = 5;
 
 /// Refuses a flag that the rest of the command line makes meaningless.
@@ -67,19 +66,17 @@ void refuse_filters(const Options& options, std::string_view reason) {
   refuse(options.k_core, "--k-core", reason);
 }
 
-LogOptions log_options(const Options& options, LogFormat format) {
+LogOptions log_options(const Options& options) {
   LogOptions result;
-  result.format = format;
+  result.format = parse_log_format(options.format);
   if (!options.columns.empty()) result.columns = split_at_commas(options.columns);
-  result.delimiter = options.delimiter == "\\t" ? "\t" : options.delimiter;
+  result.delimiter = options.delimiter;
   result.header = options.header == "yes"  ? Header::yes
                   : options.header == "no" ? Header::no
                                            : Header::automatic;
-  result.keep_above = options.keep_above;
-  if (!result.keep_above && (format == LogFormat::movielens || format == LogFormat::netflix)) {
-    result.keep_above = rating_threshold;
-  }
   result.skip_bad_lines = options.skip_bad_lines;
+  result.format = resolve_log_format(options.inputs, result);
+  result.keep_above = options.keep_above ? options.keep_above : usual_threshold(result);
   return result;
 }
 
@@ -132,16 +129,21 @@ Dataset split_log(const Options& options, const Interactions& log, const Executi
   return split_users(log, filters, split, execution);
 }
 
-Dataset read_logs(const Options& options, LogFormat format, const Execution& execution) {
-  const LogOptions reading = log_options(options, format);
-  if (options.split != "given")
-    return split_log(options, read_log(options.inputs, reading, execution), execution);
+Dataset read_logs(const Options& options, const LogOptions& reading, const Context& context) {
+  const auto read = [&](const std::vector<fs::path>& inputs) {
+    Interactions log = read_log(inputs, reading, context.execution);
+    context.say(fmt::format("{} read as {}", inputs.front().string(), log.reading));
+    return log;
+  };
+  if (options.split != "given") return split_log(options, read(options.inputs), context.execution);
   const auto read_optional = [&](const fs::path& path) -> std::optional<Interactions> {
     if (path.empty()) return std::nullopt;
-    return read_log({path}, reading, execution);
+    return read({path});
   };
-  const Interactions train = read_log(options.inputs, reading, execution);
-  return split_given(train, read_optional(options.validation), read_optional(options.test), execution);
+  const Interactions train = read(options.inputs);
+  const std::optional<Interactions> validation = read_optional(options.validation);
+  const std::optional<Interactions> test = read_optional(options.test);
+  return split_given(train, validation, test, context.execution);
 }
 
 /// The bytes of a log, of all files in a folder; what is compressed counts with a usual factor.
@@ -183,7 +185,7 @@ void write_results(const Options& options, const Dataset& dataset, const Executi
   if (folder.empty()) return write_dataset(options.out, dataset, execution);
   const bool fresh = !fs::exists(folder);
   try {
-    write_pro_sg(folder, dataset, options.export_values);
+    write_pro_sg(folder, dataset, options.export_values, execution);
     write_dataset(options.out, dataset, execution);
   } catch (...) {
     std::error_code ignored;
@@ -200,11 +202,11 @@ void run(const Options& options, const Context& context) {
   check_folder_can_be_written(options.out);
   if (!options.export_pro_sg.empty()) check_folder_can_be_written(options.export_pro_sg);
   estimate(options, context);
-  const LogFormat named = parse_log_format(options.format);
-  const LogFormat format = named == LogFormat::automatic ? detect_log_format(options.inputs) : named;
-  if (named == LogFormat::automatic) context.say(fmt::format("format: {}", log_format_name(format)));
-  const Dataset dataset = format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
-                                                      : read_logs(options, format, context.execution);
+  const LogOptions reading = log_options(options);
+  if (reading.format == LogFormat::pro_sg)
+    context.say(fmt::format("{} read as pro-sg", options.inputs.front().string()));
+  const Dataset dataset = reading.format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
+                                                              : read_logs(options, reading, context);
   write_results(options, dataset, context.execution);
   context.print(dataset_json(dataset), dataset_text(dataset));
   context.say(fmt::format("written to {}", options.out.string()));

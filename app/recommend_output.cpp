@@ -7,6 +7,7 @@
 #include "poise/recommend/explain.hpp"
 
 #include "csv.hpp"
+#include "standard_streams.hpp"
 
 namespace poise::app {
 
@@ -114,11 +115,11 @@ void print_recommendations(const LoadedModel& model, const RecommendHistories& i
       text += to_table(list, items);
     }
     if (text.size() < flush_bytes) continue;
-    context.write(text);
+    write_stdout(text);
     text.clear();
   }
   if (format == OutputFormat::json) text += batch ? "]}\n" : "\n";
-  context.write(text);
+  write_stdout(text);
 }
 
 void print_similar(const Ids& items, std::int32_t item, const RankedLists& list, OutputFormat format,
@@ -127,10 +128,10 @@ void print_similar(const Ids& items, std::int32_t item, const RankedLists& list,
   for (std::int64_t r = 0; r < list.size(0); ++r)
     similar.push_back({.item = items[list.items(0)[r]], .score = list.scores(0)[r], .because = {}});
   if (format == OutputFormat::json) {
-    context.write(to_text({{"item", items[item]}, {"similar", to_json(similar, items, false)}}) + "\n");
+    write_stdout(to_text({{"item", items[item]}, {"similar", to_json(similar, items, false)}}) + "\n");
   } else {
-    context.write(format == OutputFormat::csv ? "item,score\n" + to_csv(similar, "")
-                                              : to_table(similar, items));
+    write_stdout(format == OutputFormat::csv ? "item,score\n" + to_csv(similar, "")
+                                             : to_table(similar, items));
   }
 }
 

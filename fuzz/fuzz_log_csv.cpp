@@ -1,6 +1,7 @@
 #include <array>
 
 #include "poise/data/log_format.hpp"
+#include "poise/data/log_reader.hpp"
 
 #include "log_fuzz.hpp"
 
@@ -20,6 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((choice & 32U) != 0) options.columns = {"3", "1"};
   if ((choice & 64U) != 0) options.columns = {"user", "item"};
   poise::fuzz::read_in_every_way(bytes, options);
-  poise::logs::detect_format("ratings.dat", bytes, (choice & 128U) != 0);
+  // The same file as the program would take it: with the format detected, which is to throw nothing.
+  options = {};
+  options.format = poise::logs::detect_format("ratings.dat", bytes, true);
+  poise::logs::detect_format("ratings.dat", bytes, false);
+  if ((choice & 128U) != 0) options.keep_above = poise::usual_threshold(options);
+  poise::fuzz::read_in_every_way(bytes, options);
   return 0;
 }

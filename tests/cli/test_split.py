@@ -29,18 +29,25 @@ def random_log(seed, users, items, ids):
     ("mixed", lambda k: str(k) if k % 9 else f"x{k}"),
     ("unicode", lambda k: "äöü日本語"[k % 6] + str(k)),
 ])
-@pytest.mark.parametrize("held_out, seed, share", [(20, 98765, 0.2), (7, 3, 0.35)])
-def test_equals_numpy(poise, tmp_path, name, ids, held_out, seed, share):
+@pytest.mark.parametrize("held_out, seed, share, min_user_items, min_item_users", [
+    (20, 98765, 0.2, 5, 3),
+    (7, 3, 0.35, 5, 3),
+    (7, 3, 0.35, 0, 30),  # leaves users without any item, who are dropped though no least number is asked for
+])
+def test_equals_numpy(poise, tmp_path, name, ids, held_out, seed, share, min_user_items, min_item_users):
     rows = random_log(name + str(seed), 150, 80, ids)
     (tmp_path / "log.csv").write_text("user,item\n" + "".join(f"{u},{i}\n" for u, i in rows))
     result = poise("prepare", tmp_path / "log.csv", "--out", tmp_path / "data", "--held-out-users", held_out, "--seed", seed,
-                   "--target-share", share, "--min-item-users", 3, "--export-pro-sg", tmp_path / "pro_sg", "--json").json
-    expected, outside = liang.split(rows, held_out, seed, share, min_item_users=3)
+                   "--target-share", share, "--min-user-items", min_user_items, "--min-item-users", min_item_users,
+                   "--export-pro-sg", tmp_path / "pro_sg", "--json").json
+    expected, outside = liang.split(rows, held_out, seed, share, min_user_items, min_item_users)
     assert liang.read_exported(tmp_path / "pro_sg") == expected
     assert result["outside_catalogue"] == outside
     assert result["duplicates"] == len(rows) - len(set(rows))
     assert result["interactions"] == sum(len(v) for k, v in expected.items() if k.endswith(".csv"))
     assert result["test"]["users"] == result["validation"]["users"] == held_out
+    if min_user_items == 0:
+        assert result["users"] < len({u for u, _ in rows})
 
 
 def test_export_reads_back_the_same(poise, tmp_path, log):

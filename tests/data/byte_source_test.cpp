@@ -7,6 +7,7 @@
 
 #include "poise/base/error.hpp"
 
+#include "support/expect_error.hpp"
 #include "support/log_data.hpp"
 #include "support/test_data.hpp"
 
@@ -78,6 +79,13 @@ TEST(ByteSource, RefusesCorruptDataAndTrailingGarbage) {
   std::string stored = gzip(some_text(300));
   stored[stored.size() - 6] ^= 1;  // the checksum
   EXPECT_THROW(read_all(stored), Error);
+}
+
+TEST(ByteSource, SaysWhatToDoAboutALargeWindow) {
+  // The head of a frame that declares a window of 2 GiB (zstd --long=31).
+  const std::string stored("\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", 9);
+  const std::string message = error_message(ErrorKind::input, [&] { read_all(stored); });
+  EXPECT_THAT(message, HasSubstr("--long=27"));
 }
 
 TEST(ByteSource, NamesMissingFilesAndFolders) {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/errors.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_dataset.hpp"
 
 namespace poise {
@@ -98,6 +98,12 @@ TEST(Dataset, BorrowedRowsMustBeTheTrainingRows) {
     changes[k](dataset);
     error_message(ErrorKind::input, [&] { validate(dataset); });
   }
+}
+
+TEST(Dataset, NamesItsSplits) {
+  EXPECT_EQ(to_string(SplitKind::users), "users");
+  EXPECT_EQ(to_string(SplitKind::given), "given");
+  EXPECT_EQ(to_string(SplitKind::none), "none");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "data/log_of.hpp"
+#include "support/expect_error.hpp"
 
 namespace poise {
 namespace {
@@ -31,6 +32,40 @@ TEST(GroupByUser, AddsManyValuesWithoutLosingThem) {
   const Histories histories = group_by_user(log_of(rows), {});
   EXPECT_FLOAT_EQ(histories.value[0], 2000.0F);
   EXPECT_EQ(histories.value[1], 16'778'216.0F);
+}
+
+TEST(GroupByUser, RefusesSumsBeyondFloat) {
+  const Interactions log = log_of({{"a", "x", 1}, {"b", "y", 3e38F}, {"b", "z", 1}, {"b", "y", 3e38F}});
+  const std::string message =
+      testing::error_message(ErrorKind::input, [&] { group_by_user(log, {.threads = 2}); });
+  EXPECT_NE(message.find("user 'b' and item 'y'"), std::string::npos) << message;
+}
+
+TEST(GroupByUser, MergesAlikeInEveryTile) {
+  Interactions log;
+  for (int u = 0; u < 10'000; ++u) log.users.push_back(std::to_string(u));
+  for (int i = 0; i < 7; ++i) log.items.push_back(std::to_string(i));
+  for (int u = 0; u < 10'000; ++u) {
+    for (int k = 0; k < 5; ++k) {
+      log.user.push_back(u);
+      log.item.push_back((u + k * k) % 7);  // the squares 0, 1, 4, 2, 2: one repeat each
+    }
+  }
+  for (const int threads : {1, 3}) {
+    const Histories histories = group_by_user(log, {.threads = threads});
+    EXPECT_EQ(histories.duplicates, 10'000);
+    for (std::int64_t u = 0; u < histories.users(); ++u) ASSERT_EQ(histories.user(u).size(), 4U) << u;
+  }
+}
+
+TEST(ApplyFilters, DropUsersLeftWithNothing) {
+  const Interactions log = log_of({{"a", "x"}, {"b", "x"}, {"c", "y"}});
+  const Histories histories = group_by_user(log, {});
+  for (const bool k_core : {false, true}) {
+    const Kept kept = apply_filters(histories, {.min_item_users = 2, .k_core = k_core});
+    EXPECT_EQ(kept.users, (std::vector<bool>{true, true, false}));
+    EXPECT_EQ(kept.items, (std::vector<bool>{true, false}));
+  }
 }
 
 TEST(ApplyFilters, ItemsOnceThenUsersOnce) {

@@ -78,8 +78,14 @@ TEST(NetflixLog, DropsRatingsOfAMovieWithoutId) {
 }
 
 TEST(NetflixLog, NamesBadLines) {
+  LogOptions skipping = netflix();
+  skipping.skip_bad_lines = true;
   for (const std::string line : {"7", "7,x", "7,", "7,nan", "\xff,3", "7,2:"}) {
-    EXPECT_THAT(error_of("1:\n7,3\n" + line + "\n", netflix(), 4).what(), HasSubstr("log:3: ")) << line;
+    const std::string text = "1:\n7,3\n" + line + "\n8,4\n";
+    EXPECT_THAT(error_of(text, netflix(), 4).what(), HasSubstr("log:3: ")) << line;
+    const Interactions log = read_text(text, skipping, 4);
+    EXPECT_EQ(log.skipped_lines, 1) << line;
+    EXPECT_THAT(rows_of(log), ElementsAre("7|1|3", "8|1|4"));
   }
   EXPECT_THAT(error_of(std::string("1:\n7,3\0\n", 8), netflix()).what(),
               HasSubstr("log:2: the line holds a NUL"));

@@ -1,12 +1,20 @@
 #include "poise/data/log_reader.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <fstream>
 #include <string>
+#include <system_error>
+#include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "support/expect_error.hpp"
 #include "support/log_data.hpp"
 #include "support/test_data.hpp"
 
@@ -170,6 +178,68 @@ TEST(ReadLog, ReportsProgressAndStopsWhenAsked) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::interrupted);
   }
+}
+
+TEST(ReadLog, ReadsNamedPipes) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::ofstream pipe(path);
+    for (int k = 0; k < 3; ++k) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      pipe << std::string(50'000, 'u') << k << "\n" << k << ",i,1\n" << std::flush;
+    }
+  });
+  const Interactions log = read_log({path}, {.header = Header::no, .skip_bad_lines = true}, {});
+  writer.join();
+  EXPECT_EQ(log.rows(), 3);
+  EXPECT_EQ(log.skipped_lines, 3);
+}
+
+TEST(ReadLog, StopsWhileItWaitsForAPipe) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  for (const bool with_writer : {false, true}) {
+    Stopper observer;
+    std::thread stopper([&] {
+      const int pipe = with_writer ? ::open(path.c_str(), O_RDWR) : -1;
+      std::this_thread::sleep_for(std::chrono::milliseconds(150));
+      observer.stop = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      if (with_writer) ::close(pipe);
+    });
+    error_message(ErrorKind::interrupted,
+                  [&] { read_log({path}, {}, {.threads = 2, .observer = &observer}); });
+    stopper.join();
+  }
+}
+
+class Thrower final : public Observer {
+ public:
+  void advance(std::uint64_t /*amount*/) override {
+    throw std::system_error(std::make_error_code(std::errc::io_error), "of the observer");
+  }
+};
+
+TEST(ReadLog, TakesNoOtherErrorForOneOfThreads) {
+  const TemporaryFolder folder;
+  write_file(folder / "log.csv", "u,i,1\n");
+  Thrower observer;
+  try {
+    read_log({folder / "log.csv"}, {}, {.threads = 2, .observer = &observer});
+    ADD_FAILURE();
+  } catch (const std::system_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("of the observer"));
+  }
+}
+
+TEST(ReadLog, RefusesLinesThatEndWithCarriageReturnsAlone) {
+  for (const LogFormat format : {LogFormat::csv, LogFormat::adjacency, LogFormat::netflix}) {
+    EXPECT_THAT(error_of("u,i,1\rv,i,2\r", {.format = format}).what(), HasSubstr("CR alone"));
+  }
+  EXPECT_EQ(read_text("u,i,1\r").rows(), 1) << "one line may end so";
 }
 
 TEST(ReadLog, ReadsTheOnlineRetailLog) {

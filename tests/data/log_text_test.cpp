@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "poise/data/log/text.hpp"
+#include "poise/data/numbers.hpp"
 
 namespace poise::testing {
 namespace {
 
 using logs::is_utf8;
-using logs::parse_number;
 
 TEST(LogText, ParsesNumbersAsFromCharsDoes) {
   for (const std::string text :
@@ -21,11 +21,22 @@ TEST(LogText, ParsesNumbersAsFromCharsDoes) {
     EXPECT_EQ(parse_number(text), expected) << text;
   }
   EXPECT_EQ(parse_number(" 4 "), 4);
+  EXPECT_EQ(parse_number("+4"), 4);
+  EXPECT_EQ(parse_number(" +0.5"), 0.5);
   EXPECT_EQ(parse_number("1e-999"), 0);
   EXPECT_TRUE(std::isinf(parse_number("1e999").value()));
   EXPECT_TRUE(std::isnan(parse_number("nan").value()));
-  for (const char* text : {"", " ", ".", "-", "x", "1x", "1.2.3", "1,5", "0x10", "--1", "1 2"}) {
+  for (const char* text :
+       {"", " ", ".", "-", "x", "1x", "1.2.3", "1,5", "0x10", "--1", "1 2", "+", "++1", "+-1", "-+1"}) {
     EXPECT_FALSE(parse_number(text)) << text;
+  }
+}
+
+TEST(LogText, ParsesWholeNumbersOfDigitsAlone) {
+  EXPECT_EQ(parse_whole_number("0", 10), 0);
+  EXPECT_EQ(parse_whole_number("010", 10), 10);
+  for (const char* text : {"", "11", "-1", "+1", " 1", "1.0", "x", "99999999999999999999"}) {
+    EXPECT_FALSE(parse_whole_number(text, 10)) << text;
   }
 }
 

@@ -1,20 +1,28 @@
 #include "poise/data/split.hpp"
 
+#include <cmath>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
 
 #include "data/log_of.hpp"
+#include "support/expect_error.hpp"
 
 namespace poise {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 using testing::log_of;
 using testing::LogRow;
+using ::testing::Not;
 
 /// 40 users with 4 to 13 items each out of 30.
 Interactions example_log() {
@@ -122,6 +130,31 @@ TEST(SplitUsers, RefusesWhatCannotBeSplit) {
   EXPECT_EQ(kind_of([&] { split_users(log_of({{"a", "x"}}), {}, {}, {}); }), ErrorKind::input);
   EXPECT_EQ(kind_of([&] { split_users(log_of({{"a", "x"}, {"b", "x"}}), {}, {}, {}); }), ErrorKind::input);
   EXPECT_NO_THROW(split_users(log, {}, {.held_out_users = 19}, {}));
+}
+
+TEST(SplitUsers, RefusesSharesOutOfRange) {
+  for (const double share : {-0.1, 1.1, std::nan("")}) {
+    EXPECT_EQ(
+        kind_of([&] { split_users(example_log(), {}, {.held_out_users = 4, .target_share = share}, {}); }),
+        ErrorKind::usage);
+  }
+  EXPECT_NO_THROW(split_users(example_log(), {}, {.held_out_users = 4, .target_share = 1.0}, {}));
+}
+
+TEST(SplitNone, SaysWhyNoUserIsLeft) {
+  const auto message = [](const Interactions& log, const Filters& filters) {
+    return testing::error_message(ErrorKind::input, [&] { split_none(log, filters, {}); });
+  };
+  EXPECT_THAT(message(example_log(), {.min_user_items = 100}), HasSubstr("--min-user-items"));
+  Interactions nothing;
+  nothing.below_threshold = 7;
+  EXPECT_THAT(message(nothing, {}), AllOf(HasSubstr("--keep-above"), Not(HasSubstr("--min-user-items"))));
+  nothing.below_threshold = 0;
+  nothing.empty_ids = 3;
+  EXPECT_THAT(message(nothing, {}), AllOf(HasSubstr("3 rows have an empty"), Not(HasSubstr("--"))));
+  const std::string given =
+      testing::error_message(ErrorKind::input, [&] { split_given(nothing, {}, example_log(), {}); });
+  EXPECT_THAT(given, Not(HasSubstr("filter")));
 }
 
 TEST(SplitNone, KeepsEverythingInFileOrder) {

@@ -12,6 +12,8 @@
 #include "poise/data/synth/repair.hpp"
 #include "poise/data/synth/user.hpp"
 
+#include "support/expect_error.hpp"
+
 namespace poise::synth {
 namespace {
 
@@ -57,7 +59,7 @@ TEST(AliasTable, DrawsInProportionToTheWeights) {
 
 TEST(Activity, AddsUpToTheTotalWithinItsBounds) {
   const Shape& shape = shape_of(SynthShape::demo);
-  const std::vector<std::int64_t> activity = make_activity(shape, 500, 30'000, 4);
+  const std::vector<std::int64_t> activity = make_activity(shape, 500, 30'000, 4, {});
   std::int64_t sum = 0;
   for (const std::int64_t count : activity) {
     EXPECT_GE(count, shape.min_user_items);
@@ -65,6 +67,31 @@ TEST(Activity, AddsUpToTheTotalWithinItsBounds) {
     sum += count;
   }
   EXPECT_NEAR(double(sum), 30'000, 300);
+}
+
+TEST(Activity, IsTheSameForAnyThreadCount) {
+  const Shape& shape = shape_of(SynthShape::demo);
+  EXPECT_EQ(make_activity(shape, 200'000, 9'000'000, 4, {.threads = 1}),
+            make_activity(shape, 200'000, 9'000'000, 4, {.threads = 3}));
+}
+
+class Stopper final : public Observer {
+ public:
+  [[nodiscard]] bool stop_requested() const override { return true; }
+};
+
+TEST(Synth, StopsWhenAskedInEveryStage) {
+  const Shape& shape = shape_of(SynthShape::demo);
+  Stopper observer;
+  testing::error_message(ErrorKind::interrupted, [&] {
+    make_activity(shape, 500, 30'000, 4, {.threads = 1, .observer = &observer});
+  });
+  Csr matrix = synthesize({}, {});
+  testing::error_message(ErrorKind::interrupted, [&] {
+    repair_rare_items(matrix, shape, make_catalogue(shape, 1), 30, 1, &observer);
+  });
+  testing::error_message(ErrorKind::interrupted,
+                         [&] { synth_interactions(matrix, 1, {.threads = 1, .observer = &observer}); });
 }
 
 TEST(DrawItems, EndsEvenForAUserWhoTakesHalfTheCatalogue) {
@@ -82,7 +109,7 @@ TEST(Repair, GivesRareItemsUsersAndKeepsEveryUsersCount) {
   const Catalogue catalogue = make_catalogue(shape, 1);
   Csr matrix = synthesize({}, {});
   const Csr before = matrix;
-  const std::int64_t swaps = repair_rare_items(matrix, shape, catalogue, 30, 1);
+  const std::int64_t swaps = repair_rare_items(matrix, shape, catalogue, 30, 1, nullptr);
   std::int64_t missing = 0;
   for (const std::int64_t count : column_counts(before.view()))
     missing += std::max<std::int64_t>(0, 30 - count);
@@ -99,7 +126,7 @@ TEST(Repair, GivesRareItemsUsersAndKeepsEveryUsersCount) {
 TEST(Repair, GivesUpWhereItCannotHelp) {
   Csr matrix{.rows = 1, .cols = 700, .offsets = {0, 2}, .indices = {3, 4}, .values = {}};
   const Shape& shape = shape_of(SynthShape::demo);
-  EXPECT_EQ(repair_rare_items(matrix, shape, make_catalogue(shape, 1), 5, 1), 0);
+  EXPECT_EQ(repair_rare_items(matrix, shape, make_catalogue(shape, 1), 5, 1, nullptr), 0);
   EXPECT_EQ(matrix.indices, (std::vector<std::int32_t>{3, 4}));
 }
 

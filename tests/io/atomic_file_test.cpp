@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/errors.hpp"
+#include "support/expect_error.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/test_data.hpp"
 

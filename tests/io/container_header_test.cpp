@@ -6,7 +6,7 @@
 
 #include "poise/io/container.hpp"
 
-#include "support/errors.hpp"
+#include "support/expect_error.hpp"
 
 namespace poise {
 namespace {

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/errors.hpp"
+#include "support/expect_error.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/test_data.hpp"
 

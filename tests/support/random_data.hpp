@@ -8,13 +8,16 @@
 
 namespace poise::testing {
 
-/// Each entry stored with probability `density`; with values in [0.5, 1.5) if asked for.
-inline Csr random_csr(std::int64_t rows, std::int64_t cols, double density, bool with_values, unsigned seed) {
+/// Each entry stored with probability `density`; with values in [0.5, 1.5) if asked for, and every fifth row
+/// empty with `gaps`.
+inline Csr random_csr(std::int64_t rows, std::int64_t cols, double density, bool with_values, unsigned seed,
+                      bool gaps = false) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<double> uniform;
   Csr matrix{.rows = rows, .cols = cols, .offsets = {0}, .indices = {}, .values = {}};
   for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int32_t c = 0; c < cols; ++c) {
+    const bool empty = gaps && r % 5 == 2;
+    for (std::int32_t c = 0; c < cols && !empty; ++c) {
       if (uniform(generator) >= density) continue;
       matrix.indices.push_back(c);
       if (with_values) matrix.values.push_back(static_cast<float>(0.5 + uniform(generator)));

@@ -1,7 +1,8 @@
 #include "support/random_dataset.hpp"
 
-#include <random>
 #include <string>
+
+#include "support/random_data.hpp"
 
 namespace poise::testing {
 namespace {
@@ -21,25 +22,10 @@ Ids ids(std::int64_t count, const std::string& prefix) {
 
 }  // namespace
 
-Csr random_csr(std::int64_t rows, std::int64_t cols, double density, bool values, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> unit;
-  Csr matrix{.rows = rows, .cols = cols, .offsets = {0}, .indices = {}, .values = {}};
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const double wanted = r % 5 == 2 ? 0.0 : density;
-    for (std::int32_t c = 0; c < cols; ++c) {
-      if (unit(random) >= wanted) continue;
-      matrix.indices.push_back(c);
-      if (values) matrix.values.push_back(static_cast<float>(unit(random) * 10 - 3));
-    }
-    matrix.offsets.push_back(matrix.entries());
-  }
-  return matrix;
-}
-
 Dataset random_dataset(const RandomDatasetOptions& options) {
-  const auto matrix = [&](std::int64_t rows, std::uint64_t part) {
-    return random_csr(rows, options.items, options.density, options.values, options.seed * 100 + part);
+  const auto matrix = [&](std::int64_t rows, unsigned part) {
+    constexpr bool gaps = true;
+    return random_csr(rows, options.items, options.density, options.values, options.seed * 100 + part, gaps);
   };
   Dataset dataset;
   dataset.split = options.split;
@@ -51,18 +37,13 @@ Dataset random_dataset(const RandomDatasetOptions& options) {
                     .below_threshold = std::int64_t{1} << 40,
                     .outside_catalogue = 4,
                     .skipped_lines = 5};
-  const auto held_out = [&](std::uint64_t part) {
+  const auto held_out = [&](unsigned part) {
     HeldOut result;
     if (options.split == SplitKind::given) {
       result.users = dataset.users;
       for (std::int64_t k = 0; k < options.held_out_users; ++k)
         result.users.push_back("new " + std::to_string(k));
-      result.fold_in = {.rows = result.users.size(),
-                        .cols = options.items,
-                        .offsets = dataset.train.offsets,
-                        .indices = {},
-                        .values = {}};
-      result.fold_in.offsets.resize(result.users.size() + 1, dataset.train.entries());
+      result.fold_in = borrowed_rows(dataset.train, result.users.size());
     } else {
       result.users = ids(options.held_out_users, "held out ");
       result.fold_in = matrix(options.held_out_users, part);

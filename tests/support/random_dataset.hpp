@@ -13,11 +13,8 @@ struct RandomDatasetOptions {
   double density = 0.2;
   SplitKind split = SplitKind::users;
   bool values = false;
-  std::uint64_t seed = 1;
+  unsigned seed = 1;
 };
-
-/// A matrix with entries at random places; some rows are empty.
-Csr random_csr(std::int64_t rows, std::int64_t cols, double density, bool values, std::uint64_t seed);
 
 /// Consistent data with ids of all kinds, with both held-out parts unless the split is `none`.
 Dataset random_dataset(const RandomDatasetOptions& options);

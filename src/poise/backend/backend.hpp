@@ -39,6 +39,7 @@ class Backend {
   /// written. `row_weights` is a, one for each row of x, or empty for a = 1. Added up in float64, or counted
   /// exactly when a = 1, then rounded once. sum over rows of |row|^2 operations.
   virtual void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) = 0;
+  virtual void gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) = 0;
 
   /// Y = X B; without values every stored entry of X is 1. Up to 32 entries of a row are added in float32,
   /// such sums in float64, and the total is rounded once: the error is at most 2e-6 sum_i |X_ui B_ij|, in

@@ -82,6 +82,24 @@ void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string
 
 }  // namespace
 
+std::string_view to_string(SplitKind split) {
+  switch (split) {
+    case SplitKind::users:
+      return "users";
+    case SplitKind::given:
+      return "given";
+    case SplitKind::none:
+      break;
+  }
+  return "none";
+}
+
+Csr borrowed_rows(const Csr& train, std::int64_t rows) {
+  Csr matrix{.rows = rows, .cols = train.cols, .offsets = train.offsets, .indices = {}, .values = {}};
+  matrix.offsets.resize(rows + 1, train.entries());
+  return matrix;
+}
+
 CsrView Dataset::histories(const HeldOut& part) const {
   CsrView view = part.fold_in.view();
   if (split == SplitKind::given) {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "poise/data/ids.hpp"
 #include "poise/linalg/csr.hpp"
@@ -19,6 +19,9 @@ struct HeldOut {
 };
 
 enum class SplitKind { users, given, none };
+
+/// "users", "given" or "none".
+std::string_view to_string(SplitKind split);
 
 /// What `prepare` dropped and merged; see interface `poise prepare --json`.
 struct PrepareCounts {
@@ -46,6 +49,10 @@ struct Dataset {
   [[nodiscard]] CsrView histories(const HeldOut& part) const;
   bool operator==(const Dataset&) const = default;
 };
+
+/// The fold-in of a part of the split `given`: the offsets of the training rows, then empty rows up to `rows`
+/// (at least train.rows), without entries of its own.
+Csr borrowed_rows(const Csr& train, std::int64_t rows);
 
 /// Throws Error{input} unless shapes, offsets, indices, values and ids fit together. Every loader ends here.
 void validate(const Dataset& dataset);

@@ -1,5 +1,4 @@
 #include <array>
-#include <charconv>
 #include <limits>
 #include <list>
 #include <new>
@@ -8,6 +7,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/data/dataset_file.hpp"
+#include "poise/data/numbers.hpp"
 #include "poise/data/packed_matrix.hpp"
 
 namespace poise {
@@ -16,8 +16,6 @@ namespace {
 constexpr std::string_view format_name = "poise-data";
 constexpr std::string_view format_version = "1";
 constexpr std::int64_t max_count = std::numeric_limits<std::int32_t>::max();
-constexpr std::array<std::pair<SplitKind, std::string_view>, 3> split_names = {
-    {{SplitKind::users, "users"}, {SplitKind::given, "given"}, {SplitKind::none, "none"}}};
 constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 5> count_names = {
     {{"duplicates", &PrepareCounts::duplicates},
      {"empty_ids", &PrepareCounts::empty_ids},
@@ -81,16 +79,13 @@ class Decoder {
       : container_(container), execution_(execution) {}
 
   [[nodiscard]] std::int64_t number(const std::string& key, std::int64_t limit) const {
-    const std::string& text = container_.metadata(key);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > limit)
-      fail_damaged(container_.name(), fmt::format("its metadata {} is not a count", key));
-    return value;
+    const std::optional<std::int64_t> value = parse_whole_number(container_.metadata(key), limit);
+    if (!value) fail_damaged(container_.name(), fmt::format("its metadata {} is not a count", key));
+    return *value;
   }
   [[nodiscard]] SplitKind split() const {
-    for (const auto& [kind, name] : split_names)
-      if (container_.metadata("split") == name) return kind;
+    for (const SplitKind kind : {SplitKind::users, SplitKind::given, SplitKind::none})
+      if (container_.metadata("split") == to_string(kind)) return kind;
     fail_damaged(container_.name(), "it has an unknown split");
   }
   [[nodiscard]] Ids ids(const std::string& name) const {
@@ -121,10 +116,13 @@ class Decoder {
     part.users = ids(name + ".users");
     const std::int64_t users = part.users.size();
     const std::int64_t items = dataset.items.size();
-    if (dataset.split == SplitKind::given)
+    if (dataset.split == SplitKind::given) {
+      if (users < dataset.train.rows)
+        fail_damaged(container_.name(), "a part has fewer users than the training part");
       part.fold_in = borrowed_rows(dataset.train, users);
-    else
+    } else {
       part.fold_in = rows(name + ".fold_in", users, items);
+    }
     part.targets = rows(name + ".targets", users, items);
     return part;
   }
@@ -139,12 +137,6 @@ class Decoder {
     ++used_;
     return {container_.tensor(name, ElementType::u8).bytes,
             fmt::format("{}, tensor {},", container_.name(), name)};
-  }
-  [[nodiscard]] Csr borrowed_rows(const Csr& train, std::int64_t rows) const {
-    if (rows < train.rows) fail_damaged(container_.name(), "a part has fewer users than the training part");
-    Csr matrix{.rows = rows, .cols = train.cols, .offsets = train.offsets, .indices = {}, .values = {}};
-    matrix.offsets.resize(rows + 1, train.entries());
-    return matrix;
   }
 
   const Container& container_;
@@ -182,8 +174,7 @@ std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& e
   Encoder encoder(execution);
   encoder.set("format", format_name);
   encoder.set("version", format_version);
-  for (const auto& [kind, name] : split_names)
-    if (kind == dataset.split) encoder.set("split", name);
+  encoder.set("split", to_string(dataset.split));
   for (const auto& [key, member] : count_names) encoder.set(key, dataset.counts.*member);
   encoder.add_ids("items", dataset.items);
   encoder.add_ids("train.users", dataset.users);

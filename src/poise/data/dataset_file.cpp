@@ -4,6 +4,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/io/atomic_file.hpp"
+#include "poise/io/new_folder.hpp"
 
 namespace poise {
 namespace {
@@ -11,35 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* file_name = "data.poise";
-
-/// A folder made with the parents it lacks, and removed again with them unless it is kept.
-class NewFolder {
- public:
-  explicit NewFolder(const fs::path& folder) {
-    std::error_code error;
-    std::vector<fs::path> missing;
-    for (fs::path path = folder; !path.empty() && !fs::exists(path, error); path = path.parent_path())
-      missing.push_back(path);
-    for (; !missing.empty(); missing.pop_back()) {
-      if (fs::create_directory(missing.back(), error)) made_.push_back(missing.back());
-      if (error) {
-        remove();
-        fail(ErrorKind::resources, "cannot make the folder {}: {}", missing.back().string(), error.message());
-      }
-    }
-  }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-  ~NewFolder() { remove(); }
-  void keep() { made_.clear(); }
-
- private:
-  void remove() {
-    std::error_code ignored;
-    for (; !made_.empty(); made_.pop_back()) fs::remove(made_.back(), ignored);
-  }
-  std::vector<fs::path> made_;
-};
 
 }  // namespace
 

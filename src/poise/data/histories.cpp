@@ -1,6 +1,12 @@
 #include "poise/data/histories.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include "poise/base/error.hpp"
 
 namespace poise {
 
@@ -8,10 +14,38 @@ namespace {
 
 constexpr std::int64_t users_per_tile = 4096;
 
+struct Scratch {
+  std::vector<std::int64_t> seen;  // per item
+  std::vector<double> sums;        // per distinct item of a user
+};
+
+/// Hands scratch memory from one tile to the next, so that there is one for each thread, not for each tile.
+class ScratchPool {
+ public:
+  explicit ScratchPool(std::int64_t items) : items_(items) {}
+  Scratch take() {
+    const std::lock_guard lock(mutex_);
+    if (spare_.empty()) return {std::vector<std::int64_t>(items_, 0), {}};
+    Scratch scratch = std::move(spare_.back());
+    spare_.pop_back();
+    return scratch;
+  }
+  void give_back(Scratch scratch) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(scratch));
+  }
+
+ private:
+  std::int64_t items_;
+  std::mutex mutex_;
+  std::vector<Scratch> spare_;
+};
+
 /// Merges repeated items of one user's rows in place; returns how many distinct ones are left in front.
-/// `seen[item]` holds the slot of that item's first row when it is one of this user's, `sums` the values.
-std::int64_t merge_repeats(std::span<std::int32_t> items, std::span<float> values,
-                           std::vector<std::int64_t>& seen, std::vector<double>& sums) {
+/// `scratch.seen[item]` holds the slot of that item's first row when it is one of this user's; what else
+/// stands there does not matter, so that it need not be cleared between users.
+std::int64_t merge_repeats(std::span<std::int32_t> items, std::span<float> values, Scratch& scratch) {
+  auto& [seen, sums] = scratch;
   sums.clear();
   std::int64_t count = 0;
   for (std::size_t k = 0; k < items.size(); ++k) {
@@ -26,8 +60,22 @@ std::int64_t merge_repeats(std::span<std::int32_t> items, std::span<float> value
       sums.push_back(value);
     }
   }
-  for (std::size_t k = 0; k < values.size() && k < sums.size(); ++k) values[k] = static_cast<float>(sums[k]);
+  constexpr double most = std::numeric_limits<float>::max();
+  constexpr float beyond = std::numeric_limits<float>::infinity();
+  for (std::size_t k = 0; k < values.size() && k < sums.size(); ++k)
+    values[k] = std::abs(sums[k]) <= most ? static_cast<float>(sums[k]) : beyond;
   return count;
+}
+
+/// Each value fits a float, but their sum may not.
+void check_sums(const Interactions& log, const Histories& histories, std::int64_t user) {
+  for (std::int64_t k = histories.first[user]; k < histories.last[user]; ++k) {
+    if (std::isfinite(histories.value[k])) continue;
+    fail(ErrorKind::input,
+         "the values of user '{}' and item '{}' add up to more than a float holds (3.4e38); correct them or "
+         "leave the values out",
+         log.users[user], log.items[histories.item[k]]);
+  }
 }
 
 }  // namespace
@@ -54,21 +102,23 @@ Histories group_by_user(const Interactions& log, const Execution& execution) {
 
   const Tiling tiling{histories.users(), users_per_tile};
   std::vector<std::int64_t> merged(tiling.tiles(), 0);
+  ScratchPool pool(histories.items);
   Progress progress(execution.observer, "grouping", histories.users(), "users");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
     progress.advance(tiling.last(tile) - tiling.first(tile));
-    std::vector<std::int64_t> seen(histories.items, 0);
-    std::vector<double> sums;
+    Scratch scratch = pool.take();
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
       const std::int64_t first = histories.first[u];
       const std::int64_t rows = histories.last[u] - first;
       const auto values =
           histories.value.empty() ? std::span<float>() : std::span(histories.value).subspan(first, rows);
       const std::int64_t distinct =
-          merge_repeats(std::span(histories.item).subspan(first, rows), values, seen, sums);
+          merge_repeats(std::span(histories.item).subspan(first, rows), values, scratch);
       histories.last[u] = first + distinct;
       merged[tile] += rows - distinct;
+      if (!values.empty()) check_sums(log, histories, u);
     }
+    pool.give_back(std::move(scratch));
   });
   for (const std::int64_t count : merged) histories.duplicates += count;
   return histories;
@@ -94,7 +144,8 @@ Kept apply_filters(const Histories& histories, const Filters& filters) {
       const auto items = histories.user(u);
       const auto count =
           std::count_if(items.begin(), items.end(), [&](std::int32_t i) { return kept.items[i]; });
-      if (count >= filters.min_user_items) continue;
+      // A user without any item is none, also where no least number is asked for.
+      if (count >= std::max<std::int64_t>(1, filters.min_user_items)) continue;
       kept.users[u] = false;
       changed = true;
     }

@@ -25,7 +25,8 @@ struct Histories {
   }
 };
 
-/// Groups a log by user. O(rows + users); memory beyond the result: one number per item and thread.
+/// Groups a log by user. O(rows + users + items * threads); memory beyond the result: one number per item and
+/// thread. Values of a pair whose sum is beyond a float are an Error{input}.
 Histories group_by_user(const Interactions& log, const Execution& execution);
 
 /// Which users and items are kept.
@@ -40,7 +41,7 @@ struct Filters {
   bool k_core = false;  ///< repeat both until nothing changes
 };
 
-/// Drops items with too few users once, then users with too few (kept) items once; see Filters.
+/// Drops items with too few users once, then users with too few (kept) items, or none, once; see Filters.
 Kept apply_filters(const Histories& histories, const Filters& filters);
 
 }  // namespace poise

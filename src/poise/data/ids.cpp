@@ -1,10 +1,11 @@
 #include "poise/data/ids.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <optional>
+
+#include "poise/data/numbers.hpp"
 
 namespace poise {
 
@@ -12,15 +13,13 @@ namespace {
 
 /// The number that the whole text spells, if it spells a finite one.
 std::optional<double> as_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size() || error != std::errc() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const std::optional<double> value = parse_number(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 bool is_whole(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_whole_number(text);
 }
 
 /// Whole numbers of any length, compared exactly (as doubles, ids above 2^53 would fall together).

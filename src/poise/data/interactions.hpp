@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "poise/data/ids.hpp"
@@ -19,6 +20,10 @@ struct Interactions {
   std::int64_t empty_ids = 0;        ///< rows dropped for an empty user or item id
   std::int64_t below_threshold = 0;  ///< rows dropped because their value is not above the threshold
   std::int64_t skipped_lines = 0;    ///< bad lines dropped (only when asked to)
+
+  /// How the log was understood: format, and for delimited text delimiter, header and columns, e.g. "csv,
+  /// delimiter ',', header, user = column 1 (userId), item = column 2 (movieId), no value".
+  std::string reading;
 
   [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(user.size()); }
 };

@@ -10,6 +10,7 @@
 #include "poise/data/log/byte_source.hpp"
 #include "poise/data/log/chunks.hpp"
 #include "poise/data/log/sample.hpp"
+#include "poise/data/numbers.hpp"
 
 namespace poise {
 
@@ -25,10 +26,6 @@ constexpr std::array<std::pair<std::string_view, LogFormat>, 8> names = {{
     {"adjacency", LogFormat::adjacency},
     {"pro-sg", LogFormat::pro_sg},
 }};
-
-bool is_whole_number(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 /// The file's name in lower case, without the ending of its compression.
 std::string plain_name(const std::filesystem::path& file) {

@@ -50,7 +50,9 @@ std::vector<logs::LogInput> find_files(const Paths& inputs, LogFormat format) {
   return files;
 }
 
-LogFormat resolve_format(const Paths& inputs, const LogOptions& options) {
+}  // namespace
+
+LogFormat resolve_log_format(const Paths& inputs, const LogOptions& options) {
   if (options.format != LogFormat::automatic) return options.format;
   const LogFormat format = detect_log_format(inputs);
   if (format == LogFormat::netflix || format == LogFormat::pro_sg) return format;
@@ -60,12 +62,18 @@ LogFormat resolve_format(const Paths& inputs, const LogOptions& options) {
   return options.columns.empty() ? format : LogFormat::csv;
 }
 
-}  // namespace
+std::optional<double> usual_threshold(const LogOptions& options) {
+  constexpr double usual = 3.5;
+  const bool two_columns = options.columns.size() == 2;
+  if (options.format == LogFormat::netflix) return usual;
+  if (options.format == LogFormat::movielens && !two_columns) return usual;
+  return std::nullopt;
+}
 
 Interactions read_log(const Paths& inputs, const LogOptions& options, const Execution& execution) {
   if (inputs.empty()) fail(ErrorKind::usage, "no input given; name the file or folder that holds the log");
   LogOptions resolved = options;
-  resolved.format = resolve_format(inputs, options);
+  resolved.format = resolve_log_format(inputs, options);
   if (resolved.format == LogFormat::pro_sg) {
     fail(ErrorKind::usage, "{} is a split folder (pro-sg), not a log", inputs.front().string());
   }

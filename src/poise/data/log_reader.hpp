@@ -30,9 +30,17 @@ struct LogOptions {
   bool skip_bad_lines = false;            ///< count bad lines instead of failing at the first
 };
 
+/// The format that read_log takes: the one asked for; else the one detected, except that columns asked for
+/// make delimited text csv, and so do a delimiter or a header option where adjacency was detected.
+LogFormat resolve_log_format(const std::vector<std::filesystem::path>& inputs, const LogOptions& options);
+
+/// The threshold that goes with ratings by default: 3.5 for netflix, and for movielens where a value is read;
+/// none otherwise. options.format is one that resolve_log_format gives; read_log itself applies no default.
+std::optional<double> usual_threshold(const LogOptions& options);
+
 /// Reads the inputs, in order, as one log: plain, gzip or zstd files; for netflix also folders of mv_*.txt or
-/// combined_data_*.txt files, taken by name. Text is UTF-8 with any line ends; blank lines are passed over;
-/// ids are taken as they stand.
+/// combined_data_*.txt files, taken by name. Text is UTF-8, lines end with LF or CRLF; blank lines are passed
+/// over; ids are taken as they stand. The result says how the text was understood.
 ///
 /// A line is bad with too few fields, a value that is not a finite number, a NUL byte, an id that is not
 /// UTF-8 or longer than 4096 bytes, or wrong quotes; the first such line is an Error{input} that names file

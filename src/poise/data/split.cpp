@@ -33,15 +33,29 @@ Grouped group_and_filter(const Interactions& log, const Filters& filters, const 
   return grouped;
 }
 
-std::vector<std::int32_t> kept_users(const Kept& kept) {
+/// What to do when nothing is left: without a row no filter is at fault.
+[[noreturn]] void fail_without_users(const Interactions& log) {
+  if (log.rows() > 0) {
+    fail(ErrorKind::input,
+         "no user is left after filtering; lower --min-user-items or --min-item-users, or use more data");
+  }
+  if (log.below_threshold > 0) {
+    fail(ErrorKind::input,
+         "no user is left: no value is above the threshold ({} rows dropped); lower --keep-above",
+         log.below_threshold);
+  }
+  fail(ErrorKind::input,
+       "no user is left: {} rows have an empty user or item id and {} lines are bad; check columns and "
+       "delimiter",
+       log.empty_ids, log.skipped_lines);
+}
+
+std::vector<std::int32_t> kept_users(const Interactions& log, const Kept& kept) {
   std::vector<std::int32_t> users;
   for (std::size_t u = 0; u < kept.users.size(); ++u) {
     if (kept.users[u]) users.push_back(static_cast<std::int32_t>(u));
   }
-  if (users.empty()) {
-    fail(ErrorKind::input,
-         "no user is left after filtering; lower --min-user-items, --min-item-users or --keep-above");
-  }
+  if (users.empty()) fail_without_users(log);
   return users;
 }
 
@@ -109,8 +123,12 @@ std::int64_t kept_entries(const Grouped& grouped, const std::vector<std::int32_t
 
 Dataset split_users(const Interactions& log, const Filters& filters, const UserSplit& options,
                     const Execution& execution) {
+  if (!(options.target_share >= 0 && options.target_share <= 1)) {
+    fail(ErrorKind::usage, "the target share {} is out of range; choose one from 0 to 1",
+         options.target_share);
+  }
   Grouped grouped = group_and_filter(log, filters, execution);
-  const std::vector<std::int32_t> kept = kept_users(grouped.kept);
+  const std::vector<std::int32_t> kept = kept_users(log, grouped.kept);
   const auto count = static_cast<std::int64_t>(kept.size());
   if (count < 3) {
     fail(ErrorKind::input,
@@ -169,7 +187,7 @@ Dataset split_users(const Interactions& log, const Filters& filters, const UserS
 
 Dataset split_none(const Interactions& log, const Filters& filters, const Execution& execution) {
   const Grouped grouped = group_and_filter(log, filters, execution);
-  const std::vector<std::int32_t> users = kept_users(grouped.kept);
+  const std::vector<std::int32_t> users = kept_users(log, grouped.kept);
   Catalogue catalogue = number_items(log, grouped.kept, grouped.kept.users);
   Dataset dataset;
   dataset.users = select(log.users, users);

@@ -44,12 +44,7 @@ HeldOut given_part(const Interactions& log, const Dataset& dataset,
   };
   const auto rows = static_cast<std::int64_t>(user_of_row.size());
   part.targets = build_rows(rows, catalogue, histories.value, entries, execution);
-  part.fold_in = {.rows = rows,
-                  .cols = dataset.items.size(),
-                  .offsets = dataset.train.offsets,
-                  .indices = {},
-                  .values = {}};
-  part.fold_in.offsets.resize(rows + 1, dataset.train.entries());
+  part.fold_in = borrowed_rows(dataset.train, rows);
   counts.duplicates += histories.duplicates;
   counts.empty_ids += log.empty_ids;
   counts.below_threshold += log.below_threshold;

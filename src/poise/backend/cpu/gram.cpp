@@ -13,8 +13,8 @@ constexpr std::int64_t items_per_tile = 16;
 
 /// The upper triangle, one item i at a time: G_ij = sum of a_u over the users u of i that also have j >= i.
 /// The sums of one row of G stay in cache. `Sum` is an integer for counts and double for weights.
-template <class Sum, class WeightOf>
-void upper_triangle(CsrView x, int threads, const WeightOf& weight_of, MatrixView<float> g) {
+template <class Sum, class WeightOf, class T>
+void upper_triangle(CsrView x, int threads, const WeightOf& weight_of, MatrixView<T> g) {
   const Csr users_of = transpose(x);
   const Tiling tiling{x.cols, items_per_tile};
   for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
@@ -27,24 +27,33 @@ void upper_triangle(CsrView x, int threads, const WeightOf& weight_of, MatrixVie
         auto item = std::lower_bound(items.begin(), items.end(), i);
         for (; item != items.end(); ++item) sums[*item] += weight;
       }
-      for (std::int64_t j = i; j < x.cols; ++j) g(i, j) = static_cast<float>(sums[j]);
+      for (std::int64_t j = i; j < x.cols; ++j) g(i, j) = static_cast<T>(sums[j]);
     }
   });
+}
+
+template <class T>
+void gram_of(CsrView x, std::span<const float> row_weights, int threads, MatrixView<T> g) {
+  assert(g.rows == x.cols && g.cols == x.cols);
+  assert(row_weights.empty() || static_cast<std::int64_t>(row_weights.size()) == x.rows);
+  if (row_weights.empty()) {
+    upper_triangle<std::int32_t>(
+        x, threads, [](std::int32_t) { return 1; }, g);
+  } else {
+    upper_triangle<double>(
+        x, threads, [&](std::int32_t u) { return row_weights[u]; }, g);
+  }
+  mirror_upper(g, threads);
 }
 
 }  // namespace
 
 void CpuBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) {
-  assert(g.rows == x.cols && g.cols == x.cols);
-  assert(row_weights.empty() || static_cast<std::int64_t>(row_weights.size()) == x.rows);
-  if (row_weights.empty()) {
-    upper_triangle<std::int32_t>(
-        x, threads_, [](std::int32_t) { return 1; }, g);
-  } else {
-    upper_triangle<double>(
-        x, threads_, [&](std::int32_t u) { return row_weights[u]; }, g);
-  }
-  mirror_upper(g, threads_);
+  gram_of(x, row_weights, threads_, g);
+}
+
+void CpuBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) {
+  gram_of(x, row_weights, threads_, g);
 }
 
 }  // namespace poise

@@ -42,14 +42,21 @@ void ReferenceBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const dou
 
 void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) {
   Matrix<double> sums(x.cols, x.cols);
+  gram(x, row_weights, sums.view());
+  for (std::int64_t i = 0; i < x.cols; ++i) {
+    for (std::int64_t j = 0; j < x.cols; ++j) g(i, j) = static_cast<float>(sums(i, j));
+  }
+}
+
+void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) {
+  for (std::int64_t i = 0; i < x.cols; ++i) {
+    for (std::int64_t j = 0; j < x.cols; ++j) g(i, j) = 0;
+  }
   for (std::int64_t u = 0; u < x.rows; ++u) {
     const double weight = row_weights.empty() ? 1 : row_weights[u];
     for (const std::int32_t i : x.row(u)) {
-      for (const std::int32_t j : x.row(u)) sums(i, j) += weight;
+      for (const std::int32_t j : x.row(u)) g(i, j) += weight;
     }
-  }
-  for (std::int64_t i = 0; i < x.cols; ++i) {
-    for (std::int64_t j = 0; j < x.cols; ++j) g(i, j) = static_cast<float>(sums(i, j));
   }
 }
 

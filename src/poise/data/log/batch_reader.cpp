@@ -41,8 +41,12 @@ void BatchReader::read(Batch& batch) {
 std::int64_t BatchReader::open_input() {
   const LogInput& input = inputs_[input_];
   const std::string name = input.path.string();
-  reader_.emplace(input.bytes ? open_bytes(*input.bytes, name) : open_bytes(input.path), name, sizes_.chunk);
-  if (options_.format == LogFormat::netflix || options_.format == LogFormat::adjacency) return 1;
+  reader_.emplace(input.bytes ? open_bytes(*input.bytes, name) : open_bytes(input.path, observer_), name,
+                  sizes_.chunk);
+  if (options_.format == LogFormat::netflix || options_.format == LogFormat::adjacency) {
+    note(describe_lines(options_));
+    return 1;
+  }
 
   const std::string_view sample = reader_->sample();
   FoundLayout found = find_layout(sample, reader_->at_end(), options_, name);
@@ -55,9 +59,18 @@ std::int64_t BatchReader::open_input() {
     fail(ErrorKind::input, "of {} and {}, only one has a value column; name the columns to read",
          inputs_[input_ - 1].path.string(), name);
   }
+  note(found.reading);
   reader_->skip(found.header_bytes);
   layout_ = std::make_shared<const DelimitedLayout>(std::move(found.layout));
   return 1 + found.header_lines;
+}
+
+/// Inputs that are understood as the one before them are not mentioned again.
+void BatchReader::note(const std::string& reading) {
+  if (reading == last_reading_) return;
+  last_reading_ = reading;
+  if (!reading_.empty()) reading_ += fmt::format("; from {} on ", inputs_[input_].path.string());
+  reading_ += reading;
 }
 
 }  // namespace poise::logs

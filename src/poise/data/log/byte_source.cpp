@@ -7,10 +7,12 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "poise/base/error.hpp"
 
@@ -23,8 +25,10 @@ constexpr std::size_t buffer_size = 256 * 1024;
 /// The bytes of an input as they are stored, with a buffer in which the next ones can be looked at.
 class StoredBytes {
  public:
-  explicit StoredBytes(const std::filesystem::path& file) : name_(file.string()) {
-    file_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  StoredBytes(const std::filesystem::path& file, const Observer* observer)
+      : name_(file.string()), observer_(observer) {
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer where no observer can be polled.
+    file_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ < 0) {
       fail(ErrorKind::input, "cannot open {}: {}; check the path", name_, std::strerror(errno));
     }
@@ -33,12 +37,15 @@ class StoredBytes {
       ::close(file_);
       fail(ErrorKind::input, "{} is a folder; name the file in it that holds the log", name_);
     }
+    waits_ = !S_ISREG(about.st_mode);
     buffer_.resize(std::clamp<std::int64_t>(about.st_size, 4096, buffer_size));
   }
   StoredBytes(std::string_view bytes, std::string name) : name_(std::move(name)), rest_(bytes) {}
   StoredBytes(StoredBytes&& other) noexcept
       : name_(std::move(other.name_)),
+        observer_(other.observer_),
         file_(std::exchange(other.file_, -1)),
+        waits_(other.waits_),
         buffer_(std::move(other.buffer_)),
         rest_(other.rest_),
         consumed_(other.consumed_) {}
@@ -72,14 +79,26 @@ class StoredBytes {
  private:
   std::size_t read_file(char* to, std::size_t capacity) {
     while (true) {
+      if (waits_) wait();
       const ssize_t count = ::read(file_, to, capacity);
       if (count >= 0) return count;
-      if (errno != EINTR) fail(ErrorKind::input, "cannot read {}: {}", name_, std::strerror(errno));
+      if (errno != EINTR && errno != EAGAIN)
+        fail(ErrorKind::input, "cannot read {}: {}", name_, std::strerror(errno));
+      stop_if_asked(observer_);
     }
   }
 
+  /// Waits for bytes or the end. In steps, as the signal that asks to stop may reach another thread.
+  void wait() const {
+    constexpr int step = 100;  // ms
+    pollfd waiting{file_, POLLIN, 0};
+    while (::poll(&waiting, 1, step) <= 0) stop_if_asked(observer_);
+  }
+
   std::string name_;
+  const Observer* observer_ = nullptr;
   int file_ = -1;
+  bool waits_ = false;
   std::vector<char> buffer_;
   std::string_view rest_;
   std::uint64_t consumed_ = 0;
@@ -166,7 +185,7 @@ class ZstdSource final : public ByteSource {
       ZSTD_inBuffer in{input.data(), input.size(), 0};
       ZSTD_outBuffer out{to, capacity, 0};
       const std::size_t status = ZSTD_decompressStream(stream_.get(), &out, &in);
-      if (ZSTD_isError(status) != 0U) fail_corrupt(stored_.name(), ZSTD_getErrorName(status));
+      if (ZSTD_isError(status) != 0U) fail_decoding(status);
       stored_.take(in.pos);
       in_frame_ = status != 0;
       if (out.pos > 0) return out.pos;
@@ -176,6 +195,15 @@ class ZstdSource final : public ByteSource {
   [[nodiscard]] std::uint64_t consumed() const override { return stored_.consumed(); }
 
  private:
+  [[noreturn]] void fail_decoding(std::size_t status) const {
+    if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge) {
+      fail(ErrorKind::input,
+           "{} was compressed with a window above 128 MiB; compress it again with zstd --long=27 at most",
+           stored_.name());
+    }
+    fail_corrupt(stored_.name(), ZSTD_getErrorName(status));
+  }
+
   struct Free {
     void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
   };
@@ -200,8 +228,8 @@ std::unique_ptr<ByteSource> open_stored(StoredBytes stored) {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& file) {
-  return open_stored(StoredBytes(file));
+std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& file, const Observer* observer) {
+  return open_stored(StoredBytes(file, observer));
 }
 
 std::unique_ptr<ByteSource> open_bytes(std::string_view bytes, const std::string& name) {

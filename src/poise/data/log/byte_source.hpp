@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "poise/base/observer.hpp"
+
 namespace poise::logs {
 
 /// The bytes of one input, decompressed, from front to back.
@@ -20,9 +22,10 @@ class ByteSource {
   [[nodiscard]] virtual std::uint64_t consumed() const = 0;
 };
 
-/// Opens a file: plain, gzip (any number of members) or zstd (any number of frames), told apart by their
-/// first bytes. A missing file or a folder is an Error{input}.
-std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& file);
+/// Opens a file: plain, gzip (any number of members) or zstd (any number of frames, windows up to 128 MiB),
+/// told apart by their first bytes. A missing file or a folder is an Error{input}. Where bytes have to be
+/// waited for (a pipe), the observer is polled: Error{interrupted} when it asks to stop.
+std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& file, const Observer* observer = nullptr);
 
 /// The same for bytes in memory, which must outlive the source; `name` stands in messages.
 std::unique_ptr<ByteSource> open_bytes(std::string_view bytes, const std::string& name);

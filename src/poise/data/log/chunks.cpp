@@ -18,6 +18,11 @@ ChunkReader::ChunkReader(std::unique_ptr<ByteSource> source, std::string name, s
   if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
     fail(ErrorKind::input, "{} is UTF-16 text; convert it to UTF-8", name_);
   }
+  const std::size_t return_at = head.find('\r');
+  const bool returns = return_at != std::string_view::npos && return_at + 1 < head.size();
+  if (returns && head.find('\n') == std::string_view::npos) {
+    fail(ErrorKind::input, "{} ends its lines with CR alone; convert it, e.g. with tr '\\r' '\\n'", name_);
+  }
   if (head.starts_with("\xef\xbb\xbf")) skip(3);
 }
 

@@ -28,7 +28,7 @@ struct Chunk {
 
 /// Cuts one input into chunks of about `chunk_bytes`, each ending at a line end; a longer line makes a
 /// longer chunk, a line beyond `longest_line` is an Error{input}. Skips a UTF-8 byte order mark and refuses
-/// UTF-16.
+/// UTF-16 and lines that end with CR alone.
 class ChunkReader {
  public:
   static constexpr std::size_t longest_line = 256U << 20U;

@@ -1,7 +1,6 @@
 #include "poise/data/log/layout.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "poise/data/log/column_names.hpp"
 #include "poise/data/log/sample.hpp"
 #include "poise/data/log/text.hpp"
+#include "poise/data/numbers.hpp"
 
 namespace poise::logs {
 
@@ -21,13 +21,12 @@ bool is_number(const Fields& fields, std::size_t column) {
 }
 
 std::optional<int> column_number(std::string_view column) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
-  if (column.empty() || end != column.data() + column.size() || column.front() == '-') return std::nullopt;
-  if (error != std::errc() || number > most_columns) {
+  if (!is_whole_number(column)) return std::nullopt;
+  const std::optional<std::int64_t> number = parse_whole_number(column, most_columns);
+  if (!number) {
     fail(ErrorKind::usage, "column {} is out of range; at most {} columns are read", column, most_columns);
   }
-  return number;
+  return static_cast<int>(*number);
 }
 
 bool any_by_name(const std::vector<std::string>& columns) {
@@ -142,7 +141,45 @@ bool finds_header(const LogOptions& options, const std::vector<Fields>& records)
   return is_number(second, layout.user) || is_number(second, layout.item);
 }
 
+/// Text of the file without the quotes of shown().
+std::string plain(std::string_view text) {
+  const std::string quoted = shown(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+/// The layout in words. `first`: the first record, the names of the columns where there is a header.
+std::string describe(const DelimitedLayout& layout, bool header, const Fields& first,
+                     const LogOptions& options) {
+  const auto column = [&](int number) {
+    const bool named = header && number < static_cast<int>(first.size());
+    return named ? fmt::format("column {} ({})", number + 1, plain(trimmed(first[number])))
+                 : fmt::format("column {}", number + 1);
+  };
+  std::string text =
+      fmt::format("{}, delimiter '{}', {}, user = {}, item = {}, {}", log_format_name(options.format),
+                  layout.delimiter == "\t" ? "\\t" : plain(layout.delimiter), header ? "header" : "no header",
+                  column(layout.user), column(layout.item),
+                  layout.value ? fmt::format("value = {}", column(*layout.value)) : std::string("no value"));
+  if (options.keep_above) text += fmt::format(", rows with a value above {}", *options.keep_above);
+  constexpr int most = 5;
+  int unused = 0;
+  for (int k = 0; k < static_cast<int>(first.size()); ++k) {
+    if (k == layout.user || k == layout.item || k == layout.value) continue;
+    if (++unused <= most) text += (unused == 1 ? ", unused: " : ", ") + column(k);
+  }
+  if (unused > most) text += fmt::format(" and {} more", unused - most);
+  return text;
+}
+
 }  // namespace
+
+std::string describe_lines(const LogOptions& options) {
+  std::string text(log_format_name(options.format));
+  text += options.format == LogFormat::netflix ? ", lines 'movie:' and under each lines 'user,rating'"
+                                               : ", lines 'user item item ...', no value";
+  if (options.keep_above) text += fmt::format(", rows with a rating above {}", *options.keep_above);
+  return text;
+}
 
 void check_layout_options(const LogOptions& options) {
   const std::size_t count = options.columns.size();
@@ -181,6 +218,7 @@ FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& o
     found.layout = asked_columns(options.columns, header ? taken.records.front() : Fields(), file);
   }
   found.layout.delimiter = delimiter;
+  found.reading = describe(found.layout, header, taken.records.front(), options);
   if (header) {
     found.header_bytes = taken.first_bytes;
     found.header_lines = taken.first_lines;

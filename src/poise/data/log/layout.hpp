@@ -16,7 +16,11 @@ struct FoundLayout {
   DelimitedLayout layout;
   std::size_t header_bytes = 0;   ///< bytes up to and including the header
   std::int64_t header_lines = 0;  ///< line ends among them
+  std::string reading;            ///< the layout in words: Interactions::reading
 };
+
+/// The same for the formats that are not delimited.
+std::string describe_lines(const LogOptions& options);
 
 /// Throws Error{usage} when the options contradict each other or the format.
 void check_layout_options(const LogOptions& options);

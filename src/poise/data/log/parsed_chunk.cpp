@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "poise/data/log/text.hpp"
+#include "poise/data/numbers.hpp"
 
 namespace poise::logs {
 

@@ -41,18 +41,27 @@ void check_options(const LogOptions& options) {
   check_layout_options(options);
 }
 
+template <class Work>
+std::future<Batch> start(std::launch policy, const Work& work) {
+  try {
+    return std::async(policy, work);
+  } catch (const std::system_error& error) {
+    fail(ErrorKind::resources, "cannot start a thread: {}; ask for fewer threads", error.what());
+  }
+}
+
 Interactions read_and_merge(const std::vector<LogInput>& inputs, const LogOptions& options,
                             const ReadSizes& sizes, const Execution& execution) {
   const RowRules rules{options.keep_above, options.skip_bad_lines};
   const std::uint64_t size = total_size(inputs);
   Progress progress(execution.observer, "reading", size, "B");
-  BatchReader reader(inputs, options, sizes);
+  BatchReader reader(inputs, options, sizes, execution.observer);
   Merger merger(inputs, options.format, rules, size);
   const auto policy = execution.threads > 1 ? std::launch::async : std::launch::deferred;
 
   Batch batch = reader.next();
   while (!batch.chunks.empty() || batch.error) {
-    std::future<Batch> next = std::async(policy, [&] { return reader.next(); });
+    std::future<Batch> next = start(policy, [&] { return reader.next(); });
     std::vector<std::optional<ParsedChunk>> parsed(batch.chunks.size());
     for_each_tile(static_cast<std::int64_t>(parsed.size()), execution.threads,
                   [&](std::int64_t k) { parsed[k] = parse_chunk(batch.chunks[k], options.format, rules); });
@@ -64,7 +73,9 @@ Interactions read_and_merge(const std::vector<LogInput>& inputs, const LogOption
     if (batch.error) std::rethrow_exception(batch.error);
     batch = next.get();
   }
-  return merger.finish();
+  Interactions log = merger.finish();
+  log.reading = reader.reading();
+  return log;
 }
 
 }  // namespace
@@ -77,8 +88,6 @@ Interactions read_inputs(const std::vector<LogInput>& inputs, const LogOptions& 
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::resources,
          "not enough memory to hold the log; use a machine with more, or a smaller log");
-  } catch (const std::system_error& error) {
-    fail(ErrorKind::resources, "cannot start a thread: {}; ask for fewer threads", error.what());
   }
 }
 

@@ -1,10 +1,7 @@
 #include "poise/data/log/text.hpp"
 
-#include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -23,30 +20,6 @@ bool is_ascii(std::string_view text) {
   }
   for (; left > 0; --left, ++at) seen |= static_cast<unsigned char>(*at);
   return (seen & 0x8080808080808080U) == 0;
-}
-
-/// Plain decimals of at most 15 digits: both digits and power of ten are exact doubles, so that one
-/// division rounds as from_chars does.
-std::optional<double> parse_short_decimal(std::string_view text) {
-  static constexpr std::array<double, 16> powers = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  if (text.size() > 16) return std::nullopt;
-  std::uint64_t number = 0;
-  std::size_t digits = 0;
-  std::size_t point = text.size();
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    if (text[k] == '.' && point == text.size()) {
-      point = k;
-    } else if (text[k] >= '0' && text[k] <= '9') {
-      number = 10 * number + (text[k] - '0');
-      ++digits;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (digits == 0 || digits > 15) return std::nullopt;
-  const std::size_t decimals = point == text.size() ? 0 : text.size() - point - 1;
-  return static_cast<double>(number) / powers[decimals];
 }
 
 }  // namespace
@@ -69,21 +42,6 @@ bool is_utf8(std::string_view text) {
     if (overlong || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) return false;
   }
   return true;
-}
-
-std::optional<double> parse_number(std::string_view text) {
-  if (const std::optional<double> quick = parse_short_decimal(text)) return quick;
-  text = trimmed(text);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
-  // from_chars does not tell too large from too small; only the latter can have a negative exponent that
-  // matters to a log of ratings or counts.
-  if (error == std::errc::result_out_of_range) {
-    const bool tiny = text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
-    return tiny ? 0.0 : std::numeric_limits<double>::infinity();
-  }
-  return value;
 }
 
 std::string_view trimmed(std::string_view text) {

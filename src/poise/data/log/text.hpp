@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,9 +7,6 @@ namespace poise::logs {
 
 /// Whether the bytes are well-formed UTF-8 (no overlong forms, no surrogates, nothing above U+10FFFF).
 bool is_utf8(std::string_view text);
-
-/// The number that the text spells in decimal notation, blanks around it allowed; it may be infinite or NaN.
-std::optional<double> parse_number(std::string_view text);
 
 /// The text without blanks and tabs around it.
 std::string_view trimmed(std::string_view text);

@@ -94,6 +94,7 @@ Interactions synth_interactions(Csr matrix, std::uint64_t seed, const Execution&
   log.user.resize(matrix.indices.size());
   const Tiling tiling{matrix.rows, users_per_tile};
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+    stop_if_asked(execution.observer);
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
       const std::int64_t first = matrix.offsets[u];
       const std::int64_t size = matrix.offsets[u + 1] - first;

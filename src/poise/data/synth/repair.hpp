@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "poise/base/observer.hpp"
 #include "poise/data/synth/catalogue.hpp"
 #include "poise/linalg/csr.hpp"
 
@@ -9,8 +10,9 @@ namespace poise::synth {
 
 /// Gives every item at least `least` users: users (those who like its group first) swap one of their common
 /// items for it, so that no user's count changes. Common items keep at least twice `least`. Returns the
-/// swaps. Gives up on an item, which then has fewer, when users or common items do not suffice. Sequential.
+/// swaps. Gives up on an item, which then has fewer, when users or common items do not suffice. Sequential;
+/// Error{interrupted} when the observer, if there is one, asks to stop.
 std::int64_t repair_rare_items(Csr& matrix, const Shape& shape, const Catalogue& catalogue,
-                               std::int64_t least, std::uint64_t seed);
+                               std::int64_t least, std::uint64_t seed, const Observer* observer);
 
 }  // namespace poise::synth

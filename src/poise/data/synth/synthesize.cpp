@@ -55,7 +55,7 @@ Csr synthesize(const SynthOptions& options, const Execution& execution) {
 
   Csr matrix{.rows = size.users, .cols = size.items, .offsets = {0}, .indices = {}, .values = {}};
   const std::vector<std::int64_t> activity =
-      make_activity(shape, size.users, size.interactions, options.seed);
+      make_activity(shape, size.users, size.interactions, options.seed, execution);
   matrix.offsets.resize(size.users + 1);
   std::inclusive_scan(activity.begin(), activity.end(), matrix.offsets.begin() + 1);
   matrix.indices.resize(matrix.offsets.back());
@@ -74,7 +74,7 @@ Csr synthesize(const SynthOptions& options, const Execution& execution) {
   drawing.reset();
 
   const auto least = static_cast<std::int64_t>(static_cast<double>(shape.min_item_users) * options.scale);
-  repair_rare_items(matrix, shape, catalogue, least, options.seed);
+  repair_rare_items(matrix, shape, catalogue, least, options.seed, execution.observer);
   if (options.values) {
     matrix.values.resize(matrix.indices.size());
     Progress counting(execution.observer, "count", size.users, "users");

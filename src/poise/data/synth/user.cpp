@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace poise::synth {
 namespace {
@@ -56,12 +57,19 @@ Taste make_taste(const Shape& shape, const Catalogue& catalogue, std::uint64_t s
 }
 
 std::vector<std::int64_t> make_activity(const Shape& shape, std::int64_t users, std::int64_t total,
-                                        std::uint64_t seed) {
+                                        std::uint64_t seed, const Execution& execution) {
   const auto cap = static_cast<std::int64_t>(shape.max_user_share * static_cast<double>(shape.items));
+  const Tiling tiling{users, 65'536};
+  const auto for_each_user = [&](const auto& body) {
+    for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+      stop_if_asked(execution.observer);
+      for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) body(tile, u);
+    });
+  };
   std::vector<double> above(users);
-  for (std::int64_t u = 0; u < users; ++u) {
+  for_each_user([&](std::int64_t /*tile*/, std::int64_t u) {
     above[u] = std::exp(shape.activity_sigma * CounterRng(seed, Purpose::activity, u).normal());
-  }
+  });
   const auto count = [&](double factor, std::int64_t u) {
     const double extra = std::min(factor * above[u], static_cast<double>(cap - shape.min_user_items));
     return shape.min_user_items + static_cast<std::int64_t>(extra);
@@ -71,12 +79,13 @@ std::vector<std::int64_t> make_activity(const Shape& shape, std::int64_t users, 
   double high = static_cast<double>(cap);
   for (int step = 0; step < 60; ++step) {
     const double middle = (low + high) / 2;
-    std::int64_t sum = 0;
-    for (std::int64_t u = 0; u < users; ++u) sum += count(middle, u);
+    std::vector<std::int64_t> sums(tiling.tiles(), 0);
+    for_each_user([&](std::int64_t tile, std::int64_t u) { sums[tile] += count(middle, u); });
+    const std::int64_t sum = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
     (sum <= total ? low : high) = middle;
   }
   std::vector<std::int64_t> result(users);
-  for (std::int64_t u = 0; u < users; ++u) result[u] = count(low, u);
+  for_each_user([&](std::int64_t /*tile*/, std::int64_t u) { result[u] = count(low, u); });
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "poise/base/parallel.hpp"
 #include "poise/data/synth/catalogue.hpp"
 
 namespace poise::synth {
@@ -28,9 +29,9 @@ struct Taste {
 Taste make_taste(const Shape& shape, const Catalogue& catalogue, std::uint64_t seed, std::int64_t user);
 
 /// How many items each user has: lognormal above the minimum, capped, their sum as close to `total` as
-/// rounding allows. O(users).
+/// rounding allows. O(users), in parallel; Error{interrupted} when the observer asks to stop.
 std::vector<std::int64_t> make_activity(const Shape& shape, std::int64_t users, std::int64_t total,
-                                        std::uint64_t seed);
+                                        std::uint64_t seed, const Execution& execution);
 
 /// Marks items as taken, for one user after the other; forgetting all marks is O(1).
 class Taken {
