@@ -98,8 +98,8 @@ std::vector<double> lambda_of(CsrView X, const FullRankOptions& options) {
 /// One of the two models while it is made, and what is known of its columns.
 struct Variant {
   bool zero_diagonal;
-  Matrix<float> columns;  // row i is B_:i
-  Certificate certificate;
+  Matrix<float> columns = {};  // row i is B_:i
+  Certificate certificate = {};
   double objective = 0;
   double observed = 0;
 
