@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -12,9 +13,16 @@ namespace poise::app {
 namespace {
 
 std::atomic<bool> stop = false;
+std::atomic<bool> at_once = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void on_signal(int /*signal*/) {
+  if (at_once.load()) {
+    constexpr std::string_view message = "poise: interrupted\n";
+    const ssize_t ignored = ::write(STDERR_FILENO, message.data(), message.size());
+    static_cast<void>(ignored);
+    _exit(exit_interrupted);
+  }
   if (stop.exchange(true)) _exit(exit_interrupted);
 }
 
@@ -36,5 +44,9 @@ void watch_for_interrupts() {
 }
 
 bool interrupted() { return stop.load(); }
+
+EndAtOnce::EndAtOnce(bool wanted) { at_once = wanted; }
+
+EndAtOnce::~EndAtOnce() { at_once = false; }
 
 }  // namespace poise::app

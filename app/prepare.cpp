@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "dataset_report.hpp"
 #include "estimate.hpp"
+#include "interrupt.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
 
@@ -195,16 +196,30 @@ void write_results(const Options& options, const Dataset& dataset, const Executi
   }
 }
 
+bool is_pipe(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+Dataset read(const Options& options, const Context& context) {
+  const bool pipes = std::any_of(options.inputs.begin(), options.inputs.end(), is_pipe) ||
+                     is_pipe(options.test) || is_pipe(options.validation);
+  const EndAtOnce ending(pipes);
+  stop_if_asked(context.execution.observer);  // of a signal that came before
+  const LogFormat named = parse_log_format(options.format);
+  const LogFormat format = named == LogFormat::automatic ? detect_log_format(options.inputs) : named;
+  if (named == LogFormat::automatic) context.say(fmt::format("format: {}", log_format_name(format)));
+  return format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
+                                     : read_logs(options, format, context.execution);
+}
+
 void run(const Options& options, const Context& context) {
   check_flags(options);
   check_folder_can_be_written(options.out);
   if (!options.export_pro_sg.empty()) check_folder_can_be_written(options.export_pro_sg);
   estimate(options, context);
-  const LogFormat named = parse_log_format(options.format);
-  const LogFormat format = named == LogFormat::automatic ? detect_log_format(options.inputs) : named;
-  if (named == LogFormat::automatic) context.say(fmt::format("format: {}", log_format_name(format)));
-  const Dataset dataset = format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
-                                                      : read_logs(options, format, context.execution);
+  const Dataset dataset = read(options, context);
   write_results(options, dataset, context.execution);
   context.print(dataset_json(dataset), dataset_text(dataset));
   context.say(fmt::format("written to {}", options.out.string()));

@@ -216,13 +216,18 @@ def test_interruption_while_reading(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["log.csv"]
 
 
-def test_interruption_while_waiting_for_a_pipe(tmp_path):
+@pytest.mark.parametrize("writer", [False, True])
+def test_interruption_while_waiting_for_a_pipe(tmp_path, writer):
     os.mkfifo(tmp_path / "pipe")
     process = start("prepare", tmp_path / "pipe", "--format", "pairs", "--out", tmp_path / "data")
-    wait_for(lambda: handles_signals(process), process)
-    wait_for(lambda: open(f"/proc/{process.pid}/stat").read().rsplit(")", 1)[1].split()[0] == "S", process)
-    time.sleep(0.2)
-    interrupt(process)
+    if writer:
+        with open(tmp_path / "pipe", "w") as pipe:  # returns when the program has opened it
+            pipe.write("u1 i1\n")
+            pipe.flush()
+            interrupt(process)
+    else:
+        wait_for(lambda: handles_signals(process), process)
+        interrupt(process)
     assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
 
 
