@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "dataset_report.hpp"
 #include "estimate.hpp"
+#include "interrupt.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
 

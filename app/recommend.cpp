@@ -63,7 +63,7 @@ void run(const Options& options, const Context& context) {
   if (!options.only.empty()) recommendation.only = listed_items(options.only, index, context);
   const RankedLists lists =
       recommend(*model.scorer, input.histories.view(), recommendation, context.execution);
-  print_recommendations(model, input, lists, options.explain, format, context);
+  print_recommendations(model, input, lists, options.explain, format);
 }
 
 }  // namespace

@@ -93,8 +93,7 @@ OutputFormat output_format(const std::string& format, const Context& context) {
 }
 
 void print_recommendations(const LoadedModel& model, const RecommendHistories& input,
-                           const RankedLists& lists, bool explain, OutputFormat format,
-                           const Context& context) {
+                           const RankedLists& lists, bool explain, OutputFormat format) {
   const Ids& items = model.info.items;
   const bool batch = input.batch;
   std::string text;
@@ -122,8 +121,7 @@ void print_recommendations(const LoadedModel& model, const RecommendHistories& i
   write_stdout(text);
 }
 
-void print_similar(const Ids& items, std::int32_t item, const RankedLists& list, OutputFormat format,
-                   const Context& context) {
+void print_similar(const Ids& items, std::int32_t item, const RankedLists& list, OutputFormat format) {
   std::vector<Recommendation> similar;
   for (std::int64_t r = 0; r < list.size(0); ++r)
     similar.push_back({.item = items[list.items(0)[r]], .score = list.scores(0)[r], .because = {}});

@@ -20,11 +20,9 @@ OutputFormat output_format(const std::string& format, const Context& context);
 /// Prints everybody's recommendations, with `explain` also what each history item adds to a score: all of
 /// them as JSON, the three largest in a table; a csv has no place for them.
 void print_recommendations(const LoadedModel& model, const RecommendHistories& input,
-                           const RankedLists& lists, bool explain, OutputFormat format,
-                           const Context& context);
+                           const RankedLists& lists, bool explain, OutputFormat format);
 
 /// Prints the items similar to `item`.
-void print_similar(const Ids& items, std::int32_t item, const RankedLists& list, OutputFormat format,
-                   const Context& context);
+void print_similar(const Ids& items, std::int32_t item, const RankedLists& list, OutputFormat format);
 
 }  // namespace poise::app

@@ -24,7 +24,7 @@ void run(const Options& options, const Context& context) {
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const std::int32_t item = ItemIndex(model.info.items).at(options.item);
   const RankedLists list = similar(*model.scorer, item, options.k);
-  print_similar(model.info.items, item, list, output_format(options.format, context), context);
+  print_similar(model.info.items, item, list, output_format(options.format, context));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ double rounded_down(double number) {
 /// The constants are peak memory and processor time measured at 10 and 17 million interactions.
 void estimate(const SynthOptions& synth, bool csv, const Context& context) {
   const auto entries = static_cast<double>(synth_size(synth).interactions);
-  constexpr double base = 60e6;
+  constexpr double base = 80e6;
   const double each = (csv ? 6.5 : 20) + (synth.values ? (csv ? 5 : 13) : 0);
   const double seconds = (csv ? 2.5e-7 : 3e-7) * entries / std::min(context.execution.threads, 8);
   const Estimate expected{seconds, base + each * entries};

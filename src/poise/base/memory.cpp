@@ -1,6 +1,7 @@
 #include "poise/base/memory.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,6 +9,18 @@
 #include "poise/base/cgroup.hpp"
 
 namespace poise {
+namespace {
+
+/// The writable memory that this process has mapped. Libraries map some at their start (OpenBLAS 256 MB for
+/// its buffers) and touch little of it.
+std::uint64_t reserved_data() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0;
+  for (int field = 0; field < 6; ++field) file >> pages;  // the sixth is data and stack
+  return file ? pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+}  // namespace
 
 std::uint64_t machine_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -28,7 +41,7 @@ std::uint64_t peak_memory() {
 void limit_memory(std::uint64_t bytes) {
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
-  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
+  limit.rlim_cur = std::min<rlim_t>(bytes + reserved_data(), limit.rlim_max);
   setrlimit(RLIMIT_DATA, &limit);
 }
 

@@ -14,7 +14,8 @@ std::uint64_t total_memory();
 std::uint64_t peak_memory();
 
 /// Makes allocations beyond `bytes` fail (std::bad_alloc) from now on, so that a run that is too large ends
-/// with an error instead of being killed. Memory-mapped files do not count.
+/// with an error instead of being killed. Memory-mapped files do not count, nor does
+/// what is mapped already.
 void limit_memory(std::uint64_t bytes);
 
 }  // namespace poise
