@@ -38,6 +38,9 @@ struct Command {
   std::string name;
   std::string summary;
   Run (*setup)(CLI::App& parser);
+  /// Whether it calls BLAS, which waits for ever where it cannot have memory: such a command counts what it
+  /// needs and refuses beforehand instead of running under an enforced limit.
+  bool uses_blas = false;
 };
 
 /// All commands, in the order of the help.

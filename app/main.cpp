@@ -110,7 +110,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     fail(ErrorKind::resources, "this poise was built without CUDA; use --device cpu");
   }
   const int threads = affordable_threads(parser, shared);
-  limit_memory(shared.memory_limit);
+  if (!command.uses_blas) limit_memory(shared.memory_limit);
   TerminalObserver observer(shared.quiet);
   run({.execution = {.threads = threads, .observer = &observer},
        .memory_limit = shared.memory_limit,

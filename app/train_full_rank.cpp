@@ -111,6 +111,7 @@ TrainReport train_full_rank(const TrainOptions& options, const LoadedDataset& da
   const CsrView X = data.dataset.train.view();
   const Weights W = make_weights(X, weighting);
   const auto backend = make_backend(BackendKind::cpu, context.execution.threads);
+  check_full_rank_memory(X, W, fit_options);
   announce(X, W, fit_options, *backend, context);
   FullRankFit fit = fit_full_rank(X, W, fit_options, *backend, context.execution);
   FullRankSolution& solution = fit.solutions.front();

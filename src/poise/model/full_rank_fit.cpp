@@ -413,6 +413,22 @@ FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool wei
   return {.least = least, .with_T = least + static_cast<std::uint64_t>(users) * n * sizeof(float)};
 }
 
+void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options) {
+  const bool weighted = !W.c.empty() || !W.b.empty();
+  const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
+  const FullRankMemory memory = full_rank_memory(X.rows, X.cols, weighted, solutions);
+  if (memory.least > options.memory_limit) {
+    const double scale =
+        std::sqrt(static_cast<double>(options.memory_limit) / static_cast<double>(memory.least));
+    fail(ErrorKind::resources,
+         "a full-rank model of {} items needs {:.1f} GB and the memory limit is {:.1f} GB; about {} items "
+         "would fit "
+         "(--min-item-users at `poise prepare`), or raise --memory-limit",
+         X.cols, static_cast<double>(memory.least) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9,
+         static_cast<std::int64_t>(scale * static_cast<double>(X.cols)));
+  }
+}
+
 double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options) {
   constexpr double inverse_overhead = 1.3;
   constexpr double row_cost = 15;
@@ -436,19 +452,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   if (target != nullptr && options.zero_diagonal) {
     fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
   }
-  const bool weighted = !W.c.empty() || !W.b.empty() || target != nullptr;
-  const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
-  const FullRankMemory memory = full_rank_memory(X.rows, X.cols, weighted, solutions);
-  if (memory.least > options.memory_limit) {
-    const double scale =
-        std::sqrt(static_cast<double>(options.memory_limit) / static_cast<double>(memory.least));
-    fail(ErrorKind::resources,
-         "a full-rank model of {} items needs {:.1f} GB and the memory limit is {:.1f} GB; about {} items "
-         "would fit "
-         "(--min-item-users at `poise prepare`), or raise --memory-limit",
-         X.cols, static_cast<double>(memory.least) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9,
-         static_cast<std::int64_t>(scale * static_cast<double>(X.cols)));
-  }
+  check_full_rank_memory(X, W, options);
   const ColumnProblem problem = make_column_problem(X, W, lambda_of(X, options), target);
   FullRankFit result;
   if (fit_in<float>(problem, options, backend, execution, result)) return result;
@@ -456,7 +460,8 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   // Twice the inverse: where that does not fit, what float32 reached stands, with its certificate.
   const std::uint64_t inverse =
       static_cast<std::uint64_t>(X.cols) * static_cast<std::uint64_t>(X.cols) * sizeof(float);
-  if (float32_solved && memory.least + 2 * inverse > options.memory_limit) return result;
+  if (float32_solved && full_rank_memory(X.rows, X.cols, true, 1).least + 2 * inverse > options.memory_limit)
+    return result;
   result.float64 = true;
   if (!fit_in<double>(problem, options, backend, execution, result) && result.solutions.empty()) {
     fail(ErrorKind::numerical,

@@ -68,6 +68,8 @@ struct FullRankMemory {
   std::uint64_t least = 0;
   std::uint64_t with_T = 0;
 };
+/// Error{resources}, saying what would fit, when a fit would not.
+void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options);
 FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool weighted, int solutions);
 
 }  // namespace poise

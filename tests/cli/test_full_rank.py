@@ -1,0 +1,88 @@
+"""Full-rank models against independent float64 figures, and their use."""
+import json
+
+import pytest
+
+from conftest import reference_data
+
+
+def flags_of(entry):
+    flags = ["--model", "full-rank", "--lambda", entry["lambda"], "--alpha", entry["alpha"], "--dropout", entry.get("dropout", 0),
+             "--weighting", entry.get("weighting", "constant")]
+    return flags + (["--zero-diagonal"] if entry["zero_diagonal"] else [])
+
+
+@pytest.mark.parametrize("name", ["online-retail", "online-retail-head"])
+def test_reference(poise, tmp_path, name):
+    folder = reference_data(name)
+    entries = json.loads((folder / "reference.json").read_text())["full_rank"]
+    poise("prepare", folder / "pro_sg", "--out", tmp_path / "data")
+    for entry in entries:
+        case = {key: entry[key] for key in ("alpha", "lambda", "dropout", "zero_diagonal", "weighting")}
+        trained = poise("train", tmp_path / "data", *flags_of(entry), "--out", tmp_path / "model", "--json").json
+        assert trained["objective"] == pytest.approx(entry["objective"], rel=1e-5), case
+        assert trained["observed_weight"] == pytest.approx(entry["observed_weight"], rel=1e-9), case
+        assert trained["converged"] and trained["certificate"]["worst_column"] <= 1e-6, case
+        metrics = poise("evaluate", tmp_path / "model", tmp_path / "data", "--json").json["metrics"]
+        for metric in ("recall@20", "recall@50", "ndcg@100"):
+            assert metrics[metric]["mean"] == pytest.approx(entry["test"][metric], abs=2e-4), (case, metric)
+
+
+@pytest.fixture
+def ease(poise, data, tmp_path):
+    poise("train", data, "--model", "full-rank", "--zero-diagonal", "--lambda", 5, "--out", tmp_path / "ease")
+    return tmp_path / "ease"
+
+
+def test_explanations_add_up(poise, ease):
+    result = poise("recommend", ease, "--items", "i1,i2,i3", "--explain", "--json").json["recommendations"]
+    assert result
+    for row in result:
+        assert {because["item"] for because in row["because"]} == {"i1", "i2", "i3"}
+        parts = [because["contribution"] for because in row["because"]]
+        assert parts == sorted(parts, reverse=True)
+        assert sum(parts) == pytest.approx(row["score"], rel=1e-5, abs=1e-7)
+
+
+def test_similar(poise, ease):
+    result = poise("similar", ease, "--item", "i1", "-k", 4, "--json").json
+    assert result["item"] == "i1" and len(result["similar"]) == 4
+    assert "i1" not in [row["item"] for row in result["similar"]]
+    poise("similar", ease, "--item", "nonsense", code=3)
+
+
+def test_same_bytes_for_any_thread_count(poise, tmp_path):
+    poise("synth", "--like", "demo", "--out", tmp_path / "data")
+    for route in (["--alpha", 1], ["--alpha", 2], ["--alpha", 2, "--memory-limit", "64M"]):
+        seen = set()
+        for threads in (1, 2):
+            poise("train", tmp_path / "data", "--model", "full-rank", "--lambda", 20, *route, "--out", tmp_path / "model",
+                  "--threads", threads)
+            seen.add((tmp_path / "model").read_bytes())
+        assert len(seen) == 1
+
+
+def test_keep_top(poise, tmp_path, data):
+    result = poise("train", data, "--model", "full-rank", "--lambda", 5, "--keep-top", 4, "--out", tmp_path / "sparse", "--json").json
+    assert result["kept"]["entries"] <= 4 * poise("info", data, "--json").json["items"]
+    assert set(result["kept"]["validation"]["ndcg@100"]) == {"all", "kept"}
+    assert poise("evaluate", tmp_path / "sparse", data, "--json").json["users"] > 0
+
+
+def test_too_large_for_the_memory_limit(poise, tmp_path):
+    poise("synth", "--like", "ml-20m", "--scale", "0.01", "--out", tmp_path / "data")
+    error = poise("train", tmp_path / "data", "--model", "full-rank", "--out", tmp_path / "model", "--memory-limit", "200M", code=4).err
+    assert "would fit" in error
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("flags", [
+    ["--lambda", 0], ["--lambda", -1], ["--dropout", 1], ["--alpha", 0], ["--weighting", "none", "--alpha", 2],
+    ["--tolerance", 0], ["--keep-top", 0], ["--weighting", "guess"],
+])
+def test_bad_flags(poise, tmp_path, data, flags):
+    poise("train", data, "--model", "full-rank", *flags, "--out", tmp_path / "model", code=2)
+
+
+def test_popularity_takes_no_lambda(poise, tmp_path, data):
+    poise("train", data, "--model", "popularity", "--lambda", 3, "--out", tmp_path / "model", code=2)
