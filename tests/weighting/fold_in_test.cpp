@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/errors.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_data.hpp"
 
 namespace poise {

@@ -5,7 +5,7 @@
 
 #include "poise/weighting/weighting.hpp"
 
-#include "support/errors.hpp"
+#include "support/expect_error.hpp"
 
 namespace poise {
 namespace {

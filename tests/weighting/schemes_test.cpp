@@ -5,7 +5,7 @@
 
 #include "poise/weighting/weighting.hpp"
 
-#include "support/errors.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_data.hpp"
 #include "weighting/dense_weights.hpp"
 

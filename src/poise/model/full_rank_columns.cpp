@@ -15,8 +15,8 @@ namespace {
 constexpr int max_iterations = 1000;
 constexpr int max_corrections = 8;
 /// The solver aims well below the tolerance: the check, which sees rounding too, then passes, and an
-/// iteration more than the proof needs keeps items that nearly tie in their exact order.
-constexpr double margin = 0.02;
+/// iteration or two more than the proof needs keep items that nearly tie in their exact order.
+constexpr double margin = 1e-3;
 
 /// X' with values W_ui, so that a column's observed weight and diagonal are sums over its users.
 Csr weighted_transpose(const ColumnProblem& problem) {
