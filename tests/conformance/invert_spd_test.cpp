@@ -132,7 +132,8 @@ TEST_P(InvertSpd, ManyBlocks) {
 
 TEST_P(InvertSpd, WideBlocksOfLargeMatrices) {
   // D + v v' has the inverse D^-1 - D^-1 v v' D^-1 / (1 + v'D^-1 v).
-  const std::int64_t n = GetParam().kind == BackendKind::reference ? 150 : 4096 + 513;  // plain loops are slow
+  const std::int64_t n =
+      GetParam().kind == BackendKind::reference ? 150 : 4096 + 513;  // plain loops are slow
   const Matrix<float> draws = random_matrix<float>(2, n, 5);
   Matrix<float> a(n, n);
   double total = 1;
