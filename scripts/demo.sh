@@ -17,4 +17,9 @@ show synth --like demo --values --out "$work/interactions.csv"
 show prepare "$work/interactions.csv" --out "$work/data"
 show train "$work/data" --model popularity --out "$work/popularity.model"
 show evaluate "$work/popularity.model" "$work/data"
-show recommend "$work/popularity.model" --items 1,2,3 -k 5
+show train "$work/data" --model full-rank --zero-diagonal --lambda 50 --out "$work/ease.model"
+show evaluate "$work/ease.model" "$work/data"
+show train "$work/data" --model full-rank --lambda 50 --alpha 2 --out "$work/weighted.model"
+show evaluate "$work/weighted.model" "$work/data"
+show recommend "$work/ease.model" --items 1,2,3 -k 3 --explain
+show similar "$work/ease.model" --item 1 -k 3

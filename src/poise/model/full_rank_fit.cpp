@@ -10,6 +10,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/model/full_rank_columns.hpp"
+#include "poise/model/full_rank_cost.hpp"
 #include "poise/solver/woodbury.hpp"
 
 namespace poise {
@@ -18,8 +19,6 @@ namespace {
 
 /// Up to this condition float32 holds the inverse; beyond it float64 does.
 constexpr double float32_condition = 1e5;
-/// Columns that are solved and checked together.
-constexpr std::int64_t block_width = 512;
 /// Columns of a direct route that are checked.
 constexpr std::int64_t sample_size = 256;
 constexpr std::int64_t direct_tile = 16;
@@ -63,36 +62,6 @@ std::vector<std::int32_t> sample(std::vector<std::int32_t> items) {
   items.resize(std::min(count, sample_size));
   std::sort(items.begin(), items.end());
   return items;
-}
-
-/// What conjugate gradients cost for item i, its check included, in operations of a matrix product.
-double iteration_operations(const ColumnProblem& problem, std::int32_t i, double tolerance) {
-  constexpr double gather_cost = 70;
-  constexpr double residual_cost = 15;
-  const double root = std::sqrt(problem.hi(i) / problem.lo(i));
-  const double rate = std::log((root + 1) / std::max(root - 1, 1e-3));
-  const double iterations = std::max(1.0, 0.75 * std::log(2 / std::sqrt(tolerance)) / rate);
-  double entries = 0;
-  for (const std::int32_t u : problem.columns.view().row(i))
-    entries += static_cast<double>(problem.X.row_size(u));
-  const auto n = static_cast<double>(problem.items());
-  return (iterations + 1) * 2 * n * n + gather_cost * iterations * 2 * entries +
-         residual_cost * 4 * static_cast<double>(problem.X.entries());
-}
-
-/// Woodbury's identity needs float32, a constant b, X as the target, some weights, and the memory for T.
-bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, int solutions) {
-  return problem.W->b.empty() && problem.target_is_X && !problem.W->c.empty() &&
-         full_rank_memory(problem.X.rows, problem.items(), true, solutions).with_T <= memory_limit;
-}
-
-std::vector<double> lambda_of(CsrView X, const FullRankOptions& options) {
-  std::vector<double> l(X.cols, options.lambda);
-  const std::vector<std::int64_t> counts = column_counts(X);
-  for (std::int64_t i = 0; i < X.cols; ++i) {
-    l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts[i]);
-  }
-  return l;
 }
 
 /// One of the two models while it is made, and what is known of its columns.
@@ -304,7 +273,7 @@ class Fit {
 
   /// Every column's own objective, through the data.
   void add_objective(Variant& variant, const Items& items) {
-    std::vector<ColumnFigures> figures(block_width);
+    std::vector<ColumnFigures> figures(full_rank_block);
     for_each_block(items, "measuring", [&](std::span<const std::int32_t> part) {
       column_residuals(problem_, part, rows_of(variant, part).view(), {}, figures, execution_);
       for (std::size_t k = 0; k < part.size(); ++k) variant.add(figures[k]);
@@ -344,7 +313,7 @@ class Fit {
 
   template <class Body>
   void for_each_block(const Items& items, std::string_view task, const Body& body) const {
-    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
+    const Tiling tiling{static_cast<std::int64_t>(items.size()), full_rank_block};
     Progress progress(execution_.observer, task, items.size(), "columns");
     for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
       body(std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block)));
@@ -404,48 +373,6 @@ void validate(const FullRankOptions& options) {
   }
 }
 
-FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool weighted, int solutions) {
-  const auto n = static_cast<std::uint64_t>(items);
-  const std::uint64_t matrix = n * n * sizeof(float);
-  const std::uint64_t blocks = 10 * std::min<std::uint64_t>(n, block_width) * n * sizeof(float);
-  const std::uint64_t matrices = weighted || solutions > 1 ? 1 + static_cast<std::uint64_t>(solutions) : 1;
-  const std::uint64_t least = matrices * matrix + blocks;
-  return {.least = least, .with_T = least + static_cast<std::uint64_t>(users) * n * sizeof(float)};
-}
-
-void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options) {
-  const bool weighted = !W.c.empty() || !W.b.empty();
-  const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
-  const FullRankMemory memory = full_rank_memory(X.rows, X.cols, weighted, solutions);
-  if (memory.least > options.memory_limit) {
-    const double scale =
-        std::sqrt(static_cast<double>(options.memory_limit) / static_cast<double>(memory.least));
-    fail(ErrorKind::resources,
-         "a full-rank model of {} items needs {:.1f} GB and the memory limit is {:.1f} GB; about {} items "
-         "would fit "
-         "(--min-item-users at `poise prepare`), or raise --memory-limit",
-         X.cols, static_cast<double>(memory.least) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9,
-         static_cast<std::int64_t>(scale * static_cast<double>(X.cols)));
-  }
-}
-
-double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options) {
-  constexpr double inverse_overhead = 1.3;
-  constexpr double row_cost = 15;
-  const auto n = static_cast<double>(X.cols);
-  const double data_pass = row_cost * static_cast<double>(X.entries()) * n;
-  double operations = inverse_overhead * n * n * n + data_pass;
-  if (W.c.empty() && W.b.empty()) return operations;
-  const ColumnProblem problem = make_column_problem(X, W, lambda_of(X, options));
-  const bool possible = woodbury_possible(problem, options.memory_limit, 1);
-  if (possible) operations += data_pass;
-  for (std::int32_t i = 0; i < X.cols; ++i) {
-    const double iterated = iteration_operations(problem, i, options.tolerance);
-    operations += possible ? std::min(iterated, Woodbury::operations(problem, i)) : iterated;
-  }
-  return operations;
-}
-
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, const CsrView* target) {
   validate(options);
@@ -453,15 +380,24 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
     fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
   }
   check_full_rank_memory(X, W, options);
-  const ColumnProblem problem = make_column_problem(X, W, lambda_of(X, options), target);
+  const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options), target);
   FullRankFit result;
   if (fit_in<float>(problem, options, backend, execution, result)) return result;
-  const bool float32_solved = !result.solutions.empty();
-  // Twice the inverse: where that does not fit, what float32 reached stands, with its certificate.
-  const std::uint64_t inverse =
+  // float64 takes twice the inverse. Where that does not fit, what float32 reached stands, with its
+  // certificate.
+  const std::uint64_t needed =
+      full_rank_memory(X.rows, X.cols, true,
+                       static_cast<int>(options.unconstrained) + static_cast<int>(options.zero_diagonal))
+          .least +
       static_cast<std::uint64_t>(X.cols) * static_cast<std::uint64_t>(X.cols) * sizeof(float);
-  if (float32_solved && full_rank_memory(X.rows, X.cols, true, 1).least + 2 * inverse > options.memory_limit)
-    return result;
+  if (needed > options.memory_limit) {
+    if (!result.solutions.empty()) return result;
+    fail(ErrorKind::resources,
+         "this problem (condition {:.1e}) needs float64, and so {:.1f} GB; raise --memory-limit above {:.1f} "
+         "GB, or --lambda",
+         result.condition, static_cast<double>(needed) * 1e-9,
+         static_cast<double>(options.memory_limit) * 1e-9);
+  }
   result.float64 = true;
   if (!fit_in<double>(problem, options, backend, execution, result) && result.solutions.empty()) {
     fail(ErrorKind::numerical,

@@ -1,0 +1,81 @@
+#include "poise/model/full_rank_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "poise/base/error.hpp"
+#include "poise/solver/woodbury.hpp"
+
+namespace poise {
+
+std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options) {
+  std::vector<double> l(X.cols, options.lambda);
+  const std::vector<std::int64_t> counts = column_counts(X);
+  for (std::int64_t i = 0; i < X.cols; ++i) {
+    l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts[i]);
+  }
+  return l;
+}
+
+double iteration_operations(const ColumnProblem& problem, std::int32_t i, double tolerance) {
+  constexpr double gather_cost = 70;
+  constexpr double residual_cost = 15;
+  const double root = std::sqrt(problem.hi(i) / problem.lo(i));
+  const double rate = std::log((root + 1) / std::max(root - 1, 1e-3));
+  const double iterations = std::max(1.0, 0.75 * std::log(2 / std::sqrt(tolerance)) / rate);
+  double entries = 0;
+  for (const std::int32_t u : problem.columns.view().row(i))
+    entries += static_cast<double>(problem.X.row_size(u));
+  const auto n = static_cast<double>(problem.items());
+  return (iterations + 1) * 2 * n * n + gather_cost * iterations * 2 * entries +
+         residual_cost * 4 * static_cast<double>(problem.X.entries());
+}
+
+bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, int solutions) {
+  return problem.W->b.empty() && problem.target_is_X && !problem.W->c.empty() &&
+         full_rank_memory(problem.X.rows, problem.items(), true, solutions).with_T <= memory_limit;
+}
+
+FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool weighted, int solutions) {
+  const auto n = static_cast<std::uint64_t>(items);
+  const std::uint64_t matrix = n * n * sizeof(float);
+  const std::uint64_t blocks = 10 * std::min<std::uint64_t>(n, full_rank_block) * n * sizeof(float);
+  const std::uint64_t matrices = weighted || solutions > 1 ? 1 + static_cast<std::uint64_t>(solutions) : 1;
+  const std::uint64_t least = matrices * matrix + blocks;
+  return {.least = least, .with_T = least + static_cast<std::uint64_t>(users) * n * sizeof(float)};
+}
+
+void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options) {
+  const bool weighted = !W.c.empty() || !W.b.empty();
+  const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
+  const FullRankMemory memory = full_rank_memory(X.rows, X.cols, weighted, solutions);
+  if (memory.least > options.memory_limit) {
+    const double scale =
+        std::sqrt(static_cast<double>(options.memory_limit) / static_cast<double>(memory.least));
+    fail(ErrorKind::resources,
+         "a full-rank model of {} items needs {:.1f} GB and the memory limit is {:.1f} GB; about {} items "
+         "would fit "
+         "(--min-item-users at `poise prepare`), or raise --memory-limit",
+         X.cols, static_cast<double>(memory.least) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9,
+         static_cast<std::int64_t>(scale * static_cast<double>(X.cols)));
+  }
+}
+
+double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options) {
+  constexpr double inverse_overhead = 1.3;
+  constexpr double row_cost = 15;
+  const auto n = static_cast<double>(X.cols);
+  const double data_pass = row_cost * static_cast<double>(X.entries()) * n;
+  double operations = inverse_overhead * n * n * n + data_pass;
+  if (W.c.empty() && W.b.empty()) return operations;
+  const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options));
+  const bool possible = woodbury_possible(problem, options.memory_limit, 1);
+  if (possible) operations += data_pass;
+  for (std::int32_t i = 0; i < X.cols; ++i) {
+    const double iterated = iteration_operations(problem, i, options.tolerance);
+    operations += possible ? std::min(iterated, Woodbury::operations(problem, i)) : iterated;
+  }
+  return operations;
+}
+
+}  // namespace poise

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/model/full_rank_fit.hpp"
+#include "poise/solver/column_problem.hpp"
+
+namespace poise {
+
+/// Columns that are solved and checked together.
+constexpr std::int64_t full_rank_block = 512;
+
+/// Lambda's diagonal.
+std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options);
+
+/// What conjugate gradients cost for item i, its check included, in operations of a matrix product.
+double iteration_operations(const ColumnProblem& problem, std::int32_t i, double tolerance);
+
+/// Woodbury's identity needs float32, a constant b, X as the target, some weights, and the memory for T.
+bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, int solutions);
+
+}  // namespace poise
