@@ -273,7 +273,7 @@ def test_completion(poise, tmp_path):
 
 
 def test_progress_bar_only_on_a_terminal(tmp_path):
-    command = [PROGRAM, "synth", "--like", "ml-20m", "--scale", "0.15", "--out", str(tmp_path / "x.csv")]
+    command = [PROGRAM, "synth", "--like", "netflix", "--scale", "0.2", "--out", str(tmp_path / "x.csv")]
     plain = subprocess.run(command, capture_output=True, text=True)
     assert "\r" not in plain.stderr
     main, worker = pty.openpty()
