@@ -1,0 +1,28 @@
+"""Full-rank models against independent float64 figures."""
+import json
+
+import pytest
+
+from conftest import reference_data
+
+
+def flags_of(entry):
+    flags = ["--model", "full-rank", "--lambda", entry["lambda"], "--alpha", entry["alpha"], "--dropout", entry.get("dropout", 0),
+             "--weighting", entry.get("weighting", "constant")]
+    return flags + (["--zero-diagonal"] if entry["zero_diagonal"] else [])
+
+
+@pytest.mark.parametrize("name", ["online-retail", "online-retail-head"])
+def test_reference(poise, tmp_path, name):
+    folder = reference_data(name)
+    entries = json.loads((folder / "reference.json").read_text())["full_rank"]
+    poise("prepare", folder / "pro_sg", "--out", tmp_path / "data")
+    for entry in entries:
+        case = {key: entry[key] for key in ("alpha", "lambda", "dropout", "zero_diagonal", "weighting")}
+        trained = poise("train", tmp_path / "data", *flags_of(entry), "--out", tmp_path / "model", "--json").json
+        assert trained["objective"] == pytest.approx(entry["objective"], rel=1e-5), case
+        assert trained["observed_weight"] == pytest.approx(entry["observed_weight"], rel=1e-9), case
+        assert trained["converged"] and trained["certificate"]["worst_column"] <= 1e-6, case
+        metrics = poise("evaluate", tmp_path / "model", tmp_path / "data", "--json").json["metrics"]
+        for metric in ("recall@20", "recall@50", "ndcg@100"):
+            assert metrics[metric]["mean"] == pytest.approx(entry["test"][metric], abs=2e-4), (case, metric)
