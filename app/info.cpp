@@ -14,27 +14,15 @@ namespace poise::app {
 
 namespace {
 
-std::string split_name(SplitKind split) {
-  switch (split) {
-    case SplitKind::users:
-      return "users";
-    case SplitKind::given:
-      return "given";
-    case SplitKind::none:
-      return "none";
-  }
-  return "";
-}
-
 void show_data(const std::filesystem::path& path, const Context& context) {
   const LoadedDataset data = read_dataset(path, context.execution);
   Json result = dataset_json(data.dataset);
   result["kind"] = "data";
-  result["split"] = split_name(data.dataset.split);
+  result["split"] = to_string(data.dataset.split);
   result["values"] = !data.dataset.train.values.empty();
   result["checksum"] = data.checksum;
   context.print(result,
-                fmt::format("prepared data, split: {}, checksum {}\n{}", split_name(data.dataset.split),
+                fmt::format("prepared data, split: {}, checksum {}\n{}", to_string(data.dataset.split),
                             data.checksum, dataset_text(data.dataset)));
 }
 
