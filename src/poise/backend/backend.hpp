@@ -46,6 +46,8 @@ class Backend {
   /// practice some 1e-7 of it, for rows of any length. Y_u depends on row u alone, not on the rows given with
   /// it. 2 entries(X) cols(B) operations; copies up to 128 columns of B when X has many entries.
   virtual void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) = 0;
+  /// The same in float64, entry after entry.
+  virtual void spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) = 0;
 
   /// out_e = t_u . v_i for every stored entry e = (u, i) of `x`, whose values are not read: the product T V'
   /// on the support of x alone. Products and their sums in float32. 2 entries(x) cols(v) operations; copies

@@ -19,6 +19,7 @@ class ReferenceBackend final : public Backend {
                     std::span<float> out) override;
   void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
                        MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) override;
+  void spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) override;
   [[nodiscard]] SpdInverse invert_spd(MatrixView<float> a) override;
   [[nodiscard]] SpdInverse invert_spd(MatrixView<double> a) override;
   void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
