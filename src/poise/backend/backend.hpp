@@ -46,6 +46,8 @@ class Backend {
   /// practice some 1e-7 of it, for rows of any length. Y_u depends on row u alone, not on the rows given with
   /// it. 2 entries(X) cols(B) operations; copies up to 128 columns of B when X has many entries.
   virtual void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) = 0;
+  /// The same in float64, entry after entry.
+  virtual void spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) = 0;
 
   /// A <- A^-1 in place for a symmetric positive definite A, given and returned with both triangles. Where A
   /// is not positive definite in working precision or holds something that is not finite, the outcome says

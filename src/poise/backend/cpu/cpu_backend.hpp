@@ -17,6 +17,7 @@ class CpuBackend final : public Backend {
   void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) override;
   void gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) override;
   void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) override;
+  void spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) override;
   [[nodiscard]] SpdInverse invert_spd(MatrixView<float> a) override;
   [[nodiscard]] SpdInverse invert_spd(MatrixView<double> a) override;
   void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
