@@ -27,7 +27,7 @@ void asymmetric_round(benchmark::State& state) {
   poise::AsymmetricOptions options;
   options.regularizer = poise::Regularizer::dropout;
   options.rank = state.range(0);
-  options.lambda = 100;
+  options.lambda = 500;
   options.rounds = 2;
   options.tolerance = 1e-3;
   const poise::Spectrum spectrum = poise::top_spectrum(X.view(), {}, options.rank, *backend, execution);
