@@ -14,8 +14,9 @@ namespace poise {
 /// op(A) = A or A'.
 enum class Op { none, transpose };
 
-/// What became of an inversion. `condition` = ||A||_1 ||A^-1||_1, from the matrix that was given and the one
-/// that came out (0 for an empty one); it means nothing unless `positive_definite`.
+/// What became of an inversion. `condition` = ||A||_2 ||A^-1||_2 (0 for an empty matrix), each norm estimated
+/// from below by power iteration on the matrix that was given and the one that came out; it means nothing
+/// unless `positive_definite`.
 struct SpdInverse {
   bool positive_definite = false;
   double condition = 0;

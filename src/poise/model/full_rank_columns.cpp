@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "poise/linalg/vector.hpp"
+#include "poise/solver/block_residual.hpp"
 #include "poise/solver/certificate.hpp"
 #include "poise/solver/column_system.hpp"
 #include "poise/solver/pcg.hpp"
@@ -152,7 +153,13 @@ typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::spa
                                                                         MatrixView<const float> beta) const {
   Checked checked{std::vector<CheckedColumn>(items.size()), Matrix<double>(beta.rows, beta.cols)};
   std::vector<ColumnFigures> figures(items.size());
-  column_residuals(problem_, items, beta, checked.rho.view(), figures, execution_);
+  // Where float32 was enough to solve, it is enough to check.
+  if (std::is_same_v<T, float> && problem_.target_is_X) {
+    block_residuals(problem_, users_of_.view(), items, beta, checked.rho.view(), figures, backend_,
+                    execution_);
+  } else {
+    column_residuals(problem_, items, beta, checked.rho.view(), figures, execution_);
+  }
   Matrix<T> r(beta.rows, beta.cols);
   Matrix<T> z(beta.rows, beta.cols);
   for (std::int64_t k = 0; k < beta.rows; ++k) {
@@ -167,9 +174,20 @@ typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::spa
     CheckedColumn& column = checked.columns[k];
     column.figures = figures[k];
     column.excess = std::max(0.0, dot(rho, z_row)) / (problem_.lo(i) * problem_.W->b_of(i));
+    column.slope = dot(rho, beta.row(k));
     column.ratio = column_ratio(column.excess, column.figures.observed, column.figures.objective);
   }
   return checked;
+}
+
+template <class T>
+void ColumnSolver<T>::stationary_figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                                         std::span<ColumnFigures> figures) const {
+  std::vector<double> explained(items.size());
+  explained_by(problem_, users_of_.view(), items, beta, explained, execution_);
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    figures[k] = {.observed = observed_[items[k]], .objective = observed_[items[k]] - explained[k]};
+  }
 }
 
 template <class T>

@@ -45,7 +45,7 @@ struct FullRankSolution {
 
 struct FullRankFit {
   std::vector<FullRankSolution> solutions;  ///< unconstrained first
-  double condition = 0;                     ///< of A = X' diag(a) X + Lambda / b_bar, in the 1-norm
+  double condition = 0;                     ///< of A = X' diag(a) X + Lambda / b_bar, see SpdInverse
   bool float64 = false;                     ///< whether the inverse had to be held in float64
   std::int64_t iterations = 0;              ///< the most that a column took
   std::int64_t direct_columns = 0;          ///< solved by the inverse alone or by Woodbury's identity
