@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "poise/base/observer.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/recommend/ranked_lists.hpp"
@@ -74,7 +75,8 @@ enum class BackendKind { reference, cpu };
 /// "reference", "cpu".
 std::string_view to_string(BackendKind kind);
 
-/// The reference backend (plain loops, the oracle of all others) always runs on one thread.
-std::unique_ptr<Backend> make_backend(BackendKind kind, int threads);
+/// The reference backend (plain loops, the oracle of all others) always runs on one thread. An observer sees
+/// the progress of what takes long, an inversion, and may stop it: Error{interrupted}, contents unspecified.
+std::unique_ptr<Backend> make_backend(BackendKind kind, int threads, Observer* observer = nullptr);
 
 }  // namespace poise

@@ -50,6 +50,9 @@ class ColumnSolver {
   std::vector<CheckedColumn> check_and_correct(std::span<const std::int32_t> items, bool zero_diagonal,
                                                MatrixView<float> beta, int& iterations) const;
 
+  /// The objectives of saved columns, through the data.
+  void figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
+               std::span<ColumnFigures> figures) const;
   /// The objectives of saved columns whose slope is negligible: observed - beta'c_i, without a pass through
   /// all data.
   void stationary_figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
@@ -60,6 +63,9 @@ class ColumnSolver {
     std::vector<CheckedColumn> columns;
     Matrix<double> rho;
   };
+  /// `rho` may have no rows.
+  void residuals(std::span<const std::int32_t> items, MatrixView<const float> beta, MatrixView<double> rho,
+                 std::span<ColumnFigures> figures) const;
   Checked check_with_residuals(std::span<const std::int32_t> items, bool zero_diagonal,
                                MatrixView<const float> beta) const;
 

@@ -289,7 +289,7 @@ class Fit {
       if (stationary) {
         solver.stationary_figures(part, beta.view(), figures);
       } else {
-        column_residuals(problem_, part, beta.view(), {}, figures, execution_);
+        solver.figures(part, beta.view(), figures);
       }
       for (std::size_t k = 0; k < part.size(); ++k) variant.add(figures[k]);
     });

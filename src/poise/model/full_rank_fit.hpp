@@ -59,6 +59,11 @@ struct FullRankFit {
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, const CsrView* target = nullptr);
 
+/// The objective of any B (by rows, with values) for the problem of these options: what a B that was cut down
+/// still reaches.
+double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& options, CsrView B,
+                           Backend& backend, const Execution& execution);
+
 /// How much work a fit is, in operations of a matrix product (a gathered operation counts as many): for an
 /// estimate of the time beforehand.
 double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options);

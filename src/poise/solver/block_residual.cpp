@@ -36,11 +36,13 @@ class Block {
     for_each_tile(beta_.rows, execution_.threads,
                   [&](std::int64_t k) { stored[k] = stored_errors(k, figures[k]); });
     add_background(figures);
+    for (std::int64_t k = 0; k < beta_.rows; ++k) add_lambda(k, figures[k]);
+    if (rho.rows == 0) return;
     for_each_tile(beta_.rows, execution_.threads, [&](std::int64_t k) { put_stored(k, stored[k]); });
     CsrView transposed = users_of_;
     transposed.values = {};
     backend_.spmm(transposed, scores_, by_item_);
-    for_each_tile(beta_.rows, execution_.threads, [&](std::int64_t k) { finish(k, rho.row(k), figures[k]); });
+    for_each_tile(beta_.rows, execution_.threads, [&](std::int64_t k) { finish(k, rho.row(k)); });
   }
 
  private:
@@ -111,12 +113,17 @@ class Block {
     }
   }
 
-  void finish(std::int64_t k, std::span<double> rho, ColumnFigures& figures) const {
-    const double b = problem_.W->b_of(items_[k]);
+  void add_lambda(std::int64_t k, ColumnFigures& figures) const {
     for (std::int64_t j = 0; j < problem_.items(); ++j) {
       const double entry = beta_(k, j);
       figures.objective += problem_.l[j] * entry * entry;
-      rho[j] = b * static_cast<double>(by_item_(j, k)) - problem_.l[j] * entry;
+    }
+  }
+
+  void finish(std::int64_t k, std::span<double> rho) const {
+    const double b = problem_.W->b_of(items_[k]);
+    for (std::int64_t j = 0; j < problem_.items(); ++j) {
+      rho[j] = b * static_cast<double>(by_item_(j, k)) - problem_.l[j] * static_cast<double>(beta_(k, j));
     }
   }
 
@@ -146,7 +153,7 @@ void block_residuals(const ColumnProblem& problem, CsrView users_of, std::span<c
     Block(problem, users_of, items.subspan(first, count), beta.block(first, count),
           {by_item.view().data, by_item.rows(), count, width},
           {scores.view().data, scores.rows(), count, width}, backend, execution)
-        .run(rho.block(first, count), figures.subspan(first, count));
+        .run(rho.rows > 0 ? rho.block(first, count) : rho, figures.subspan(first, count));
   }
 }
 

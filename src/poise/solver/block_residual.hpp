@@ -17,7 +17,8 @@ namespace poise {
 /// such an error e adds at most ||e||^2 to the excess: 1e-14 of what the column explains, however A is
 /// conditioned.
 ///
-/// `users_of` (items x users) is X' with the weights W_ui as values. Memory: 128 floats a user.
+/// `rho` may have no rows: then only the figures are made. `users_of` (items x users) is X' with the weights
+/// W_ui as values. Memory: 128 floats a user.
 void block_residuals(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
                      MatrixView<const float> beta, MatrixView<double> rho, std::span<ColumnFigures> figures,
                      Backend& backend, const Execution& execution);

@@ -66,11 +66,13 @@ class Sweep {
         blocks_{a.rows, a.rows < 4096 ? 128 : 512},
         panel_data_(std::make_unique_for_overwrite<T[]>(a.rows * panel_stride())) {}
 
-  bool run() {
+  bool run(Observer* observer) {
+    Progress progress(observer, "inverting", blocks_.tiles(), "blocks");
     for (std::int64_t k = 0; k < blocks_.tiles(); ++k) {
       if (!dense::factor_upper(tile(k, k))) return false;
       for_each_tile(blocks_.tiles(), threads_, [&](std::int64_t i) { form_panel(i, k); });
       if (!update(k)) return false;
+      progress.advance(1);
     }
     return true;
   }
@@ -163,13 +165,13 @@ class Sweep {
 };
 
 template <class T>
-SpdInverse blocked_inverse(MatrixView<T> a, int threads) {
+SpdInverse blocked_inverse(MatrixView<T> a, int threads, Observer* observer) {
   assert(a.rows == a.cols);
   const double largest = largest_eigenvalue(a, threads);
   if (!std::isfinite(largest)) return {};
   {
     const SerialBlas serial;
-    if (!Sweep<T>(a, threads).run()) return {};
+    if (!Sweep<T>(a, threads).run(observer)) return {};
   }
   mirror_upper(a, threads);
   const double condition = largest * largest_eigenvalue(a, threads);
@@ -178,7 +180,7 @@ SpdInverse blocked_inverse(MatrixView<T> a, int threads) {
 
 }  // namespace
 
-SpdInverse CpuBackend::invert_spd(MatrixView<float> a) { return blocked_inverse(a, threads_); }
-SpdInverse CpuBackend::invert_spd(MatrixView<double> a) { return blocked_inverse(a, threads_); }
+SpdInverse CpuBackend::invert_spd(MatrixView<float> a) { return blocked_inverse(a, threads_, observer_); }
+SpdInverse CpuBackend::invert_spd(MatrixView<double> a) { return blocked_inverse(a, threads_, observer_); }
 
 }  // namespace poise
