@@ -1,5 +1,7 @@
 #include "poise/solver/block_residual.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -91,6 +93,28 @@ TEST_P(BlockResidual, EqualsTheFloat64One) {
     }
     if (threads == 1) bytes_of_one_thread = all;
     EXPECT_EQ(all, bytes_of_one_thread);
+  }
+}
+
+/// The objective is quadratic, so its central difference is its gradient -2 rho whatever the step.
+TEST_P(BlockResidual, IsMinusHalfTheGradient) {
+  const Problem given = random_problem(GetParam());
+  const ColumnProblem problem =
+      make_column_problem(given.X.view(), given.W, std::vector<double>(given.X.cols, 3.0));
+  const std::vector<std::int32_t> item = {17};
+  Matrix<double> rho(1, given.X.cols);
+  std::vector<ColumnFigures> figures(1);
+  column_residuals(problem, item, given.beta.view().block(0, 1), rho.view(), figures, {.threads = 1});
+  for (std::int64_t j = 0; j < given.X.cols; j += 9) {
+    double difference = 0;
+    for (const double sign : {1.0, -1.0}) {
+      Matrix<float> moved(1, given.X.cols);
+      std::copy_n(given.beta.row(0).begin(), given.X.cols, moved.row(0).begin());
+      moved(0, j) += static_cast<float>(sign * 0.25);
+      column_residuals(problem, item, moved.view(), {}, figures, {.threads = 1});
+      difference += sign * figures[0].objective;
+    }
+    EXPECT_NEAR(difference / 0.5, -2 * rho(0, j), 1e-4 * (1 + std::abs(rho(0, j)))) << j;
   }
 }
 
