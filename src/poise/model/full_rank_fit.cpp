@@ -285,11 +285,15 @@ class Fit {
   void add_objective(const ColumnSolver<T>& solver, Variant& variant, const Items& items, bool stationary) {
     std::vector<ColumnFigures> figures(full_rank_block);
     for_each_block(items, "measuring", [&](std::span<const std::int32_t> part) {
-      const Matrix<float> beta = rows_of(variant, part);
+      const bool contiguous = part.back() - part.front() + 1 == static_cast<std::int64_t>(part.size());
+      const Matrix<float> copy = contiguous ? Matrix<float>() : rows_of(variant, part);
+      const MatrixView<const float> beta =
+          contiguous ? variant.columns.view().block(part.front(), static_cast<std::int64_t>(part.size()))
+                     : copy.view();
       if (stationary) {
-        solver.stationary_figures(part, beta.view(), figures);
+        solver.stationary_figures(part, beta, figures);
       } else {
-        solver.figures(part, beta.view(), figures);
+        solver.figures(part, beta, figures);
       }
       for (std::size_t k = 0; k < part.size(); ++k) variant.add(figures[k]);
     });
