@@ -42,6 +42,12 @@ void write(const std::filesystem::path& path, const ModelInfo& info, std::vector
   write_container(path, metadata, tensors);
 }
 
+Tensor tensor_of(const char* name, MatrixView<const float> matrix) {
+  assert(matrix.stride == matrix.cols);
+  return tensor_of(name, ElementType::f32, std::span(matrix.data, matrix.data + matrix.rows * matrix.cols),
+                   {matrix.rows, matrix.cols});
+}
+
 /// Whether they cut `size` elements into lists: from 0, never down, to the size.
 bool are_offsets_of(std::span<const std::int64_t> offsets, std::uint64_t size) {
   return !offsets.empty() && offsets.front() == 0 && std::is_sorted(offsets.begin(), offsets.end()) &&
@@ -89,15 +95,33 @@ std::unique_ptr<Scorer> read_popularity(const Container& file, int threads) {
   return std::make_unique<Popularity>(std::vector<float>(counts.begin(), counts.end()));
 }
 
+/// A matrix where it lies in the file.
+MatrixView<const float> read_matrix(const Container& file, const char* name, int threads) {
+  const std::vector<std::int64_t>& shape = file.tensor(name, ElementType::f32).shape;
+  if (shape.size() != 2) {
+    fail(ErrorKind::input, "{} is damaged: its tensor {} is not a matrix", file.name(), name);
+  }
+  return {.data = finite_elements(file, name, threads).data(),
+          .rows = shape[0],
+          .cols = shape[1],
+          .stride = shape[1]};
+}
+
 std::unique_ptr<Scorer> read_dense(const Container& file, int threads) {
-  const std::vector<std::int64_t>& shape = file.tensor("B", ElementType::f32).shape;
-  if (shape.size() != 2 || shape[0] != shape[1]) {
+  const MatrixView<const float> B = read_matrix(file, "B", threads);
+  if (B.rows != B.cols) {
     fail(ErrorKind::input, "{} is damaged: its tensor B is not square", file.name());
   }
-  const std::int64_t n = shape[0];
-  const MatrixView<const float> B{
-      .data = finite_elements(file, "B", threads).data(), .rows = n, .cols = n, .stride = n};
   return std::make_unique<FullRank>(B, file.owner());
+}
+
+std::unique_ptr<Scorer> read_asymmetric(const Container& file, int threads) {
+  const MatrixView<const float> U = read_matrix(file, "U", threads);
+  const MatrixView<const float> V = read_matrix(file, "V", threads);
+  if (U.rows != V.rows || U.cols != V.cols) {
+    fail(ErrorKind::input, "{} is damaged: its tensors U and V do not fit together", file.name());
+  }
+  return std::make_unique<Asymmetric>(U, V, file.owner());
 }
 
 /// Row r of B ascends within the catalogue.
@@ -133,6 +157,7 @@ std::unique_ptr<Scorer> read_scorer(const Container& file, const std::string& mo
   if (model == "popularity") return read_popularity(file, threads);
   if (model == "full-rank")
     return file.has("B.offsets") ? read_sparse(file, threads) : read_dense(file, threads);
+  if (model == "awmf") return read_asymmetric(file, threads);
   fail(ErrorKind::input, "{} holds a model of the unknown kind '{}'", file.name(), model);
 }
 
@@ -151,10 +176,11 @@ void write_model(const std::filesystem::path& path, const ModelInfo& info, const
            tensor_of("B.values", ElementType::f32, sparse->values, {sparse->entries()})});
     return;
   }
-  const MatrixView<const float> dense = model.dense();
-  assert(dense.stride == n);
-  const std::span<const float> elements(dense.data, dense.data + n * n);
-  write(path, info, {tensor_of("B", ElementType::f32, elements, {n, n})});
+  write(path, info, {tensor_of("B", model.dense())});
+}
+
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Asymmetric& model) {
+  write(path, info, {tensor_of("U", model.U()), tensor_of("V", model.V())});
 }
 
 LoadedModel read_model(const std::filesystem::path& path, int threads) {
