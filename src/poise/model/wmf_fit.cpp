@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
@@ -88,7 +89,7 @@ class WmfSolver {
     double objective = 0;
     double excess = 0;
   };
-  [[nodiscard]] Checked check(const Pair& pair) const {
+  [[nodiscard]] Checked check(const Matrix<float>& U, const Matrix<float>& V) const {
     const auto side_excess = [&](const Side& rows, const Side& fixed, const Matrix<float>& solved,
                                  const Matrix<float>& factors) {
       const EigenPairs eigen = symmetric_eigenpairs(factor_gram(factors.view(), fixed.weights, execution_));
@@ -97,9 +98,9 @@ class WmfSolver {
       return check_rows(systems(rows, factors, sigma), solved.view(), eigen.Q.view(),
                         transposed(eigen.Q).view(), execution_);
     };
-    const RowsChecked users = side_excess(users_, items_, pair.U, pair.V);
-    const RowsChecked items = side_excess(items_, users_, pair.V, pair.U);
-    return {W_.observed - users.explained + penalty(pair.V.view(), items_, options_.lambda),
+    const RowsChecked users = side_excess(users_, items_, U, V);
+    const RowsChecked items = side_excess(items_, users_, V, U);
+    return {W_.observed - users.explained + penalty(V.view(), items_, options_.lambda),
             std::max(users.excess, items.excess)};
   }
 
@@ -108,8 +109,7 @@ class WmfSolver {
     current_ = {std::move(fit.U), std::move(fit.V)};
     const std::int64_t d = current_.V.cols();
     before_ = {Matrix<float>(current_.U.rows(), d), Matrix<float>(current_.V.rows(), d)};
-    objective_ = check_start();
-    fit.trace.push_back({.round = 0, .objective = objective_, .seconds = clock.seconds()});
+    fit.trace.push_back({.round = 0, .seconds = clock.seconds()});
     Progress progress(execution_.observer, "alternating", options_.rounds, "rounds");
     double momentum = 1;
     double tolerance = loosest;
@@ -125,12 +125,13 @@ class WmfSolver {
         momentum = 1;
         if (extrapolation > 0) advance(0, tolerance);
       }
+      if (round == 1) fit.trace.front().objective = start_objective_;
       fit.rounds = round;
       fit.iterations = std::max(fit.iterations, iterations_);
       fit.trace.push_back(
           {.round = round, .objective = objective_, .iterations = iterations_, .seconds = clock.seconds()});
       progress.advance(1);
-      const double gained = previous - objective_;
+      const double gained = (round == 1 ? start_objective_ : previous) - objective_;
       if (gained < least_progress * std::abs(objective_)) {
         fit.converged = true;
         if (tolerance <= options_.tolerance) break;
@@ -160,8 +161,6 @@ class WmfSolver {
             .highest = W_.highest};
   }
 
-  double check_start() { return check(current_).objective; }
-
   /// Directions the fixed factors do not have are cut off where nothing else bounds them.
   std::vector<double> live(std::vector<double> sigma) const {
     for (double& s : sigma) {
@@ -186,7 +185,8 @@ class WmfSolver {
     const std::int64_t d = current_.V.cols();
     const Clock clock;
     Rebalanced balance{identity(d), identity(d), 0};
-    if (options_.lambda_exponent == 0)
+    // The start is balanced or has U = 0, from which nothing could be balanced.
+    if (options_.lambda_exponent == 0 && std::isfinite(objective_))
       balance = rebalance(factor_gram(current_.U.view(), {}, execution_),
                           factor_gram(current_.V.view(), {}, execution_));
     const auto scaled = [](Matrix<double> A, double factor) {
@@ -216,6 +216,11 @@ class WmfSolver {
     RowsSolved solved;
     solve(users_, before_.V, live(V_eigen.s), before_.U, tolerance, solved);
     seconds_["users"] += users_clock.seconds();
+    if (!std::isfinite(objective_)) {
+      start_objective_ =
+          W_.observed - solved.explained_before + penalty(before_.V.view(), items_, options_.lambda);
+      objective_ = start_objective_;
+    }
     const double halfway =
         W_.observed - solved.explained() + penalty(before_.V.view(), items_, options_.lambda);
     if (extrapolation > 0 && !(halfway < objective_)) return false;
@@ -251,7 +256,8 @@ class WmfSolver {
   Matrix<double> U_to_current_;  ///< takes before_ to the basis of current_
   Matrix<double> V_to_current_;
   bool has_before_ = false;
-  double objective_ = 0;
+  double start_objective_ = 0;  ///< the first solve finds it on its way
+  double objective_ = std::numeric_limits<double>::infinity();
   std::int64_t iterations_ = 0;
   std::map<std::string, double> seconds_;
 };
@@ -347,7 +353,7 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
   fit.U = with_columns(fit.U, live, rank);
   fit.V = with_columns(fit.V, live, rank);
   fit.live_directions = std::ssize(live);
-  const auto checked = solver.check({fit.U, fit.V});
+  const auto checked = solver.check(fit.U, fit.V);
   fit.objective = checked.objective;
   fit.certificate.absolute = checked.excess;
   const double explained = W.observed - fit.objective;

@@ -126,6 +126,12 @@ class RowSolver {
     const double before = state.explained;
     total.explained_before += before;
     total.excess_before += state.rz / systems_.lowest;
+    if (count == 0) {
+      // Nothing pulls at the row, so 0 is its solution, whatever tolerance it may have met.
+      total.gain -= before;
+      std::ranges::fill(y_.row(i), 0.0F);
+      return;
+    }
     const bool done = state.rz <= relative_ * std::max(0.0, state.explained) + absolute_;
     if (!done && !(direct && solve_directly(task, scratch, state))) {
       const auto limit = static_cast<int>(std::min<std::int64_t>(2 * std::min(d, count) + 8, 500));
