@@ -129,7 +129,7 @@ class Fit {
   /// gained, unless the inner solves were too coarse to say so.
   void round(int number, bool last) {
     const double before = objective_;
-    const double target = last ? options_.tolerance * explained() : excess_;
+    const double target = last ? std::min(excess_, options_.tolerance * explained()) : excess_;
     AsymmetricPoint next{point_.U, point_.V, {}, point_.Z_gram, {}};
     const std::int64_t iterations = alternate_once(next, target);
     const double reached = asymmetric_objective(problem_, next, backend_, execution_);
@@ -150,17 +150,16 @@ class Fit {
     record(number, iterations);
     const double gained = before - objective_;
     const bool small = gained <= least_decrease * std::abs(objective_);
-    const double finest = std::max(options_.tolerance * explained(), 0.01 * least_decrease * objective_);
-    if (small && (last || target <= least_decrease * objective_)) result_.converged = true;
+    const double finest = inner_share * least_decrease * objective_;
+    result_.converged = small && (result_.converged || target <= least_decrease * objective_);
     excess_ = small ? finest : std::clamp(inner_share * gained, finest, std::max(finest, excess_));
-    if (last && !small) result_.converged = false;
   }
 
   /// V given U, U given V, balanced; in the basis nearest to that of `point_`.
   std::int64_t alternate_once(AsymmetricPoint& next, double target) {
-    const double tolerance = std::max(options_.tolerance, target / std::max(explained(), 1e-300));
+    const double tolerance = explained() > 0 ? target / explained() : first_tolerance;
     const RowsSolved rows =
-        solve_V(problem_, next, std::min(tolerance, first_tolerance), backend_, execution_);
+        solve_V(problem_, next, std::clamp(tolerance, 1e-12, first_tolerance), backend_, execution_);
     watch_.book("V");
     const PcgOutcome outcome = solve_U(problem_, left_, next, target, backend_, execution_);
     watch_.book("U");
