@@ -79,6 +79,36 @@ std::map<std::string, std::string> option_texts(const TrainOptions& options, con
   return texts;
 }
 
+/// Refuses what cannot fit, and says how long it may take, both before any work.
+void announce(const Request& request, CsrView X, const Weights& W, Backend& backend, const Context& context) {
+  const bool from_spectrum = request.fit.start == Start::closed_form;
+  const auto d = static_cast<double>(std::min(request.fit.rank, X.cols));
+  const auto n = static_cast<double>(X.cols);
+  const std::int64_t pairs = spectrum_step(request.fit.rank, X.cols);
+  const SpectrumCost spectrum = from_spectrum ? spectrum_cost(X, pairs) : SpectrumCost{};
+  const std::uint64_t factors =
+      request.wmf ? wmf_memory(X.rows, X.cols, X.entries(), std::min(request.fit.rank, X.cols))
+                  : asymmetric_memory(X, std::min(request.fit.rank, X.cols));
+  const double held = from_spectrum ? 4 * n * static_cast<double>(pairs) : 0;
+  const double bytes = std::max(spectrum.bytes, held + static_cast<double>(factors));
+  refuse_if_too_large({.seconds = 0, .bytes = bytes}, context,
+                      "a lower --rank would fit, or raise --memory-limit");
+
+  // Gathered operations count as ten; inner solves take some three iterations.
+  const double entries = (request.wmf ? 240 : 300) * static_cast<double>(X.entries()) * d;
+  const double dense = 10 * static_cast<double>(X.rows) * d * d + (request.wmf ? 0 : 6 * n * n * d);
+  const double rate = product_rate(backend);
+  const bool rounds = !W.uniform() || request.lambda_exponent != 0 || !from_spectrum;
+  const double seconds = spectrum.operations / rate;
+  const double round = rounds ? (entries + dense) / rate : 0;
+  if (seconds + 20 * round < 2) return;
+  std::string text = "expected: ";
+  if (from_spectrum)
+    text += fmt::format("about {} for eigenvectors, unless they are kept; ", duration(seconds));
+  if (rounds) text += fmt::format("about {} a round; ", duration(round));
+  context.say(text + fmt::format("{} of memory", amount(bytes, "B")));
+}
+
 void write_trace(const std::filesystem::path& path, const LowRankFit& fit) {
   std::string text = "round,objective,iterations,seconds\n";
   for (const LowRankRound& round : fit.trace)
@@ -140,14 +170,10 @@ TrainReport train_low_rank(const TrainOptions& options, const LoadedDataset& dat
   const Weights W = make_weights(X, request.weighting);
   const auto backend = make_backend(BackendKind::cpu, context.execution.threads);
 
+  announce(request, X, W, *backend, context);
   Spectrum spectrum;
-  if (request.fit.start == Start::closed_form) {
-    const SpectrumCost cost = spectrum_cost(X, spectrum_step(request.fit.rank, X.cols));
-    const Estimate estimate{cost.operations / product_rate(*backend), cost.bytes};
-    refuse_if_too_large(estimate, context, "a lower --rank would fit, or --start random");
-    say_estimate(estimate, context);
+  if (request.fit.start == Start::closed_form)
     spectrum = cached_spectrum(options.data, data.checksum, X, request.fit.rank, *backend, context.execution);
-  }
   const double eigenpairs = watch.seconds();
   LowRankFit fit = request.wmf
                        ? fit_wmf(X, W, request.matrix_factorization(), spectrum, *backend, context.execution)

@@ -60,7 +60,7 @@ def test_random_start_depends_on_the_seed_alone(poise, data, tmp_path, model):
 
 def test_same_bytes_for_any_thread_count_and_cache(poise, tmp_path):
     data = tmp_path / "data"
-    poise("synth", "--like", "demo", "--scale", 0.3, "--out", data)
+    poise("synth", "--like", "demo", "--scale", 0.1, "--out", data)
     for model in MODELS:
         for alpha in (1, 3):
             seen = set()
@@ -118,7 +118,7 @@ def test_flags_that_do_not_go_together(poise, data, tmp_path, flags):
 def test_too_large_for_the_memory_limit(poise, tmp_path):
     poise("synth", "--like", "ml-20m", "--scale", 0.01, "--out", tmp_path / "data")
     for model in ("awmf", "wmf"):
-        error = poise("train", tmp_path / "data", "--model", model, "--rank", 500, "--out", tmp_path / "m", "--memory-limit", "200M",
+        error = poise("train", tmp_path / "data", "--model", model, "--rank", 500, "--out", tmp_path / "m", "--memory-limit", "100M",
                       code=4).err
         assert "would fit" in error
     assert not (tmp_path / "m").exists()
