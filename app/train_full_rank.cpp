@@ -16,44 +16,18 @@ namespace poise::app {
 
 namespace {
 
-WeightingOptions weighting_of(const TrainOptions& options) {
-  WeightingOptions weighting;
-  if (options.weighting) weighting.scheme = parse_scheme(*options.weighting);
-  weighting.alpha = options.alpha.value_or(weighting.alpha);
-  weighting.epsilon = options.epsilon.value_or(weighting.epsilon);
-  weighting.gamma = options.gamma.value_or(weighting.gamma);
-  weighting.clip = options.clip.value_or(weighting.clip);
-  validate(weighting);
-  return weighting;
-}
-
 /// Every option by its flag, as the model file keeps it.
 std::map<std::string, std::string> option_texts(const TrainOptions& options,
                                                 const WeightingOptions& weighting,
                                                 const FullRankOptions& fit) {
-  std::map<std::string, std::string> texts = {{"model", options.model},
-                                              {"lambda", fmt::format("{}", fit.lambda)},
-                                              {"dropout", fmt::format("{}", fit.dropout)},
-                                              {"zero-diagonal", fit.zero_diagonal ? "true" : "false"},
-                                              {"weighting", std::string(scheme_name(weighting.scheme))},
-                                              {"alpha", fmt::format("{}", weighting.alpha)},
-                                              {"epsilon", fmt::format("{}", weighting.epsilon)},
-                                              {"gamma", fmt::format("{}", weighting.gamma)},
-                                              {"clip", fmt::format("{}", weighting.clip)},
-                                              {"tolerance", fmt::format("{}", fit.tolerance)}};
+  std::map<std::string, std::string> texts = weighting_texts(weighting);
+  texts["model"] = options.model;
+  texts["lambda"] = fmt::format("{}", fit.lambda);
+  texts["dropout"] = fmt::format("{}", fit.dropout);
+  texts["zero-diagonal"] = fit.zero_diagonal ? "true" : "false";
+  texts["tolerance"] = fmt::format("{}", fit.tolerance);
   if (options.keep_top) texts["keep-top"] = fmt::format("{}", *options.keep_top);
   return texts;
-}
-
-/// Operations of a matrix product per second, from a product small enough not to be noticed.
-double product_rate(Backend& backend) {
-  constexpr std::int64_t size = 1024;
-  const Matrix<float> a(size, size, 1.0F);
-  Matrix<float> c(size, size);
-  backend.gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
-  const Stopwatch watch;
-  backend.gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
-  return 2.0 * size * size * size / watch.seconds();
 }
 
 void announce(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,

@@ -122,6 +122,31 @@ TEST_P(Spmm, LikeTheReferenceInsideWiderMatrices) {
   }
 }
 
+TEST_P(Spmm, InFloat64LikeTheReferenceInsideWiderMatrices) {
+  for (const auto& [rows, inner, density] : shapes) {
+    for (const int cols : {0, 1, 31, 32, 45, 130}) {
+      for (const bool with_values : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << rows << " x " << inner << " x " << cols);
+        const Csr x = random_csr(rows, inner, density, with_values, 7);
+        const Matrix<double> b = random_matrix<double>(inner, cols + 2, 8);
+        const MatrixView<const double> b_view{b.view().data, inner, cols, cols + 2};
+        Matrix<double> whole(rows, cols + 1, 77);
+        Matrix<double> serial(rows, cols);
+        Matrix<double> wanted(rows, cols);
+        backend->spmm(x.view(), b_view, {whole.view().data, rows, cols, cols + 1});
+        one_thread->spmm(x.view(), b_view, serial.view());
+        reference->spmm(x.view(), b_view, wanted.view());
+        expect_equal(whole, serial);
+        for (std::int64_t r = 0; r < rows; ++r) {
+          for (std::int64_t c = 0; c < cols; ++c)
+            ASSERT_NEAR(whole(r, c), wanted(r, c), 1e-12) << r << ", " << c;
+          ASSERT_EQ(whole(r, cols), 77) << "the margin of row " << r;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Spmm, LongRowsLoseNoMoreThanShortOnes) {
   // One row of 100 000 entries: float32 sums of all of them would be off by some 1e-4 relative.
   const std::int64_t n = 100'000;

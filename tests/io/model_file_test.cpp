@@ -160,6 +160,61 @@ TEST(ModelFile, FullRankThatDoesNotFitTogetherIsRefused) {
   refused(sparse({0, 1, 1, 3}, {1, 2}), "offsets beyond the end");
 }
 
+Matrix<float> example_factor(std::int64_t rows, std::int64_t cols, float first) {
+  Matrix<float> factor(rows, cols);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (float& value : factor.row(i)) value = first += 0.25F;
+  }
+  return factor;
+}
+
+TEST(ModelFile, AsymmetricFactorsStayInTheFile) {
+  const TemporaryFolder folder;
+  ModelInfo info = example_info();
+  info.model = "awmf";
+  const Asymmetric model(example_factor(3, 2, 1), example_factor(3, 2, -4));
+  write_model(folder / "model", info, model);
+  const LoadedModel loaded = read_model(folder / "model");
+  std::filesystem::remove(folder / "model");
+  ASSERT_NE(loaded.asymmetric(), nullptr);
+  EXPECT_EQ(loaded.full_rank(), nullptr);
+  EXPECT_EQ(loaded.asymmetric()->rank(), 2);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(std::ranges::equal(loaded.asymmetric()->U().row(i), model.U().row(i)));
+    EXPECT_TRUE(std::ranges::equal(loaded.asymmetric()->V().row(i), model.V().row(i)));
+  }
+}
+
+TEST(ModelFile, AsymmetricFactorsThatDoNotFitTogetherAreRefused) {
+  const TemporaryFolder folder;
+  ModelInfo info = example_info();
+  info.model = "awmf";
+  write_model(folder / "model", info, Asymmetric(example_factor(2, 2, 1), example_factor(2, 2, 1)));
+  EXPECT_EQ(kind_of_reading(folder / "model"), ErrorKind::input) << "three ids, two items";
+  Matrix<float> V = example_factor(3, 2, 1);
+  V(1, 1) = std::numeric_limits<float>::quiet_NaN();
+  write_model(folder / "model", info, Asymmetric(example_factor(3, 2, 1), V));
+  EXPECT_EQ(kind_of_reading(folder / "model"), ErrorKind::input) << "not a number";
+  const Metadata metadata = {{"format", "poise-model"}, {"version", "1"}, {"model", "awmf"},
+                             {"options", "{}"},         {"report", "{}"}, {"data_checksum", ""}};
+  const std::vector<std::int64_t> id_offsets = {0, 1, 2};
+  const std::vector<float> values = {1, 2, 3, 4};
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{4}, {4, 1}, {1, 4}, {2, 2, 1}, {2, 2}}) {
+    const std::vector<Tensor> tensors = {
+        {"U", ElementType::f32, shape, std::as_bytes(std::span(values))},
+        {"V", ElementType::f32, {2, 2}, std::as_bytes(std::span(values))},
+        {"item_id_offsets", ElementType::i64, {3}, std::as_bytes(std::span(id_offsets))},
+        {"item_ids", ElementType::u8, {2}, std::as_bytes(std::span("ab", 2))}};
+    write_container(folder / "model", metadata, tensors);
+    if (shape == std::vector<std::int64_t>{2, 2}) {
+      EXPECT_EQ(read_model(folder / "model").scorer->items(), 2);
+    } else {
+      EXPECT_EQ(kind_of_reading(folder / "model"), ErrorKind::input);
+    }
+  }
+}
+
 /// What write_model never writes.
 TEST(ModelFile, TensorsOfTheWrongShapeAreRefused) {
   const TemporaryFolder folder;

@@ -48,6 +48,21 @@ class Backend {
   /// practice some 1e-7 of it, for rows of any length. Y_u depends on row u alone, not on the rows given with
   /// it. 2 entries(X) cols(B) operations; copies up to 128 columns of B when X has many entries.
   virtual void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) = 0;
+  /// The same in float64, entry after entry.
+  virtual void spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) = 0;
+
+  /// out_e = t_u . v_i for every stored entry e = (u, i) of `x`, whose values are not read: the product T V'
+  /// on the support of x alone. Products and their sums in float32. 2 entries(x) cols(v) operations; copies
+  /// V.
+  virtual void sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<const float> v,
+                            std::span<float> out) = 0;
+
+  /// S_u += sum over the stored entries (u, i) of `x` of (w_ui - c_ui (t_u . v_i)) v_i: row u of
+  /// (W - C o (T V')) V, with w and c parallel to the stored entries, either of them empty for zeros. Dots in
+  /// float32, their combination as in spmm. S_u depends on row u alone. 4 entries(x) cols(v) operations;
+  /// copies V.
+  virtual void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
+                               MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) = 0;
 
   /// A <- A^-1 in place for a symmetric positive definite A, given and returned with both triangles. Where A
   /// is not positive definite in working precision or holds something that is not finite, the outcome says

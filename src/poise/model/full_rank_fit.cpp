@@ -1,7 +1,6 @@
 #include "poise/model/full_rank_fit.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/base/stopwatch.hpp"
 #include "poise/model/full_rank_columns.hpp"
 #include "poise/model/full_rank_cost.hpp"
 #include "poise/solver/woodbury.hpp"
@@ -24,21 +24,6 @@ constexpr std::int64_t sample_size = 256;
 constexpr std::int64_t direct_tile = 16;
 /// Slopes up to this much of the objective are left out of it.
 constexpr double negligible_slope = 1e-7;
-
-class Stopwatch {
- public:
-  explicit Stopwatch(std::map<std::string, double>& seconds) : seconds_(seconds) {}
-  /// Books the time since the last call on a phase.
-  void book(const std::string& phase) {
-    const auto now = std::chrono::steady_clock::now();
-    seconds_[phase] += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-  }
-
- private:
-  std::map<std::string, double>& seconds_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// B_:i stands in row i while B is made.
 void transpose_in_place(Matrix<float>& matrix, int threads) {

@@ -17,6 +17,11 @@ class CpuBackend final : public Backend {
   void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) override;
   void gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) override;
   void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) override;
+  void sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<const float> v,
+                    std::span<float> out) override;
+  void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
+                       MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) override;
+  void spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) override;
   [[nodiscard]] SpdInverse invert_spd(MatrixView<float> a) override;
   [[nodiscard]] SpdInverse invert_spd(MatrixView<double> a) override;
   void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,

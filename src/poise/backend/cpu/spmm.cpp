@@ -58,4 +58,12 @@ void CpuBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y)
   }
 }
 
+void CpuBackend::spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) {
+  assert(b.rows == x.cols && y.rows == x.rows && y.cols == b.cols);
+  const SpmmKernels kernels = spmm_kernels();
+  const Tiling rows{y.rows, rows_per_tile};
+  for_each_tile(rows.tiles(), threads_,
+                [&](std::int64_t tile) { kernels.float64(x, rows.first(tile), rows.last(tile), b, y); });
+}
+
 }  // namespace poise

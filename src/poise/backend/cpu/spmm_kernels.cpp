@@ -49,6 +49,44 @@ POISE_INLINE void direct_rows(CsrView x, std::int64_t first, std::int64_t last, 
   }
 }
 
+/// B is read in place: its rows are long enough to fill cache lines.
+template <bool with_values>
+POISE_INLINE void float64_rows(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const double> b,
+                               MatrixView<double> y) {
+  using Lane [[gnu::vector_size(8 * sizeof(double))]] = double;
+  constexpr int lanes = 4;
+  constexpr std::int64_t width = lanes * 8;
+  std::int64_t col = 0;
+  for (; col + width <= b.cols; col += width) {
+    for (std::int64_t u = first; u < last; ++u) {
+      Lane sums[lanes] = {};
+      const std::int64_t end = x.offsets[u + 1];
+      for (std::int64_t e = x.offsets[u]; e < end; ++e) {
+        const double* const source = b.data + x.indices[e] * b.stride + col;
+        const double* const ahead =
+            b.data + x.indices[std::min(e + prefetch_distance, end - 1)] * b.stride + col;
+        for (int l = 0; l < lanes; ++l) {
+          __builtin_prefetch(ahead + l * 8);
+          Lane part;
+          std::memcpy(&part, source + l * 8, sizeof part);
+          sums[l] += with_values ? static_cast<double>(x.values[e]) * part : part;
+        }
+      }
+      std::memcpy(y.data + u * y.stride + col, sums, sizeof sums);
+    }
+  }
+  if (col == b.cols) return;
+  for (std::int64_t u = first; u < last; ++u) {
+    double sums[width] = {};
+    for (std::int64_t e = x.offsets[u]; e < x.offsets[u + 1]; ++e) {
+      const double* const source = b.data + x.indices[e] * b.stride;
+      const double value = with_values ? x.values[e] : 1.0;
+      for (std::int64_t j = col; j < b.cols; ++j) sums[j - col] += value * source[j];
+    }
+    std::copy_n(sums, b.cols - col, y.data + u * y.stride + col);
+  }
+}
+
 template <int lanes, bool with_values>
 POISE_INLINE void packed_rows(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const float> b,
                               MatrixView<float> y) {
@@ -86,6 +124,11 @@ POISE_INLINE void direct(CsrView x, std::int64_t first, std::int64_t last, Matri
   x.values.empty() ? direct_rows<false>(x, first, last, b, y) : direct_rows<true>(x, first, last, b, y);
 }
 
+POISE_INLINE void float64(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const double> b,
+                          MatrixView<double> y) {
+  x.values.empty() ? float64_rows<false>(x, first, last, b, y) : float64_rows<true>(x, first, last, b, y);
+}
+
 template <int lanes>
 POISE_INLINE void packed_lanes(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const float> b,
                                MatrixView<float> y) {
@@ -108,14 +151,18 @@ POISE_INLINE void packed(CsrView x, std::int64_t first, std::int64_t last, Matri
   }
 }
 
-#define POISE_SPMM_VERSION(name, ...)                                              \
-  __VA_ARGS__ void direct_##name(CsrView x, std::int64_t first, std::int64_t last, \
-                                 MatrixView<const float> b, MatrixView<float> y) { \
-    direct(x, first, last, b, y);                                                  \
-  }                                                                                \
-  __VA_ARGS__ void packed_##name(CsrView x, std::int64_t first, std::int64_t last, \
-                                 MatrixView<const float> b, MatrixView<float> y) { \
-    packed(x, first, last, b, y);                                                  \
+#define POISE_SPMM_VERSION(name, ...)                                                 \
+  __VA_ARGS__ void direct_##name(CsrView x, std::int64_t first, std::int64_t last,    \
+                                 MatrixView<const float> b, MatrixView<float> y) {    \
+    direct(x, first, last, b, y);                                                     \
+  }                                                                                   \
+  __VA_ARGS__ void packed_##name(CsrView x, std::int64_t first, std::int64_t last,    \
+                                 MatrixView<const float> b, MatrixView<float> y) {    \
+    packed(x, first, last, b, y);                                                     \
+  }                                                                                   \
+  __VA_ARGS__ void float64_##name(CsrView x, std::int64_t first, std::int64_t last,   \
+                                  MatrixView<const double> b, MatrixView<double> y) { \
+    float64(x, first, last, b, y);                                                    \
   }
 
 POISE_SPMM_VERSION(plain)
@@ -128,10 +175,11 @@ POISE_SPMM_VERSION(avx512, [[gnu::target("avx512f,avx2,fma")]])
 
 SpmmKernels spmm_kernels() {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return {direct_avx512, packed_avx512};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {direct_avx2, packed_avx2};
+  if (__builtin_cpu_supports("avx512f")) return {direct_avx512, packed_avx512, float64_avx512};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {direct_avx2, packed_avx2, float64_avx2};
 #endif
-  return {direct_plain, packed_plain};
+  return {direct_plain, packed_plain, float64_plain};
 }
 
 }  // namespace poise

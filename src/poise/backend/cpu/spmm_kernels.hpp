@@ -19,6 +19,9 @@ struct SpmmKernels {
   /// B padded to 16, 32, 64 or 128 columns: running sums live in registers.
   void (*packed)(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const float> b,
                  MatrixView<float> y);
+  /// Any B, any width, in float64.
+  void (*float64)(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const double> b,
+                  MatrixView<double> y);
 };
 
 /// The version for this processor.

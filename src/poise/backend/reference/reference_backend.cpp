@@ -28,6 +28,22 @@ void plain_gemm(Op op_a, Op op_b, T alpha, MatrixView<const T> a, MatrixView<con
   }
 }
 
+template <class T>
+void plain_spmm(CsrView x, MatrixView<const T> b, MatrixView<T> y) {
+  for (std::int64_t u = 0; u < x.rows; ++u) {
+    const auto columns = x.row(u);
+    const auto values = x.row_values(u);
+    for (std::int64_t j = 0; j < b.cols; ++j) {
+      double sum = 0;
+      for (std::size_t e = 0; e < columns.size(); ++e) {
+        const double value = values.empty() ? 1 : values[e];
+        sum += value * b(columns[e], j);
+      }
+      y(u, j) = static_cast<T>(sum);
+    }
+  }
+}
+
 }  // namespace
 
 void ReferenceBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a,
@@ -61,18 +77,11 @@ void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, Matri
 }
 
 void ReferenceBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) {
-  for (std::int64_t u = 0; u < x.rows; ++u) {
-    const auto columns = x.row(u);
-    const auto values = x.row_values(u);
-    for (std::int64_t j = 0; j < b.cols; ++j) {
-      double sum = 0;
-      for (std::size_t e = 0; e < columns.size(); ++e) {
-        const double value = values.empty() ? 1 : values[e];
-        sum += value * b(columns[e], j);
-      }
-      y(u, j) = static_cast<float>(sum);
-    }
-  }
+  plain_spmm(x, b, y);
+}
+
+void ReferenceBackend::spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) {
+  plain_spmm(x, b, y);
 }
 
 RankedLists ReferenceBackend::top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) {

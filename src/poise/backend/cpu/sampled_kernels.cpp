@@ -1,0 +1,148 @@
+#include "poise/backend/cpu/sampled_kernels.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace poise {
+namespace {
+
+// What is inlined is compiled for the instruction set of the function it ends up in.
+#define POISE_INLINE [[gnu::always_inline]] inline
+
+/// Entries handled together: a lane of t, or of the sums, is read once for all of them.
+constexpr std::int64_t group = 4;
+/// Entries whose terms are added in float32 before float64 takes over.
+constexpr std::int64_t run_length = 32;
+/// Rows of V are short and lie scattered: ask for their first lines ahead of their turn. Long rows the
+/// processor foresees itself.
+constexpr std::int64_t prefetched_lanes = 8;
+
+using Lane [[gnu::vector_size(sampled_lane * sizeof(float))]] = float;
+
+/// By reference, for a vector that is passed or returned ties the function to one instruction set.
+POISE_INLINE void load(Lane& lane, const float* at) { std::memcpy(&lane, at, sizeof lane); }
+
+POISE_INLINE float sum_of(const Lane& lane) {
+  float parts[sampled_lane];
+  std::memcpy(parts, &lane, sizeof lane);
+  for (std::int64_t half = sampled_lane / 2; half > 0; half /= 2) {
+    for (std::int64_t k = 0; k < half; ++k) parts[k] += parts[k + half];
+  }
+  return parts[0];
+}
+
+/// Rows of V of the entries e, e + 1, ... of one group; past the row's end the last one stands again.
+struct Rows {
+  const float* at[group];
+};
+
+POISE_INLINE Rows rows_at(CsrView x, std::int64_t e, std::int64_t end, MatrixView<const float> v) {
+  Rows rows;
+  for (std::int64_t k = 0; k < group; ++k) {
+    rows.at[k] = v.data + x.indices[std::min(e + k, end - 1)] * v.stride;
+  }
+  return rows;
+}
+
+POISE_INLINE void prefetch(CsrView x, std::int64_t e, std::int64_t end, MatrixView<const float> v) {
+  if (e >= end) return;
+  const Rows rows = rows_at(x, e, end, v);
+  const std::int64_t lanes = std::min(prefetched_lanes, v.cols / sampled_lane);
+  for (const float* const row : rows.at) {
+    for (std::int64_t l = 0; l < lanes; ++l) __builtin_prefetch(row + l * sampled_lane);
+  }
+}
+
+POISE_INLINE void dot_group(const float* t, const Rows& rows, std::int64_t width, float* out) {
+  Lane sums[group] = {};
+  for (std::int64_t j = 0; j < width; j += sampled_lane) {
+    Lane lane;
+    load(lane, t + j);
+    for (std::int64_t k = 0; k < group; ++k) {
+      Lane row;
+      load(row, rows.at[k] + j);
+      sums[k] += lane * row;
+    }
+  }
+  for (std::int64_t k = 0; k < group; ++k) out[k] = sum_of(sums[k]);
+}
+
+POISE_INLINE void dots(CsrView x, std::int64_t u, MatrixView<const float> v, SampledScratch& scratch,
+                       float* out) {
+  const std::int64_t end = x.offsets[u + 1];
+  for (std::int64_t e = x.offsets[u]; e < end; e += group) {
+    prefetch(x, e + group, end, v);
+    float found[group];
+    dot_group(scratch.t.data(), rows_at(x, e, end, v), v.cols, found);
+    std::copy_n(found, std::min(group, end - e), out + e);
+  }
+}
+
+POISE_INLINE void product(CsrView x, std::int64_t u, const float* w, const float* c,
+                          MatrixView<const float> v, SampledScratch& scratch) {
+  const std::int64_t width = v.cols;
+  const std::int64_t end = x.offsets[u + 1];
+  float* const run = scratch.run.data();
+  double* const sums = scratch.sums.data();
+  std::fill_n(sums, width, 0.0);
+  std::fill_n(run, width, 0.0F);
+  std::int64_t in_run = 0;
+  const auto flush = [&] {
+    for (std::int64_t j = 0; j < width; ++j) {
+      sums[j] += run[j];
+      run[j] = 0;
+    }
+    in_run = 0;
+  };
+  for (std::int64_t e = x.offsets[u]; e < end; e += group) {
+    prefetch(x, e + group, end, v);
+    const Rows rows = rows_at(x, e, end, v);
+    float found[group] = {};
+    if (c != nullptr) dot_group(scratch.t.data(), rows, width, found);
+    float scale[group] = {};
+    for (std::int64_t k = 0; k < std::min(group, end - e); ++k) {
+      scale[k] = (w != nullptr ? w[e + k] : 0.0F) - (c != nullptr ? c[e + k] * found[k] : 0.0F);
+    }
+    for (std::int64_t j = 0; j < width; j += sampled_lane) {
+      Lane lane;
+      load(lane, run + j);
+      for (std::int64_t k = 0; k < group; ++k) {
+        Lane row;
+        load(row, rows.at[k] + j);
+        lane += scale[k] * row;
+      }
+      std::memcpy(run + j, &lane, sizeof lane);
+    }
+    in_run += group;
+    if (in_run == run_length) flush();
+  }
+  if (in_run > 0) flush();
+}
+
+#define POISE_SAMPLED_VERSION(name, ...)                                                     \
+  __VA_ARGS__ void dots_##name(CsrView x, std::int64_t u, MatrixView<const float> v,         \
+                               SampledScratch& scratch, float* out) {                        \
+    dots(x, u, v, scratch, out);                                                             \
+  }                                                                                          \
+  __VA_ARGS__ void product_##name(CsrView x, std::int64_t u, const float* w, const float* c, \
+                                  MatrixView<const float> v, SampledScratch& scratch) {      \
+    product(x, u, w, c, v, scratch);                                                         \
+  }
+
+POISE_SAMPLED_VERSION(plain)
+#ifdef __x86_64__
+POISE_SAMPLED_VERSION(avx2, [[gnu::target("avx2,fma")]])
+POISE_SAMPLED_VERSION(avx512, [[gnu::target("avx512f,avx2,fma")]])
+#endif
+
+}  // namespace
+
+SampledKernels sampled_kernels() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) return {dots_avx512, product_avx512};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {dots_avx2, product_avx2};
+#endif
+  return {dots_plain, product_plain};
+}
+
+}  // namespace poise

@@ -1,0 +1,40 @@
+#include <vector>
+
+#include "poise/backend/reference/reference_backend.hpp"
+
+namespace poise {
+namespace {
+
+double plain_dot(MatrixView<const float> t, std::int64_t u, MatrixView<const float> v, std::int64_t i) {
+  double sum = 0;
+  for (std::int64_t j = 0; j < v.cols; ++j) sum += static_cast<double>(t(u, j)) * v(i, j);
+  return sum;
+}
+
+}  // namespace
+
+void ReferenceBackend::sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<const float> v,
+                                    std::span<float> out) {
+  for (std::int64_t u = 0; u < x.rows; ++u) {
+    for (std::int64_t e = x.offsets[u]; e < x.offsets[u + 1]; ++e) {
+      out[e] = static_cast<float>(plain_dot(t, u, v, x.indices[e]));
+    }
+  }
+}
+
+void ReferenceBackend::sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
+                                       MatrixView<const float> t, MatrixView<const float> v,
+                                       MatrixView<float> s) {
+  for (std::int64_t u = 0; u < x.rows; ++u) {
+    std::vector<double> sums(v.cols);
+    for (std::int64_t e = x.offsets[u]; e < x.offsets[u + 1]; ++e) {
+      const std::int32_t i = x.indices[e];
+      const double target = w.empty() ? 0 : w[e];
+      const double scale = target - (c.empty() ? 0 : c[e] * plain_dot(t, u, v, i));
+      for (std::int64_t j = 0; j < v.cols; ++j) sums[j] += scale * v(i, j);
+    }
+    for (std::int64_t j = 0; j < v.cols; ++j) s(u, j) = static_cast<float>(s(u, j) + sums[j]);
+  }
+}
+
+}  // namespace poise

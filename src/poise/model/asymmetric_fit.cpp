@@ -1,0 +1,341 @@
+#include "poise/model/asymmetric_fit.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "poise/base/error.hpp"
+#include "poise/base/stopwatch.hpp"
+#include "poise/linalg/vector.hpp"
+#include "poise/model/asymmetric_gauge.hpp"
+#include "poise/model/asymmetric_objective.hpp"
+#include "poise/model/asymmetric_steps.hpp"
+#include "poise/model/left_factor.hpp"
+
+namespace poise {
+namespace {
+
+/// A round that lowers the objective by less than this part of it is the last.
+constexpr double least_decrease = 1e-6;
+/// Inner solves leave at most this part of what the round before gained; the first round's leave this part of
+/// the explained weight.
+constexpr double inner_share = 0.1;
+constexpr double first_tolerance = 1e-3;
+
+/// The leading columns that are not zero throughout.
+std::int64_t live_columns(const Matrix<float>& A) {
+  std::int64_t live = 0;
+  for (std::int64_t i = 0; i < A.rows(); ++i) {
+    for (std::int64_t k = live; k < A.cols(); ++k) {
+      if (A(i, k) != 0) live = k + 1;
+    }
+  }
+  return live;
+}
+
+/// The first columns of A, with zeros beyond its own.
+Matrix<float> with_columns(const Matrix<float>& A, std::int64_t columns) {
+  Matrix<float> result(A.rows(), columns);
+  for (std::int64_t i = 0; i < A.rows(); ++i) {
+    std::copy_n(A.row(i).begin(), std::min(columns, A.cols()), result.row(i).begin());
+  }
+  return result;
+}
+
+/// to = from + beta to.
+void combine(const Matrix<float>& plus, const Matrix<float>& minus, double beta, Matrix<float>& to,
+             const Execution& execution) {
+  const Tiling tiling{to.rows(), 1024};
+  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
+      for (std::int64_t j = 0; j < to.cols(); ++j) {
+        to(i, j) = static_cast<float>(static_cast<double>(plus(i, j)) - minus(i, j) + beta * to(i, j));
+      }
+    }
+  });
+}
+
+double inner(const Matrix<float>& A, const Matrix<float>& B) {
+  const auto size = static_cast<std::size_t>(A.rows() * A.cols());
+  return dot(std::span<const float>(A.view().data, size), std::span<const float>(B.view().data, size));
+}
+
+class Fit {
+ public:
+  Fit(const AsymmetricProblem& problem, const AsymmetricOptions& options, const Spectrum& spectrum,
+      Backend& backend, const Execution& execution)
+      : problem_(problem),
+        options_(options),
+        spectrum_(spectrum),
+        backend_(backend),
+        execution_(execution),
+        watch_(result_.seconds) {}
+
+  LowRankFit run() {
+    result_.observed_weight = problem_.W->observed;
+    if (problem_.W->uniform()) {
+      take_closed_form();
+    } else {
+      alternate();
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  double explained() const { return std::max(0.0, problem_.W->observed - objective_); }
+
+  void take_closed_form() {
+    point_ = from(asymmetric_closed_form(options_.regularizer, spectrum_, options_.rank, options_.lambda));
+    complete(problem_, point_, backend_);
+    objective_ = asymmetric_objective(problem_, point_, backend_, execution_);
+    watch_.book("closed form");
+    record(0, 0);
+    result_.converged = true;
+  }
+
+  void alternate() {
+    point_ = options_.start == Start::random
+                 ? random_start()
+                 : from(asymmetric_closed_form(
+                       options_.regularizer, spectrum_, options_.rank,
+                       start_lambda(options_.regularizer, spectrum_, options_.rank, options_.lambda)));
+    complete(problem_, point_, backend_);
+    objective_ = asymmetric_objective(problem_, point_, backend_, execution_);
+    watch_.book("start");
+    record(0, 0);
+    if (point_.rank() == 0) {
+      result_.converged = true;
+      return;
+    }
+    const std::uint64_t used = asymmetric_memory(problem_.X, options_.rank);
+    left_ =
+        make_left_factor(problem_.X, *problem_.W, options_.regularizer, options_.lambda, spectrum_,
+                         options_.memory_limit - std::min(used, options_.memory_limit), backend_, execution_);
+    watch_.book("items x items");
+    Progress progress(execution_.observer, "training", options_.rounds, "rounds");
+    excess_ = first_tolerance * std::max(explained(), 1e-3 * problem_.W->observed);
+    for (int number = 1; number <= options_.rounds; ++number) {
+      const bool last = result_.converged || number == options_.rounds;
+      round(number, last);
+      progress.advance(1);
+      if (last || point_.rank() == 0) break;
+    }
+  }
+
+  /// Solves to what `excess_` says, the last round to the tolerance. Sets `converged` when no more is to be
+  /// gained, unless the inner solves were too coarse to say so.
+  void round(int number, bool last) {
+    const double before = objective_;
+    const double target = last ? std::min(excess_, options_.tolerance * explained()) : excess_;
+    AsymmetricPoint next{point_.U, point_.V, {}, point_.Z_gram, {}};
+    const std::int64_t iterations = alternate_once(next, target);
+    const double reached = asymmetric_objective(problem_, next, backend_, execution_);
+    watch_.book("objective");
+    if (!(reached <= objective_ * (1 + 1e-7))) {
+      // Rounding has the better of it: what was reached before stands.
+      result_.converged = result_.converged || std::isfinite(reached);
+      record(number, iterations);
+      return;
+    }
+    if (last || next.rank() != point_.rank() || !accelerate(next, reached)) {
+      const bool same = next.rank() == point_.rank();
+      point_ = std::move(next);
+      objective_ = reached;
+      if (!same) step_ = {};
+    }
+    watch_.book("acceleration");
+    record(number, iterations);
+    const double gained = before - objective_;
+    const bool small = gained <= least_decrease * std::abs(objective_);
+    const double finest = inner_share * least_decrease * objective_;
+    result_.converged = small && (result_.converged || target <= least_decrease * objective_);
+    excess_ = small ? finest : std::clamp(inner_share * gained, finest, std::max(finest, excess_));
+  }
+
+  /// V given U, U given V, balanced; in the basis nearest to that of `point_`.
+  std::int64_t alternate_once(AsymmetricPoint& next, double target) {
+    const double tolerance = explained() > 0 ? target / explained() : first_tolerance;
+    const RowsSolved rows =
+        solve_V(problem_, next, std::clamp(tolerance, 1e-12, first_tolerance), backend_, execution_);
+    watch_.book("V");
+    const PcgOutcome outcome = solve_U(problem_, left_, next, target, backend_, execution_);
+    watch_.book("U");
+    balance(next);
+    align(next);
+    complete(problem_, next, backend_);
+    watch_.book("balance");
+    const std::int64_t most = std::max<std::int64_t>(rows.most_iterations, outcome.iterations);
+    result_.iterations = std::max(result_.iterations, most);
+    return most;
+  }
+
+  void balance(AsymmetricPoint& next) {
+    if (problem_.dropout()) return;
+    Matrix<double> K_gram;
+    if (problem_.data_metric()) {
+      Matrix<float> Z(problem_.X.rows, next.rank());
+      backend_.spmm(problem_.X, next.U.view(), Z.view());
+      K_gram = weighted_product(Z.view(), {}, Z.view(), backend_);
+    } else {
+      K_gram = weighted_product(next.U.view(), {}, next.U.view(), backend_);
+    }
+    const double scale = problem_.data_metric() ? std::sqrt(spectrum_.s[0]) : 1;
+    const Gauge gauge = balancing_gauge(K_gram, next.V, scale, backend_);
+    next.U = changed(next.U, gauge.T, backend_);
+    next.V = changed(next.V, gauge.T_dual, backend_);
+  }
+
+  /// U weighs as much as V in inner products of pairs.
+  double U_weight() const {
+    const double U = inner(point_.U, point_.U);
+    return U > 0 ? inner(point_.V, point_.V) / U : 0;
+  }
+
+  void align(AsymmetricPoint& next) {
+    if (next.rank() != point_.rank()) return;
+    Matrix<double> product = weighted_product(next.V.view(), {}, point_.V.view(), backend_);
+    const Matrix<double> of_U = weighted_product(next.U.view(), {}, point_.U.view(), backend_);
+    const double weight = U_weight();
+    for (std::int64_t i = 0; i < product.rows(); ++i) {
+      for (std::int64_t j = 0; j < product.cols(); ++j) product(i, j) += weight * of_U(i, j);
+    }
+    const Matrix<double> rotation = nearest_rotation(std::move(product), backend_);
+    next.U = changed(next.U, rotation, backend_);
+    next.V = changed(next.V, rotation, backend_);
+  }
+
+  /// Polak and Ribiere's direction with the round as the preconditioned gradient g, and the best step along
+  /// it; false when that is no better than the round itself.
+  bool accelerate(const AsymmetricPoint& next, double reached) {
+    const double weight = U_weight();
+    AsymmetricPoint gradient{next.U, next.V};
+    combine(next.U, point_.U, 0, gradient.U, execution_);
+    combine(next.V, point_.V, 0, gradient.V, execution_);
+    double beta = 0;
+    if (step_.rank() == point_.rank()) {
+      const double mixed = weight * inner(gradient.U, gradient_.U) + inner(gradient.V, gradient_.V);
+      const double own = weight * inner(gradient.U, gradient.U) + inner(gradient.V, gradient.V);
+      const double former = weight * inner(gradient_.U, gradient_.U) + inner(gradient_.V, gradient_.V);
+      beta = former > 0 ? std::max(0.0, (own - mixed) / former) : 0;
+    } else {
+      step_ = {Matrix<float>(next.U.rows(), next.rank()), Matrix<float>(next.V.rows(), next.rank()),
+               Matrix<float>(next.Z.rows(), next.rank())};
+    }
+    gradient_ = std::move(gradient);
+    combine(next.U, point_.U, beta, step_.U, execution_);
+    combine(next.V, point_.V, beta, step_.V, execution_);
+    combine(next.Z, point_.Z, beta, step_.Z, execution_);
+    const AsymmetricLine line(problem_, point_, step_, backend_, execution_);
+    const double t = line.best();
+    if (!(line.value(t) < reached)) {
+      step_ = {};
+      return false;
+    }
+    line.move(t, step_, point_);
+    objective_ = line.value(t);
+    return true;
+  }
+
+  AsymmetricPoint from(const Factors& factors) const {
+    const std::int64_t live = std::min(live_columns(factors.U), live_columns(factors.V));
+    return {with_columns(factors.U, live), with_columns(factors.V, live)};
+  }
+
+  AsymmetricPoint random_start() const {
+    const std::int64_t d = std::min(options_.rank, problem_.X.cols);
+    AsymmetricPoint point{Matrix<float>(problem_.X.cols, d), Matrix<float>(problem_.X.cols, d)};
+    std::mt19937_64 random(options_.seed);
+    const double scale = 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, problem_.X.cols)));
+    for (Matrix<float>* const factor : {&point.U, &point.V}) {
+      for (std::int64_t i = 0; i < factor->rows(); ++i) {
+        for (float& entry : factor->row(i)) {
+          const double unit = static_cast<double>(random() >> 11U) * 0x1p-53;
+          entry = static_cast<float>(scale * (2 * unit - 1));
+        }
+      }
+    }
+    return point;
+  }
+
+  void record(int number, std::int64_t iterations) {
+    result_.rounds = number;
+    result_.trace.push_back({number, objective_, iterations, watch_.total()});
+  }
+
+  /// The saved pair's own objective and certificate, through the data.
+  void finish() {
+    complete(problem_, point_, backend_);
+    result_.objective = asymmetric_objective(problem_, point_, backend_, execution_);
+    const bool closed_form = problem_.W->uniform();
+    const bool sparse_residual = problem_.data_metric() || options_.lambda == 0;
+    if (closed_form && !sparse_residual) left_ = left_factor_of(spectrum_);
+    const double of_V = V_excess(problem_, point_, backend_, execution_);
+    const double of_U = closed_form && sparse_residual
+                            ? unweighted_U_excess(problem_, point_, backend_)
+                            : U_excess(problem_, left_, point_, backend_, execution_);
+    result_.certificate.absolute = std::max(of_U, of_V);
+    const double explained = problem_.W->observed - result_.objective;
+    result_.certificate.relative = explained > 0 ? result_.certificate.absolute / explained : 0;
+    result_.live_directions = point_.rank();
+    result_.U = with_columns(point_.U, options_.rank);
+    result_.V = with_columns(point_.V, options_.rank);
+    watch_.book("certificate");
+  }
+
+  const AsymmetricProblem& problem_;
+  const AsymmetricOptions& options_;
+  const Spectrum& spectrum_;
+  Backend& backend_;
+  const Execution& execution_;
+  LowRankFit result_;
+  Stopwatch watch_;
+  LeftFactor left_;
+  AsymmetricPoint point_;
+  AsymmetricPoint step_;      ///< the last direction, with its Z
+  AsymmetricPoint gradient_;  ///< the last round's change
+  double objective_ = 0;
+  double excess_ = 0;  ///< what inner solves may leave
+};
+
+}  // namespace
+
+void validate(const AsymmetricOptions& options) {
+  if (options.rank < 1) fail(ErrorKind::usage, "--rank {} is out of range: at least 1", options.rank);
+  if (!(options.lambda >= 0) || !std::isfinite(options.lambda)) {
+    fail(ErrorKind::usage, "--lambda {} is out of range: it must be finite and not negative", options.lambda);
+  }
+  if (options.rounds < 0) fail(ErrorKind::usage, "--rounds {} is out of range: at least 0", options.rounds);
+  if (!(options.tolerance > 0 && options.tolerance < 1)) {
+    fail(ErrorKind::usage, "--tolerance {} is out of range: it must be between 0 and 1", options.tolerance);
+  }
+}
+
+std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank) {
+  const auto d = static_cast<std::uint64_t>(rank);
+  const auto m = static_cast<std::uint64_t>(X.rows);
+  const auto n = static_cast<std::uint64_t>(X.cols);
+  const auto entries = static_cast<std::uint64_t>(X.entries());
+  // Z, its successor, the step's, and the U step's two blocks; factors, gradients, directions and conjugate
+  // gradients; X', entries by users and by items, scores along a line.
+  return 4 * d * (5 * m + 16 * n) + 8 * 12 * d * d + 4 * entries * (1 + 6 + 5);
+}
+
+LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
+                          const Spectrum& spectrum, Backend& backend, const Execution& execution) {
+  validate(options);
+  assert(spectrum.pairs() >= std::min(options.rank, X.cols));
+  if (const std::uint64_t needed = asymmetric_memory(X, std::min(options.rank, X.cols));
+      needed > options.memory_limit) {
+    fail(ErrorKind::resources,
+         "rank {} needs {:.1f} GB for its factors; raise --memory-limit, now {:.1f} GB, or lower --rank",
+         options.rank, static_cast<double>(needed) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9);
+  }
+  const AsymmetricProblem problem =
+      make_asymmetric_problem(X, W, options.regularizer, options.lambda, execution);
+  return Fit(problem, options, spectrum, backend, execution).run();
+}
+
+}  // namespace poise

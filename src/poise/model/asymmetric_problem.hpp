@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/linalg/matrix.hpp"
+#include "poise/model/closed_form.hpp"
+#include "poise/solver/row_entries.hpp"
+#include "poise/weighting/weights.hpp"
+
+namespace poise {
+
+/// min over U, V (n x d) of || sqrt(W) o (X - X U V') ||^2 + R(U, V): the paper's models 1, 3 and 4
+/// (equations 1 and 2), with what every step needs.
+struct AsymmetricProblem {
+  CsrView X;
+  Csr X_transposed;
+  const Weights* W = nullptr;
+  Regularizer regularizer = Regularizer::weight_decay;
+  double lambda = 0;
+  RowEntries users;  ///< of X and C, users x items
+  RowEntries items;  ///< the same by items
+
+  [[nodiscard]] bool data_metric() const { return regularizer == Regularizer::data_weight_decay; }
+  [[nodiscard]] bool dropout() const { return regularizer == Regularizer::dropout; }
+};
+
+/// X and W must outlive the result.
+AsymmetricProblem make_asymmetric_problem(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
+                                          const Execution& execution);
+
+/// Factors and what is kept with them: X U V' does not change when U -> U T, V -> V T^-T.
+struct AsymmetricPoint {
+  Matrix<float> U;
+  Matrix<float> V;
+  Matrix<float> Z = {};            ///< X U
+  Matrix<double> Z_gram = {};      ///< Z' diag(a) Z
+  std::vector<float> scores = {};  ///< z_u . v_i for each of the problem's entries, by users
+
+  [[nodiscard]] std::int64_t rank() const { return U.cols(); }
+};
+
+/// Fills Z, its Gram matrix and the scores from U and V. 4 nnz d + 2 m d^2 operations.
+void complete(const AsymmetricProblem& problem, AsymmetricPoint& point, Backend& backend);
+
+/// A' diag(w) B in float64; `w` empty: all 1. 2 rows(A) cols(A) cols(B) operations.
+Matrix<double> weighted_product(MatrixView<const float> A, std::span<const float> w,
+                                MatrixView<const float> B, Backend& backend);
+
+}  // namespace poise

@@ -1,0 +1,145 @@
+#include "poise/model/closed_form.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <vector>
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+namespace {
+
+/// The first min(rank, pairs) eigenvalues that are not 0.
+std::span<const double> live_values(const Spectrum& spectrum, std::int64_t rank) {
+  std::int64_t live = 0;
+  while (live < std::min(rank, spectrum.pairs()) && spectrum.s[live] > 0) ++live;
+  return std::span(spectrum.s).first(live);
+}
+
+double soft_threshold(double s, double lambda) { return std::max(0.0, std::sqrt(s) - lambda); }
+
+/// What the column of an eigenvector is multiplied by in U and in V.
+struct Scales {
+  double u;
+  double v;
+};
+
+Scales shrunk(double s, double lambda) {
+  const double t = soft_threshold(s, lambda);
+  return {std::sqrt(t / s), std::sqrt(t)};
+}
+
+Scales scales(Regularizer regularizer, double s, double lambda) {
+  switch (regularizer) {
+    case Regularizer::weight_decay: {
+      const double both = std::sqrt(std::max(0.0, 1 - lambda / s));
+      return {both, both};
+    }
+    case Regularizer::dropout:
+      return {s / (s + lambda), 1};
+    case Regularizer::data_weight_decay:
+      break;
+  }
+  return shrunk(s, lambda);
+}
+
+double explained(Regularizer regularizer, double s, double lambda) {
+  switch (regularizer) {
+    case Regularizer::weight_decay: {
+      const double above = std::max(0.0, s - lambda);
+      return above * above / s;
+    }
+    case Regularizer::dropout:
+      return s * s / (s + lambda);
+    case Regularizer::data_weight_decay:
+      break;
+  }
+  const double t = soft_threshold(s, lambda);
+  return t * t;
+}
+
+/// Q with column k multiplied by factors[k], and zero columns up to the rank.
+Matrix<float> scaled(const Matrix<float>& Q, const std::vector<double>& factors, std::int64_t rank) {
+  Matrix<float> result(Q.rows(), rank);
+  for (std::int64_t i = 0; i < Q.rows(); ++i) {
+    for (std::size_t k = 0; k < factors.size(); ++k) {
+      const auto column = static_cast<std::int64_t>(k);
+      result(i, column) = static_cast<float>(factors[k] * Q(i, column));
+    }
+  }
+  return result;
+}
+
+template <class ScalesOf>
+Factors scaled_factors(const Spectrum& spectrum, std::int64_t rank, const ScalesOf& scales_of) {
+  assert(spectrum.pairs() >= std::min(rank, spectrum.Q.rows()));
+  std::vector<double> u;
+  std::vector<double> v;
+  for (const double s : live_values(spectrum, rank)) {
+    const Scales both = scales_of(s);
+    u.push_back(both.u);
+    v.push_back(both.v);
+  }
+  return {scaled(spectrum.Q, u, rank), scaled(spectrum.Q, v, rank)};
+}
+
+}  // namespace
+
+Regularizer parse_regularizer(std::string_view name) {
+  for (const Regularizer regularizer :
+       {Regularizer::weight_decay, Regularizer::dropout, Regularizer::data_weight_decay}) {
+    if (regularizer_name(regularizer) == name) return regularizer;
+  }
+  fail(ErrorKind::usage, "unknown regularizer '{}': use weight-decay, dropout or data-weight-decay", name);
+}
+
+std::string_view regularizer_name(Regularizer regularizer) {
+  switch (regularizer) {
+    case Regularizer::weight_decay:
+      return "weight-decay";
+    case Regularizer::dropout:
+      return "dropout";
+    case Regularizer::data_weight_decay:
+      break;
+  }
+  return "data-weight-decay";
+}
+
+Factors asymmetric_closed_form(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank,
+                               double lambda) {
+  return scaled_factors(spectrum, rank, [&](double s) { return scales(regularizer, s, lambda); });
+}
+
+double asymmetric_closed_form_objective(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank,
+                                        double lambda, double observed) {
+  for (const double s : live_values(spectrum, rank)) observed -= explained(regularizer, s, lambda);
+  return observed;
+}
+
+Factors wmf_closed_form(CsrView X, const Spectrum& spectrum, std::int64_t rank, double lambda,
+                        Backend& backend) {
+  X.values = {};
+  Factors factors = scaled_factors(spectrum, rank, [&](double s) { return shrunk(s, lambda); });
+  Matrix<float> U(X.rows, rank);
+  backend.spmm(X, factors.U.view(), U.view());
+  return {std::move(U), std::move(factors.V)};
+}
+
+double wmf_closed_form_objective(const Spectrum& spectrum, std::int64_t rank, double lambda,
+                                 double observed) {
+  return asymmetric_closed_form_objective(Regularizer::data_weight_decay, spectrum, rank, lambda, observed);
+}
+
+double start_lambda(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank, double lambda) {
+  const auto live = live_values(spectrum, rank);
+  if (live.empty()) return lambda;
+  const double last = live.back();
+  return std::min(lambda, (regularizer == Regularizer::data_weight_decay ? std::sqrt(last) : last) / 2);
+}
+
+double wmf_start_lambda(const Spectrum& spectrum, std::int64_t rank, double lambda) {
+  return start_lambda(Regularizer::data_weight_decay, spectrum, rank, lambda);
+}
+
+}  // namespace poise

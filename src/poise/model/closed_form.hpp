@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "poise/backend/backend.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/linalg/matrix.hpp"
+#include "poise/model/spectrum.hpp"
+
+namespace poise {
+
+/// R(U, V) of the asymmetric factorization min || sqrt(W) o (X - X U V') ||^2 + R(U, V).
+enum class Regularizer {
+  weight_decay,       ///< lambda (||U||^2 + ||V||^2)   (the paper's model 1)
+  dropout,            ///< lambda ||U V'||^2            (model 3)
+  data_weight_decay,  ///< lambda (||X U||^2 + ||V||^2) (model 4)
+};
+
+/// Reads "weight-decay", "dropout" or "data-weight-decay"; Error{usage} for anything else.
+Regularizer parse_regularizer(std::string_view name);
+std::string_view regularizer_name(Regularizer regularizer);
+
+struct Factors {
+  Matrix<float> U;
+  Matrix<float> V;
+};
+
+/// The global optimum of the unweighted asymmetric problem, of any rank d and lambda >= 0, from the top d
+/// pairs of G = X'X; with q_d the first d columns of Q,
+///
+///     weight decay:       U = V = q_d diag(sqrt(max(0, 1 - lambda / s)))
+///     dropout:            V = q_d,  U = q_d diag(s / (s + lambda))
+///     data/weight decay:  V = q_d diag(sqrt(t)),  U = q_d diag(sqrt(t / s)),  t = max(0, sqrt(s) - lambda).
+///
+/// U and V are n x d; columns beyond the nonzero eigenvalues are 0. For weight decay and dropout also with
+/// row weights a, from the pairs of X' diag(a) X.
+Factors asymmetric_closed_form(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank,
+                               double lambda);
+
+/// The objective there, where the observed weight is tr G:
+///
+///     tr G - sum over the first d of  (s - lambda)+^2 / s,   s^2 / (s + lambda),   (sqrt(s) - lambda)+^2.
+double asymmetric_closed_form_objective(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank,
+                                        double lambda, double observed);
+
+/// The global optimum of unweighted matrix factorization, min || X - U V' ||^2 + lambda (||U||^2 + ||V||^2):
+/// the soft-thresholded singular value decomposition X = P diag(sqrt(s)) Q',
+///
+///     V = q_d diag(sqrt(t)),  U = P_d diag(sqrt(t)) = X q_d diag(sqrt(t / s)),  t = max(0, sqrt(s) -
+///     lambda).
+///
+/// U is m x d, V n x d. 2 nnz d operations.
+Factors wmf_closed_form(CsrView X, const Spectrum& spectrum, std::int64_t rank, double lambda,
+                        Backend& backend);
+
+/// tr G - sum (sqrt(s) - lambda)+^2 over the first d.
+double wmf_closed_form_objective(const Spectrum& spectrum, std::int64_t rank, double lambda, double observed);
+
+/// The lambda at whose closed form a weighted solve starts: min(lambda, s_d / 2), for data/weight decay and
+/// matrix factorization min(lambda, sqrt(s_d) / 2), with s_d the last of the first d that is not 0. A
+/// direction that starts at U = V = 0 would stay there, though weights may want it.
+double start_lambda(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank, double lambda);
+double wmf_start_lambda(const Spectrum& spectrum, std::int64_t rank, double lambda);
+
+}  // namespace poise

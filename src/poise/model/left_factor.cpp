@@ -1,0 +1,173 @@
+#include "poise/model/left_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+#include "poise/base/error.hpp"
+#include "poise/model/spectrum_routes.hpp"
+
+namespace poise {
+namespace {
+
+constexpr double float32_condition = 1e5;
+/// Where lambda is the smallest eigenvalue float64 goes that far: what rounding leaves in the directions that
+/// only lambda holds is then 3e-15 times that of r'M^-1 r.
+constexpr double float64_condition = 1e12;
+constexpr std::int64_t eigen_items = 2048;
+constexpr std::int64_t singular_eigen_items = 4096;
+
+Matrix<float> rounded(const Matrix<double>& wide) {
+  Matrix<float> result(wide.rows(), wide.cols());
+  for (std::int64_t i = 0; i < wide.rows(); ++i) {
+    for (std::int64_t j = 0; j < wide.cols(); ++j) result(i, j) = static_cast<float>(wide(i, j));
+  }
+  return result;
+}
+
+class LeftFactorMaker {
+ public:
+  LeftFactorMaker(CsrView X, const Weights& W, Regularizer regularizer, double lambda, Backend& backend,
+                  const Execution& execution)
+      : X_(X),
+        W_(W),
+        data_metric_(regularizer == Regularizer::data_weight_decay),
+        exact_inverse_(data_metric_ ? W.a.empty() : regularizer == Regularizer::dropout && W.b.empty()),
+        lambda_(lambda),
+        kappa_(data_metric_ ? lowest_a() : mean_b()),
+        backend_(backend),
+        execution_(execution) {}
+
+  LeftFactor make(const Spectrum& spectrum, std::uint64_t bytes) const {
+    const auto n = static_cast<std::uint64_t>(X_.cols);
+    const bool eigen_fits = 24 * n * n <= bytes;
+    if (!exact_inverse_ && X_.cols <= eigen_items && eigen_fits) return by_eigenpairs();
+    LeftFactor left;
+    left.kappa = kappa_;
+    if (4 * n * n <= bytes) {
+      if (invert(left.inverse, 0)) return left;
+      left.inverse = {};
+      if (8 * n * n <= bytes && invert(left.inverse64, 0)) return left;
+      left.inverse64 = {};
+      if (X_.cols <= singular_eigen_items && eigen_fits) return by_eigenpairs();
+      if (8 * n * n <= bytes && invert(left.inverse64, 2 * range_cut_off)) return left;
+    }
+    if (data_metric_ || lambda_ <= 0) {
+      fail(
+          ErrorKind::resources,
+          "this regularizer needs a matrix of items x items in float64, {:.1f} GB, and --memory-limit leaves "
+          "{:.1f} GB for it",
+          static_cast<double>(8 * n * n) * 1e-9, static_cast<double>(bytes) * 1e-9);
+    }
+    return left_factor_of(W_.a.empty() ? spectrum
+                                       : top_spectrum(X_, W_.a, spectrum.pairs(), backend_, execution_));
+  }
+
+ private:
+  [[nodiscard]] double lowest_a() const {
+    return W_.a.empty() ? 1.0 : static_cast<double>(std::ranges::min(W_.a));
+  }
+  [[nodiscard]] double mean_b() const {
+    double sum = 0;
+    for (const float b : W_.b) sum += std::log(static_cast<double>(b));
+    return W_.b.empty() ? 1.0 : std::exp(sum / static_cast<double>(W_.b.size()));
+  }
+  [[nodiscard]] std::span<const float> row_weights() const {
+    return data_metric_ ? std::span<const float>() : std::span<const float>(W_.a);
+  }
+
+  /// A^-1, A shifted by `shift` of its largest row sum; false when this precision is not up to it.
+  template <class T>
+  bool invert(Matrix<T>& inverse, double shift) const {
+    const std::int64_t n = X_.cols;
+    inverse = Matrix<T>(n, n);
+    backend_.gram(X_, row_weights(), inverse.view());
+    stop_if_asked(execution_.observer);
+    double largest = 0;
+    for (std::int64_t i = 0; i < n && shift > 0; ++i) {
+      double sum = 0;
+      for (const T entry : inverse.row(i)) sum += entry;
+      largest = std::max(largest, sum);
+    }
+    const double diagonal = shift * largest + (data_metric_ ? 0 : lambda_ / kappa_);
+    for (std::int64_t i = 0; i < n; ++i) inverse(i, i) = static_cast<T>(inverse(i, i) + diagonal);
+    const SpdInverse outcome = backend_.invert_spd(inverse.view());
+    const double highest = std::is_same_v<T, float> ? float32_condition
+                           : data_metric_           ? 2 / range_cut_off
+                                                    : float64_condition;
+    return outcome.positive_definite && outcome.condition <= highest;
+  }
+
+  /// G Q = K Q diag(s), Q'K Q = I, all of them or those of K's range.
+  [[nodiscard]] LeftFactor by_eigenpairs() const {
+    const std::int64_t n = X_.cols;
+    Matrix<double> gram(n, n);
+    backend_.gram(X_, row_weights(), gram.view());
+    EigenPairs pairs = symmetric_eigenpairs(std::move(gram));
+    stop_if_asked(execution_.observer);
+    const double lowest = range_cut_off * pairs.s[0];
+    const bool cut = data_metric_ || lambda_ * float64_condition < pairs.s[0];
+    std::int64_t kept = 0;
+    while (kept < n && (!cut || pairs.s[kept] > lowest)) ++kept;
+    LeftFactor left;
+    left.complete = true;
+    left.kappa = kappa_;
+    for (std::int64_t k = 0; k < kept; ++k) left.s.push_back(std::max(0.0, pairs.s[k]));
+    if (!data_metric_) {
+      left.Q = Matrix<float>(n, kept);
+      for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t k = 0; k < kept; ++k) left.Q(i, k) = static_cast<float>(pairs.Q(i, k));
+      }
+      return left;
+    }
+    Matrix<double> whitened(n, kept);
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t k = 0; k < kept; ++k) whitened(i, k) = pairs.Q(i, k) / std::sqrt(pairs.s[k]);
+    }
+    pairs = {};
+    if (W_.a.empty()) {
+      std::ranges::fill(left.s, 1.0);
+      left.Q = rounded(whitened);
+      return left;
+    }
+    gram = Matrix<double>(n, n);
+    backend_.gram(X_, W_.a, gram.view());
+    Matrix<double> product(n, kept);
+    backend_.gemm(Op::none, Op::none, 1.0, gram.view(), whitened.view(), 0.0, product.view());
+    gram = Matrix<double>(kept, kept);
+    backend_.gemm(Op::transpose, Op::none, 1.0, whitened.view(), product.view(), 0.0, gram.view());
+    pairs = symmetric_eigenpairs(std::move(gram));
+    backend_.gemm(Op::none, Op::none, 1.0, whitened.view(), pairs.Q.view(), 0.0, product.view());
+    left.s = std::move(pairs.s);
+    left.Q = rounded(product);
+    return left;
+  }
+
+  CsrView X_;
+  const Weights& W_;
+  bool data_metric_;
+  bool exact_inverse_;  ///< M is a Kronecker product
+  double lambda_;
+  double kappa_;
+  Backend& backend_;
+  const Execution& execution_;
+};
+
+}  // namespace
+
+LeftFactor make_left_factor(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
+                            const Spectrum& spectrum, std::uint64_t bytes, Backend& backend,
+                            const Execution& execution) {
+  return LeftFactorMaker(X, W, regularizer, lambda, backend, execution).make(spectrum, bytes);
+}
+
+LeftFactor left_factor_of(const Spectrum& spectrum) {
+  LeftFactor left;
+  left.Q = spectrum.Q;
+  left.s = spectrum.s;
+  left.complete = spectrum.pairs() == spectrum.Q.rows();
+  return left;
+}
+
+}  // namespace poise

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/model/closed_form.hpp"
+#include "poise/model/spectrum.hpp"
+#include "poise/solver/kronecker.hpp"
+#include "poise/weighting/weights.hpp"
+
+namespace poise {
+
+/// Directions of G whose eigenvalue is below this part of the largest count as none where lambda does not
+/// hold them: float32 factors could not express them (their rounding costs 1e-15 / cut-off of the explained
+/// weight), and G0 is singular with fewer users than items or with duplicate items. U stays in the range that
+/// is left: the minimum-norm solution.
+constexpr double range_cut_off = 1e-8;
+
+/// The preconditioner's n x n part (KroneckerPreconditioner), made once a fit. By counted operations, the
+/// condition and the memory limit,
+///
+///     all eigenpairs       where no single inverse is exact (weight decay; dropout with b; data/weight decay
+///                          with a) and n <= 2048, or where A is singular and n <= 4096: 9 n^3 operations and
+///                          24 n^2 bytes
+///     A^-1                 else: n^3 operations, 4 n^2 bytes, 8 n^2 where its condition is beyond 1e5;
+///                          A is shifted by the cut-off where it is singular
+///     top eigenpairs       where the memory limit allows neither (not data/weight decay): those of
+///     `spectrum`
+///                          where a = 1.
+///
+/// Error{resources} when nothing fits `bytes`.
+LeftFactor make_left_factor(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
+                            const Spectrum& spectrum, std::uint64_t bytes, Backend& backend,
+                            const Execution& execution);
+
+/// The pairs at hand, the rest at s = 0: enough to bound the rounding of a closed form.
+LeftFactor left_factor_of(const Spectrum& spectrum);
+
+}  // namespace poise

@@ -1,0 +1,71 @@
+#include "poise/model/spectrum.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "poise/model/spectrum_routes.hpp"
+
+namespace poise {
+namespace {
+
+/// Q in float32 with its signs fixed, so that they depend on no route: of the entries that are largest in
+/// size, the first is positive. What is an eigenvalue 0 within rounding becomes 0.
+Spectrum canonical(EigenPairs pairs) {
+  Spectrum spectrum{std::move(pairs.s), Matrix<float>(pairs.Q.rows(), pairs.Q.cols())};
+  const std::int64_t n = spectrum.Q.rows();
+  const std::int64_t count = spectrum.Q.cols();
+  std::vector<float> largest(count, 0.0F);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto entry = static_cast<float>(pairs.Q(i, k));
+      spectrum.Q(i, k) = entry;
+      if (std::abs(entry) > std::abs(largest[k])) largest[k] = entry;
+    }
+  }
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      if (largest[k] < 0) spectrum.Q(i, k) = -spectrum.Q(i, k);
+    }
+  }
+  const double scale = spectrum.s.empty() ? 0 : spectrum.s.front();
+  const double rounding = scale * static_cast<double>(n) * std::numeric_limits<double>::epsilon();
+  for (double& s : spectrum.s) s = s > rounding ? s : 0;
+  return spectrum;
+}
+
+struct RouteCost : SpectrumCost {
+  bool krylov = false;
+};
+
+/// The cheaper route by counted operations, a gathered one as ten of a matrix product.
+RouteCost cheaper_route(CsrView X, std::int64_t count) {
+  const auto n = static_cast<double>(X.cols);
+  const auto k = static_cast<double>(krylov_size(X.cols, count));
+  const auto entries = static_cast<double>(X.entries());
+  const double result = 12 * n * static_cast<double>(count);
+  // LAPACK works in twice the matrix beside it.
+  const RouteCost dense{{9 * n * n * n, 8 * 3 * n * n + result}, false};
+  const RouteCost krylov{{40 * entries * k + 8 * n * k * k + 2 * 9 * k * k * k,
+                          8 * (n * k + 5 * k * k + 48 * static_cast<double>(X.rows)) + 4 * entries + result},
+                         true};
+  return krylov.operations < dense.operations ? krylov : dense;
+}
+
+}  // namespace
+
+SpectrumCost spectrum_cost(CsrView X, std::int64_t count) {
+  return cheaper_route(X, std::min(count, X.cols));
+}
+
+Spectrum top_spectrum(CsrView X, std::span<const float> row_weights, std::int64_t count, Backend& backend,
+                      const Execution& execution) {
+  assert(count >= 0);
+  assert(row_weights.empty() || static_cast<std::int64_t>(row_weights.size()) == X.rows);
+  count = std::min(count, X.cols);
+  const auto pairs = cheaper_route(X, count).krylov ? krylov_top_pairs : dense_top_pairs;
+  return canonical(pairs(X, row_weights, count, backend, execution));
+}
+
+}  // namespace poise

@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <lapacke.h>
+
+#include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/base/error.hpp"
+#include "poise/model/spectrum_routes.hpp"
+
+namespace poise {
+namespace {
+
+constexpr std::int64_t block_width = 32;
+/// Once all pairs have settled, this many random directions ask for so many steps whether some were missed:
+/// a Krylov space holds no more copies of a multiple eigenvalue than its blocks are wide.
+constexpr std::int64_t probe_width = 16;
+constexpr int probe_steps = 8;
+/// How small ||G q - s q|| must be next to s (and, where s is all but 0, next to the largest s). What it
+/// leaves wrong in s is its square over a gap.
+constexpr double residual_tolerance = 1e-6;
+constexpr double residual_floor = 1e-12;
+/// A direction this small next to its block is rounding noise; a block with none below `doubtful` is as
+/// orthogonal to the basis as projecting it twice made it.
+constexpr double noise = 1e-11;
+constexpr double doubtful = 1e-5;
+
+MatrixView<const double> columns(const Matrix<double>& matrix, std::int64_t first, std::int64_t count) {
+  return {matrix.view().data + first, matrix.rows(), count, matrix.cols()};
+}
+
+void copy(MatrixView<const double> from, MatrixView<double> to) {
+  for (std::int64_t r = 0; r < from.rows; ++r) std::ranges::copy(from.row(r), to.row(r).begin());
+}
+
+/// A growing orthonormal basis Q with T = Q' G Q and what lies outside of it of G Q.
+class KrylovSpace {
+ public:
+  KrylovSpace(CsrView X, std::span<const float> row_weights, std::int64_t capacity, Backend& backend)
+      : X_(X),
+        transposed_(transpose(X)),
+        a_(row_weights),
+        backend_(backend),
+        Q_(X.cols, std::min(capacity, X.cols)),
+        T_(Q_.cols(), Q_.cols()) {
+    X_.values = {};
+    transposed_.values.clear();
+  }
+
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  [[nodiscard]] bool full() const { return size_ == X_.cols; }
+
+  /// The outside part of G Q, with `random` random directions beside it, becomes the next block of Q.
+  void extend(std::int64_t random) {
+    const std::int64_t width = std::min(outside_.cols() + random, X_.cols - size_);
+    Matrix<double> block(X_.cols, width);
+    for (std::int64_t i = 0; i < X_.cols; ++i) {
+      for (std::int64_t j = 0; j < width; ++j)
+        block(i, j) = j < outside_.cols() ? outside_(i, j) : random_entry();
+    }
+    if (random > 0) project_out(block.view());
+    orthonormalize(block);
+    append(block);
+  }
+
+  struct Ritz {
+    EigenPairs pairs;              ///< of T; their vectors are coefficients in the basis
+    std::vector<double> residual;  ///< ||G q - s q|| of each
+  };
+
+  [[nodiscard]] Ritz ritz() const {
+    Matrix<double> T(size_, size_);
+    copy({T_.view().data, size_, size_, T_.cols()}, T.view());
+    Ritz result{symmetric_eigenpairs(std::move(T)), std::vector<double>(size_)};
+    const std::int64_t width = outside_.cols();
+    if (width == 0) return result;
+    Matrix<double> square(width, width);
+    backend_.gemm(Op::transpose, Op::none, 1.0, outside_.view(), outside_.view(), 0.0, square.view());
+    const MatrixView<const double> last = result.pairs.Q.view().block(size_ - width, width);
+    Matrix<double> product(width, size_);
+    backend_.gemm(Op::none, Op::none, 1.0, square.view(), last, 0.0, product.view());
+    for (std::int64_t j = 0; j < width; ++j) {
+      for (std::int64_t k = 0; k < size_; ++k) result.residual[k] += last(j, k) * product(j, k);
+    }
+    for (double& residual : result.residual) residual = std::sqrt(std::max(0.0, residual));
+    return result;
+  }
+
+  /// The first `count` Ritz vectors themselves.
+  [[nodiscard]] EigenPairs pairs(const Ritz& ritz, std::int64_t count) const {
+    EigenPairs top{{ritz.pairs.s.begin(), ritz.pairs.s.begin() + count}, Matrix<double>(X_.cols, count)};
+    backend_.gemm(Op::none, Op::none, 1.0, columns(Q_, 0, size_), columns(ritz.pairs.Q, 0, count), 0.0,
+                  top.Q.view());
+    return top;
+  }
+
+ private:
+  /// A vector of these has a length of about 1.
+  double random_entry() {
+    return (static_cast<double>(random_() >> 11) * 0x1p-52 - 1) *
+           std::sqrt(3.0 / static_cast<double>(X_.cols));
+  }
+
+  /// W <- W - Q Q'W, twice, since once leaves a part as large as rounding the first makes it. Returns Q'W.
+  Matrix<double> project_out(MatrixView<double> W) {
+    const MatrixView<const double> Q = columns(Q_, 0, size_);
+    Matrix<double> sum(size_, W.cols);
+    Matrix<double> part(size_, W.cols);
+    for (int pass = 0; pass < 2 && size_ > 0; ++pass) {
+      backend_.gemm(Op::transpose, Op::none, 1.0, Q, W, 0.0, part.view());
+      backend_.gemm(Op::none, Op::none, -1.0, Q, part.view(), 1.0, W);
+      for (std::int64_t k = 0; k < size_; ++k) {
+        for (std::int64_t j = 0; j < W.cols; ++j) sum(k, j) += part(k, j);
+      }
+    }
+    return sum;
+  }
+
+  /// An orthonormal block, orthogonal to the basis, that spans what the given one does; where that is less
+  /// than its width, random directions fill it up.
+  void orthonormalize(Matrix<double>& block) {
+    for (double scale = largest_;; scale = 1) {
+      const std::vector<double> sizes = factor(block);
+      const double largest = *std::ranges::max_element(sizes);
+      bool again = false;
+      for (std::int64_t j = 0; j < block.cols(); ++j) {
+        again = again || sizes[j] < doubtful * largest;
+        if (sizes[j] > noise * scale) continue;
+        again = true;
+        for (std::int64_t i = 0; i < block.rows(); ++i) block(i, j) = random_entry();
+      }
+      if (!again) return;
+      project_out(block.view());
+    }
+  }
+
+  /// block = Q R by reflections, which are orthonormal however dependent the columns are; Q replaces the
+  /// block, |R_jj| is returned. On one thread, as LAPACK's result would depend on their number.
+  static std::vector<double> factor(Matrix<double>& block) {
+    const SerialBlas serial;
+    const auto rows = static_cast<lapack_int>(block.rows());
+    const auto cols = static_cast<lapack_int>(block.cols());
+    double* const data = block.view().data;
+    std::vector<double> reflections(cols);
+    // To LAPACK the block is its transpose, so what it factors is L Q'.
+    lapack_int status = LAPACKE_dgelqf(LAPACK_COL_MAJOR, cols, rows, data, cols, reflections.data());
+    std::vector<double> sizes(cols);
+    for (std::int64_t j = 0; j < cols; ++j) sizes[j] = std::abs(block(j, j));
+    if (status == 0)
+      status = LAPACKE_dorglq(LAPACK_COL_MAJOR, cols, rows, cols, data, cols, reflections.data());
+    if (status != 0)
+      fail(ErrorKind::numerical, "orthonormalizing {} vectors failed (LAPACK says {})", cols, status);
+    return sizes;
+  }
+
+  void append(const Matrix<double>& block) {
+    const std::int64_t first = size_;
+    reserve(first + block.cols());
+    for (std::int64_t i = 0; i < block.rows(); ++i)
+      std::ranges::copy(block.row(i), Q_.row(i).begin() + first);
+    size_ += block.cols();
+    outside_ = image(block);
+    const Matrix<double> inside = project_out(outside_.view());
+    for (std::int64_t k = 0; k < size_; ++k) {
+      for (std::int64_t j = 0; j < block.cols(); ++j) T_(k, first + j) = T_(first + j, k) = inside(k, j);
+    }
+    for (std::int64_t k = first; k < size_; ++k) largest_ = std::max(largest_, T_(k, k));
+  }
+
+  /// X' diag(a) X block.
+  Matrix<double> image(const Matrix<double>& block) {
+    Matrix<double> scores(X_.rows, block.cols());
+    backend_.spmm(X_, block.view(), scores.view());
+    for (std::size_t u = 0; u < a_.size(); ++u) {
+      for (double& score : scores.row(static_cast<std::int64_t>(u))) score *= a_[u];
+    }
+    Matrix<double> result(X_.cols, block.cols());
+    backend_.spmm(transposed_.view(), scores.view(), result.view());
+    return result;
+  }
+
+  void reserve(std::int64_t size) {
+    if (size <= Q_.cols()) return;
+    const std::int64_t capacity = std::min(X_.cols, std::max(size, Q_.cols() + Q_.cols() / 2));
+    Matrix<double> Q(X_.cols, capacity);
+    copy(columns(Q_, 0, size_), Q.view());
+    Q_ = std::move(Q);
+    Matrix<double> T(capacity, capacity);
+    copy({T_.view().data, size_, size_, T_.cols()}, T.view());
+    T_ = std::move(T);
+  }
+
+  CsrView X_;
+  Csr transposed_;
+  std::span<const float> a_;
+  Backend& backend_;
+  std::mt19937_64 random_{20'108};
+  Matrix<double> Q_;
+  Matrix<double> T_;
+  Matrix<double> outside_;
+  std::int64_t size_ = 0;
+  double largest_ = 0;  // of T's diagonal: no more than the largest eigenvalue, and soon near it
+};
+
+bool settled(const KrylovSpace::Ritz& ritz, std::int64_t count) {
+  const double floor = residual_floor * ritz.pairs.s.front();
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (ritz.residual[k] > residual_tolerance * ritz.pairs.s[k] + floor) return false;
+  }
+  return true;
+}
+
+/// Whether no value has risen since.
+bool unchanged(std::span<const double> before, std::span<const double> now, std::int64_t count) {
+  if (before.empty()) return false;
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (now[k] - before[k] > 1e-8 * now[k] + residual_floor * now[0]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::int64_t krylov_size(std::int64_t items, std::int64_t count) {
+  return std::min(items, 3 * count / 2 + 16 * block_width);
+}
+
+EigenPairs krylov_top_pairs(CsrView X, std::span<const float> row_weights, std::int64_t count,
+                            Backend& backend, const Execution& execution) {
+  if (count == 0) return {{}, Matrix<double>(X.cols, 0)};
+  KrylovSpace space(X, row_weights, krylov_size(X.cols, count), backend);
+  Progress progress(execution.observer, "finding eigenpairs", krylov_size(X.cols, count), "directions");
+  const auto extend_to = [&](std::int64_t size) {
+    while (space.size() < size && !space.full()) {
+      const std::int64_t before = space.size();
+      space.extend(before == 0 ? block_width : 0);
+      progress.advance(space.size() - before);
+    }
+  };
+  std::vector<double> before_probe;
+  std::int64_t size = count + count / 4 + 4 * block_width;
+  for (;;) {
+    extend_to(size);
+    const KrylovSpace::Ritz ritz = space.ritz();
+    stop_if_asked(execution.observer);
+    const bool complete = settled(ritz, count);
+    if (space.full() || (complete && unchanged(before_probe, ritz.pairs.s, count)))
+      return space.pairs(ritz, count);
+    if (complete) {
+      before_probe = ritz.pairs.s;
+      space.extend(probe_width);
+      for (int step = 1; step < probe_steps && !space.full(); ++step) space.extend(0);
+      size = space.size();
+    } else {
+      before_probe.clear();
+      size = space.size() + space.size() / 8;
+    }
+  }
+}
+
+}  // namespace poise

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/linalg/matrix.hpp"
+
+namespace poise {
+
+/// Eigenpairs in float64, in descending order: what the two routes of top_spectrum return before signs are
+/// fixed and Q is rounded.
+struct EigenPairs {
+  std::vector<double> s;
+  Matrix<double> Q;  ///< n x s.size()
+};
+
+/// All eigenpairs of the symmetric A, which is used up: LAPACK's divide and conquer on one thread, since its
+/// result would depend on the number of threads. Some 9 n^3 operations; Error{numerical} where it fails.
+EigenPairs symmetric_eigenpairs(Matrix<double> A);
+
+/// The top `count` pairs of G = X' diag(a) X by its n x n matrix: n^3 work and 2 n^2 float64 numbers.
+EigenPairs dense_top_pairs(CsrView X, std::span<const float> row_weights, std::int64_t count,
+                           Backend& backend, const Execution& execution);
+
+/// The same through X alone: a block Krylov space with full orthogonalization, grown until all pairs have
+/// settled and random directions find nothing beyond them; then the Rayleigh-Ritz pairs. With k directions,
+/// 4 nnz k gathered and 8 n k^2 dense operations and 9 k^3 for each of a few eigendecompositions of size k,
+/// and n k + 4 k^2 float64 numbers; k is some 3/2 `count`.
+EigenPairs krylov_top_pairs(CsrView X, std::span<const float> row_weights, std::int64_t count,
+                            Backend& backend, const Execution& execution);
+/// About k.
+std::int64_t krylov_size(std::int64_t items, std::int64_t count);
+
+}  // namespace poise

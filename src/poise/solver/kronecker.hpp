@@ -1,0 +1,103 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/linalg/matrix.hpp"
+#include "poise/solver/operator.hpp"
+#include "poise/solver/row_entries.hpp"
+
+namespace poise {
+
+/// The coupled U step of the asymmetric factorization (the paper's equations 9, 12, 13 and 14 as operators):
+/// given V, minimize over U (n x d)
+///
+///     || sqrt(W) o (X - X U V') ||^2 + lambda || U ||_K^2,   K = I, or G0 = X'X with `data_metric`.
+///
+/// V stands in the basis in which V' diag(b) V = diag(nu), for dropout one with V'V = I as well: there
+/// lambda ||U V'||^2 = lambda ||U||^2, and the three regularizers are these two.
+struct UProblem {
+  CsrView X;                      ///< m x n
+  CsrView X_transposed;           ///< n x m
+  const RowEntries* entries;      ///< users x items
+  std::span<const float> a = {};  ///< per user; empty: all 1
+  MatrixView<const float> V;      ///< n x d
+  std::span<const double> nu;     ///< d
+  double lambda = 0;
+  bool data_metric = false;
+
+  [[nodiscard]] std::int64_t unknowns() const { return V.rows * V.cols; }
+};
+
+/// H(P) = X'[ (W o (X P V')) V ] + lambda K P. One system of n d unknowns, so with one inner product: the
+/// rows of P stand one after the other in a single row, as conjugate gradients want it. With T = X P, row u
+/// of what X' is applied to is
+///
+///     S_u = a_u nu o t_u + sum_i c_ui (t_u . v_i) v_i  (+ lambda t_u with the data metric),
+///
+/// so the background costs no product with G: 4 nnz d operations for X and X', 4 more on the entries of C,
+/// and two m x d blocks of memory. (M p is not used: S has to pass through X' anyway.)
+class KroneckerSystem final : public Operator<float> {
+ public:
+  KroneckerSystem(const UProblem& problem, Backend& backend, const Execution& execution);
+  void apply(std::span<const std::int32_t> systems, MatrixView<const float> p, MatrixView<const float> Mp,
+             MatrixView<float> out) override;
+  /// r = X'(W o X) V - H(U); all of them n x d.
+  void residual(MatrixView<const float> U, MatrixView<float> r);
+
+ private:
+  /// S of the given T: `with_target` the target's W o X less H's part, else the latter, both negative in H.
+  void fill_S(bool with_target);
+
+  UProblem problem_;
+  Backend& backend_;
+  const Execution& execution_;
+  Matrix<float> T_;
+  Matrix<float> S_;
+};
+
+/// What is known of G = X' diag(a) X (and of G0) for the whole fit: one of two routes.
+struct LeftFactor {
+  /// A^-1 in float32, or, where its condition asks for it, float64; A = G + (lambda / kappa) I, or G0.
+  Matrix<float> inverse;
+  Matrix<double> inverse64;
+  /// Or eigenpairs: G Q = K Q diag(s), Q'K Q = I. Without all of them what is left is taken at s = 0.
+  Matrix<float> Q;
+  std::vector<double> s;
+  bool complete = false;
+  double kappa = 1;  ///< see KroneckerPreconditioner
+
+  [[nodiscard]] bool has_inverse() const { return inverse.rows() > 0 || inverse64.rows() > 0; }
+};
+
+/// M^-1 R, where M is the system at C = 0 (the paper's section 4), G P diag(nu) + lambda K P, or lies below
+/// it: lo M <= H holds in any case.
+///
+///     eigenpairs:           Q [ (Q'R) ./ (s_i nu_j + lambda) ], plus (I - QQ') R / lambda where incomplete
+///     inverse, K = I:       (G + lambda / kappa)^-1 R diag(1 / min(nu, kappa))
+///     inverse, K = G0:      G0^-1 R diag(1 / (kappa nu + lambda)),  kappa <= a
+///
+/// The second is exact where nu = kappa (dropout with b = 1), the third where a = kappa. Else
+/// nu s + lambda >= min(nu, kappa) (s + lambda / kappa), and at most max(nu / kappa, kappa / nu) times that.
+/// A direction with nu = 0 that lambda does not hold is left out. 2 n^2 d operations; 4 n k d by k pairs,
+/// twice that where they are incomplete.
+class KroneckerPreconditioner final : public Preconditioner<float> {
+ public:
+  KroneckerPreconditioner(const UProblem& problem, const LeftFactor& left, Backend& backend,
+                          const Execution& execution);
+  void apply(std::span<const std::int32_t> systems, MatrixView<const float> r, MatrixView<float> z) override;
+
+ private:
+  void by_inverse(MatrixView<const float> r, MatrixView<float> z);
+  void by_eigenpairs(MatrixView<const float> r, MatrixView<float> z);
+
+  UProblem problem_;
+  const LeftFactor& left_;
+  Backend& backend_;
+  const Execution& execution_;
+};
+
+}  // namespace poise

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/weighting/weights.hpp"
+
+namespace poise {
+
+/// The stored entries of weighted least squares whose rows decouple, on the union of X's support and C's:
+///
+///     c_ui = a_u b_i C_ui,   w_ui = W_ui where X has the entry, 0 elsewhere.
+struct RowEntries {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::vector<std::int64_t> offsets = {0};
+  std::vector<std::int32_t> indices;
+  std::vector<float> c;  ///< parallel to `indices`; empty where C = 0
+  std::vector<float> w;  ///< parallel to `indices`
+
+  [[nodiscard]] CsrView view() const { return {rows, cols, offsets, indices, {}}; }
+};
+
+/// Rows are users. O(entries of both).
+RowEntries make_row_entries(CsrView X, const Weights& W, const Execution& execution);
+
+/// Rows become columns; c and w travel along. O(entries + rows + cols).
+RowEntries transpose(const RowEntries& entries, const Execution& execution);
+
+}  // namespace poise

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/csr.hpp"
+#include "poise/linalg/matrix.hpp"
+#include "poise/solver/row_entries.hpp"
+
+namespace poise {
+
+/// Least squares whose rows decouple: for shared factors Z (p x d, row z_u) row i of the solution minimizes
+///
+///     sum_u a_u b_i (1 + C_ui) (x_ui - z_u . y)^2 + lambda_i y'y.
+///
+/// The caller has rotated Z into the basis in which Z' diag(a) Z = diag(sigma) and the regularization is a
+/// multiple of I (for v'Rv: the generalized eigenbasis E, E'RE = I, with v = E y), so that system i is
+///
+///     H_i y = g_i,   H_i = D_i + sum_u c_ui z_u z_u',   D_i = diag(b_i sigma + lambda_i),   g_i = sum_u w_ui
+///     z_u.
+///
+/// D_i is the system at C = 0: lo D_i <= H_i <= hi D_i, and a preconditioner that is a division. Coordinates
+/// where D_i is 0 are left out: y is 0 there.
+struct RowSystems {
+  MatrixView<const float> factors;       ///< p x d
+  std::span<const double> sigma;         ///< d
+  std::span<const float> b = {};         ///< one for each row; empty: all 1
+  double lambda = 0;                     ///< where `lambdas` is empty
+  std::span<const double> lambdas = {};  ///< one for each row
+  CsrView entries;                       ///< rows x p; its values are not read
+  std::span<const float> c = {};         ///< parallel to entries.indices; empty: all 0
+  std::span<const float> w = {};         ///< likewise
+  double lowest = 1;                     ///< lo = min(1, min(1 + C))
+  double highest = 1;                    ///< hi; only the choice of a route depends on it
+
+  [[nodiscard]] double b_of(std::int64_t row) const { return b.empty() ? 1.0 : b[row]; }
+  [[nodiscard]] double lambda_of(std::int64_t row) const { return lambdas.empty() ? lambda : lambdas[row]; }
+};
+
+/// A row is done when r'D^-1 r / lo <= relative * (what it explains) + absolute.
+struct RowTolerance {
+  double relative = 1e-6;
+  double absolute = 0;
+};
+
+enum class RowRoute { counted, conjugate_gradients, direct };
+
+/// What a solve did. A row y explains 2 y'g - y'Hy of its observed weight sum_u w_ui x_ui.
+struct RowsSolved {
+  double explained_before = 0;       ///< by the start, over all rows; products in float32, sums in float64
+  double gain = 0;                   ///< what the solve added to it, from the recurrences
+  double excess_before = 0;          ///< r'D^-1 r / lo of the start: at most this was to be gained
+  std::int64_t most_iterations = 0;  ///< of a row; the direct route counts as 1
+  std::int64_t iterations = 0;       ///< over all rows
+  std::int64_t direct_rows = 0;
+
+  [[nodiscard]] double explained() const { return explained_before + gain; }
+};
+
+/// Solves all rows. On entry row i of y (rows x d) is a start, on exit the solution. Each row takes the route
+/// that counts fewer operations: conjugate gradients on its gathered factors, 4 |row| d a step, or a d x d
+/// Cholesky factorization, |row| d^2 + d^3 / 3. The same bytes whatever the thread count.
+RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                      const Execution& execution, RowRoute route = RowRoute::counted);
+
+/// What the rows of y explain and what re-solving them could still gain, all in float64.
+struct RowsChecked {
+  double explained = 0;
+  double excess = 0;  ///< r'M^-1 r / lo, summed over the rows
+};
+
+/// The truth about saved rows v (rows x d), of factors Z that need not be rotated: `E` (d x d) takes both to
+/// the rotated basis, Z E and E^-1 v, with sigma as there; empty where they are rotated already. Residuals
+/// and all sums in float64. 4 entries d + 4 rows d^2 operations.
+RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v, MatrixView<const double> E,
+                       MatrixView<const double> E_inverse, const Execution& execution);
+
+}  // namespace poise

@@ -1,0 +1,235 @@
+#include "poise/solver/row_systems.hpp"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "support/low_rank_data.hpp"
+#include "support/random_data.hpp"
+
+namespace poise {
+namespace {
+
+using testing::DenseOracle;
+
+/// Items' rows over users' random factors, in the generalized eigenbasis E of Z' diag(a) Z and `R`.
+struct Problem {
+  Csr X;
+  Csr support;
+  Weights W;
+  Eigen::MatrixXd dense_W;
+  Eigen::MatrixXd dense_X;
+  Eigen::MatrixXd Z;
+  Eigen::MatrixXd R;
+  Eigen::MatrixXd E;
+  Eigen::VectorXd sigma;
+  Matrix<float> rotated;
+  RowEntries by_item;
+  std::vector<double> lambdas;
+
+  Problem(std::int64_t users, std::int32_t items, std::int64_t d, bool general_R, unsigned seed,
+          bool with_C = true)
+      : X(testing::grouped_matrix(users, items, seed)) {
+    W = testing::uneven_weights(X, support, seed);
+    if (!with_C) {
+      W.c.clear();
+      W.lowest = W.highest = 1;
+    }
+    const DenseOracle oracle(X.view(), W, Eigen::VectorXd::Ones(items));
+    dense_W = oracle.W;
+    dense_X = oracle.X;
+    Z = testing::to_dense(testing::random_matrix<float>(users, d, seed + 1).view());
+    const Eigen::MatrixXd root = testing::to_dense(testing::random_matrix<float>(d, d, seed + 2).view());
+    R = general_R ? Eigen::MatrixXd(root * root.transpose() + Eigen::MatrixXd::Identity(d, d))
+                  : Eigen::MatrixXd::Identity(d, d);
+    Eigen::VectorXd a(users);
+    for (std::int64_t u = 0; u < users; ++u) a(u) = W.a_of(u);
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> eigen(Z.transpose() * a.asDiagonal() * Z,
+                                                                          R);
+    E = eigen.eigenvectors();
+    sigma = eigen.eigenvalues();
+    rotated = testing::to_float(Z * E);
+    by_item = transpose(make_row_entries(X.view(), W, {.threads = 2}), {.threads = 2});
+    for (std::int32_t i = 0; i < items; ++i) lambdas.push_back(0.5 + 0.1 * i);
+  }
+
+  [[nodiscard]] RowSystems systems() const {
+    return {.factors = rotated.view(),
+            .sigma = {sigma.data(), static_cast<std::size_t>(sigma.size())},
+            .b = W.b,
+            .lambdas = lambdas,
+            .entries = by_item.view(),
+            .c = by_item.c,
+            .w = by_item.w,
+            .lowest = W.lowest,
+            .highest = W.highest};
+  }
+  [[nodiscard]] Eigen::MatrixXd H(std::int64_t i) const {
+    return Z.transpose() * dense_W.col(i).asDiagonal() * Z + lambdas[i] * R;
+  }
+  [[nodiscard]] Eigen::VectorXd g(std::int64_t i) const {
+    return Z.transpose() * dense_W.col(i).cwiseProduct(dense_X.col(i));
+  }
+  /// What row v of item i explains: its observed weight less its objective.
+  [[nodiscard]] double explained(std::int64_t i, const Eigen::VectorXd& v) const {
+    return 2 * v.dot(g(i)) - v.dot(H(i) * v);
+  }
+  [[nodiscard]] double explained(MatrixView<const float> y) const {
+    double sum = 0;
+    for (std::int64_t i = 0; i < y.rows; ++i) sum += explained(i, v_of(y, i));
+    return sum;
+  }
+  [[nodiscard]] Eigen::VectorXd v_of(MatrixView<const float> y, std::int64_t i) const {
+    Eigen::VectorXd row(y.cols);
+    for (std::int64_t k = 0; k < y.cols; ++k) row(k) = y(i, k);
+    return E * row;
+  }
+  [[nodiscard]] double best() const {
+    double sum = 0;
+    for (std::int64_t i = 0; i < X.cols; ++i) sum += explained(i, H(i).ldlt().solve(g(i)));
+    return sum;
+  }
+};
+
+TEST(RowSystems, EveryRouteSolvesTheWeightedProblem) {
+  unsigned seed = 1;
+  for (const std::int64_t d : {1, 3, 16, 21, 40}) {
+    for (const bool general_R : {false, true}) {
+      const Problem problem(60, 23, d, general_R, ++seed);
+      for (const RowRoute route : {RowRoute::counted, RowRoute::conjugate_gradients, RowRoute::direct}) {
+        SCOPED_TRACE(fmt::format("d {} general {} route {}", d, general_R, static_cast<int>(route)));
+        Matrix<float> y = testing::random_matrix<float>(problem.X.cols, d, 9);
+        const double before = problem.explained(y.view());
+        const RowsSolved solved =
+            solve_rows(problem.systems(), y.view(), {.relative = 1e-10, .absolute = 1e-10}, {}, route);
+        const double best = problem.best();
+        EXPECT_NEAR(solved.explained_before, before, 1e-5 * (std::abs(before) + best));
+        EXPECT_NEAR(solved.explained(), best, 1e-5 * (std::abs(before) + best));
+        EXPECT_GE(1.0001 * solved.excess_before, best - before);
+        EXPECT_LE(solved.excess_before, 1.0001 * (best - before) * problem.W.highest / problem.W.lowest);
+        EXPECT_GE(problem.explained(y.view()), best * (1 - 1e-6));
+        if (route != RowRoute::counted) {
+          EXPECT_EQ(solved.direct_rows, route == RowRoute::direct ? problem.X.cols : 0);
+        }
+        for (std::int64_t i = 0; i < problem.X.cols; ++i) {
+          const Eigen::VectorXd exact = problem.H(i).ldlt().solve(problem.g(i));
+          EXPECT_LE((problem.v_of(y.view(), i) - exact).norm(), 2e-4 * exact.norm() + 1e-5) << "row " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(RowSystems, ThePreconditionedSystemLiesWithinTheBounds) {
+  const Problem problem(60, 23, 7, true, 31);
+  ASSERT_LT(problem.W.lowest, 1);
+  ASSERT_GT(problem.W.highest, 1);
+  for (std::int64_t i = 0; i < problem.X.cols; ++i) {
+    const Eigen::VectorXd D = problem.W.b_of(i) * problem.sigma.array() + problem.lambdas[i];
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> eigen(
+        problem.E.transpose() * problem.H(i) * problem.E, Eigen::MatrixXd(D.asDiagonal()));
+    EXPECT_GE(eigen.eigenvalues().minCoeff(), problem.W.lowest - 1e-9);
+    EXPECT_LE(eigen.eigenvalues().maxCoeff(), problem.W.highest + 1e-9);
+  }
+}
+
+TEST(RowSystems, TheCheckIsTheTruthInAnyBasis) {
+  const Problem problem(60, 23, 6, true, 5);
+  Matrix<float> y = testing::random_matrix<float>(problem.X.cols, 6, 4);
+  solve_rows(problem.systems(), y.view(), {.relative = 1e-2}, {}, RowRoute::conjugate_gradients);
+  const double best = problem.best();
+  const RowsChecked rotated = check_rows(problem.systems(), y.view(), {}, {}, {});
+  const double truth = problem.explained(y.view());
+  EXPECT_NEAR(rotated.explained, truth, 1e-6 * best);
+  EXPECT_GE(rotated.excess, (best - truth) * (1 - 1e-4));
+  EXPECT_LE(rotated.excess, (best - truth) * problem.W.highest / problem.W.lowest * 1.001);
+
+  Matrix<float> v(y.rows(), y.cols());
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    for (std::int64_t k = 0; k < y.cols(); ++k) v(i, k) = static_cast<float>(problem.v_of(y.view(), i)(k));
+  }
+  const Matrix<float> Z = testing::to_float(problem.Z);
+  Matrix<double> E(6, 6);
+  Matrix<double> E_inverse(6, 6);
+  const Eigen::MatrixXd inverse = problem.E.inverse();
+  for (std::int64_t j = 0; j < 6; ++j) {
+    for (std::int64_t k = 0; k < 6; ++k) {
+      E(j, k) = problem.E(j, k);
+      E_inverse(j, k) = inverse(j, k);
+    }
+  }
+  RowSystems plain = problem.systems();
+  plain.factors = Z.view();
+  const RowsChecked unrotated = check_rows(plain, v.view(), E.view(), E_inverse.view(), {.threads = 2});
+  EXPECT_NEAR(unrotated.explained, rotated.explained, 1e-6 * best);
+  EXPECT_NEAR(unrotated.excess, rotated.excess, 1e-3 * rotated.excess);
+}
+
+TEST(RowSystems, WithoutCorrectionsOneStepIsExact) {
+  const Problem problem(60, 23, 9, false, 8, false);
+  Matrix<float> y(problem.X.cols, 9);
+  const RowsSolved solved = solve_rows(problem.systems(), y.view(), {.relative = 1e-9}, {});
+  EXPECT_EQ(solved.most_iterations, 1);
+  EXPECT_NEAR(problem.explained(y.view()), problem.best(), 1e-6 * problem.best());
+}
+
+TEST(RowSystems, DeadDirectionsStayAtZero) {
+  Problem problem(60, 23, 8, false, 12);
+  problem.lambdas.assign(23, 0.0);
+  for (const std::int64_t dead : {0, 5}) {
+    problem.sigma(dead) = 0;
+    for (std::int64_t u = 0; u < problem.X.rows; ++u) problem.rotated(u, dead) = 0;
+  }
+  for (const RowRoute route : {RowRoute::conjugate_gradients, RowRoute::direct}) {
+    Matrix<float> y = testing::random_matrix<float>(problem.X.cols, 8, 2);
+    const RowsSolved solved = solve_rows(problem.systems(), y.view(), {.relative = 1e-8}, {}, route);
+    EXPECT_TRUE(std::isfinite(solved.explained()));
+    for (std::int64_t i = 0; i < y.rows(); ++i) {
+      EXPECT_EQ(y(i, 0), 0);
+      EXPECT_EQ(y(i, 5), 0);
+      for (const float value : y.row(i)) EXPECT_TRUE(std::isfinite(value));
+    }
+  }
+}
+
+TEST(RowSystems, LongRowsAreTheSameWhateverTheThreads) {
+  // The first row is too long for its factors to be kept, the others fill several tiles.
+  const std::int64_t users = 9000;
+  const std::int64_t d = 250;
+  Csr X{.rows = 300, .cols = users, .offsets = {0}, .indices = {}, .values = {}};
+  std::mt19937 random(3);
+  for (std::int64_t i = 0; i < X.rows; ++i) {
+    for (std::int32_t u = 0; u < users; ++u) {
+      if (i == 0 || random() % 100 == 0) X.indices.push_back(u);
+    }
+    X.offsets.push_back(X.entries());
+  }
+  const Weights W = make_weights(X.view(), {.alpha = 10});
+  const RowEntries rows = make_row_entries(X.view(), W, {.threads = 2});
+  const Matrix<float> Z = testing::random_matrix<float>(users, d, 6);
+  const std::vector<double> sigma(d, static_cast<double>(users) / 3);
+  const RowSystems systems{.factors = Z.view(),
+                           .sigma = sigma,
+                           .lambda = 20,
+                           .entries = rows.view(),
+                           .c = rows.c,
+                           .w = rows.w,
+                           .highest = 10};
+  for (const RowRoute route : {RowRoute::conjugate_gradients, RowRoute::direct}) {
+    Matrix<float> one(X.rows, d);
+    Matrix<float> two(X.rows, d);
+    const RowsSolved first = solve_rows(systems, one.view(), {.relative = 1e-8}, {.threads = 1}, route);
+    const RowsSolved second = solve_rows(systems, two.view(), {.relative = 1e-8}, {.threads = 2}, route);
+    EXPECT_EQ(first.gain, second.gain);
+    for (std::int64_t i = 0; i < X.rows; ++i) {
+      EXPECT_TRUE(std::ranges::equal(one.row(i), two.row(i)));
+    }
+    const RowsChecked checked = check_rows(systems, one.view(), {}, {}, {});
+    EXPECT_LE(checked.excess, 2e-8 * checked.explained);
+    EXPECT_NEAR(checked.explained, first.explained(), 1e-6 * checked.explained);
+  }
+}
+
+}  // namespace
+}  // namespace poise
