@@ -105,7 +105,7 @@ Gauge balancing_gauge(const Matrix<double>& K_gram, const Matrix<float>& V, doub
   std::vector<double> inverse_half;
   for (const double square : pairs.s) {
     const double sigma = std::sqrt(square);
-    if (sigma <= balance_cut_off * scale) break;
+    if (sigma <= balance_cut_off * std::max(scale, std::sqrt(pairs.s[0]))) break;
     gauge.values.push_back(sigma);
     half.push_back(std::sqrt(sigma));
     inverse_half.push_back(1 / half.back());

@@ -25,7 +25,7 @@ Gauge u_step_gauge(const AsymmetricProblem& problem, const Matrix<float>& V, Bac
 /// Balances the pair: U'KU = V'V = diag(values), where `K_gram` is U'KU, K = I or X'X: the smallest
 /// ||U||_K^2 + ||V||^2 among all pairs with this U V'. (QR of both, the singular values of R_u R_v' split
 /// evenly, written through d x d Gram matrices in float64.) Directions whose singular value is below 1e-7 of
-/// `scale` are dropped.
+/// the largest, or of `scale`, are dropped.
 Gauge balancing_gauge(const Matrix<double>& K_gram, const Matrix<float>& V, double scale, Backend& backend);
 
 /// A T.

@@ -15,7 +15,7 @@
 namespace poise {
 
 /// min over U, V (n x d) of || sqrt(W) o (X - X U V') ||^2 + R(U, V): the paper's models 1, 3 and 4
-/// (equations 1 and 2), with what every step needs.
+/// (equations 2 and 3), with what every step needs.
 struct AsymmetricProblem {
   CsrView X;
   Csr X_transposed;

@@ -9,12 +9,12 @@
 
 namespace poise {
 
-/// V given U (the paper's equations 10 and 15): rows decouple. Changes the basis of the pair first, and drops
+/// V given U (the paper's equations 10, 14 and 15): rows decouple. Changes the basis of the pair first, and drops
 /// directions in which U vanishes; what the point has beyond U and V is not kept. The start is the point's V.
 RowsSolved solve_V(const AsymmetricProblem& problem, AsymmetricPoint& point, double tolerance,
                    Backend& backend, const Execution& execution);
 
-/// U given V (equations 9, 12, 13 and 14), from the point's U, until re-solving could gain no more than
+/// U given V (equations 9, 12 and 13), from the point's U, until re-solving could gain no more than
 /// `excess`. Likewise changes the basis. Reads and keeps U and V alone.
 PcgOutcome solve_U(const AsymmetricProblem& problem, const LeftFactor& left, AsymmetricPoint& point,
                    double excess, Backend& backend, const Execution& execution);

@@ -187,7 +187,7 @@ class WmfSolver {
     Rebalanced balance{identity(d), identity(d), 0};
     // The start is balanced or has U = 0, from which nothing could be balanced.
     if (options_.lambda_exponent == 0 && std::isfinite(objective_))
-      balance = rebalance(factor_gram(current_.U.view(), {}, execution_),
+      balance = rebalance(U_gram_.rows() > 0 ? U_gram_ : factor_gram(current_.U.view(), {}, execution_),
                           factor_gram(current_.V.view(), {}, execution_));
     const auto scaled = [](Matrix<double> A, double factor) {
       for (std::int64_t r = 0; r < A.rows(); ++r) {
@@ -239,6 +239,10 @@ class WmfSolver {
     if (!(reached <= objective_)) return false;
 
     objective_ = reached;
+    if (users_.weights.empty()) {
+      U_gram_ = Matrix<double>(d, d);
+      for (std::int64_t k = 0; k < d; ++k) U_gram_(k, k) = std::max(0.0, U_eigen.s[k]);
+    }
     std::swap(current_, before_);
     U_to_current_ = product(product(balance.A_u, V_eigen.Q), U_eigen.Q);
     V_to_current_ = product(product(balance.A_v, V_eigen.Q), U_eigen.Q);
@@ -255,6 +259,7 @@ class WmfSolver {
   Pair before_;                  ///< the pair a round ago, in its own basis
   Matrix<double> U_to_current_;  ///< takes before_ to the basis of current_
   Matrix<double> V_to_current_;
+  Matrix<double> U_gram_;  ///< U'U of current_ where the last round has found it
   bool has_before_ = false;
   double start_objective_ = 0;  ///< the first solve finds it on its way
   double objective_ = std::numeric_limits<double>::infinity();

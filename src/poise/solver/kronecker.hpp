@@ -12,7 +12,7 @@
 
 namespace poise {
 
-/// The coupled U step of the asymmetric factorization (the paper's equations 9, 12, 13 and 14 as operators):
+/// The coupled U step of the asymmetric factorization (the paper's equations 9, 12 and 13 as operators):
 /// given V, minimize over U (n x d)
 ///
 ///     || sqrt(W) o (X - X U V') ||^2 + lambda || U ||_K^2,   K = I, or G0 = X'X with `data_metric`.
