@@ -90,14 +90,15 @@ TEST(Wmf, AUserWithoutHistoryScoresNothing) {
 TEST(Wmf, ContributionsAddUpToTheScore) {
   for (const WeightingOptions& weighting : schemes) {
     SCOPED_TRACE(scheme_name(weighting.scheme));
-    const Trained trained = train(weighting, 0.5, false);
+    const Trained trained = train(weighting, 0.5, weighting.scheme == Scheme::linear);
     const Wmf model(trained.fit.V, trained.training);
     Matrix<float> scores(1, trained.X.cols);
     for (const std::int64_t u : {0, 4, 9}) {
       model.score(trained.X.view(), u, scores.view());
       const double largest = to_dense(scores.view()).cwiseAbs().maxCoeff();
       for (std::int32_t i = 0; i < trained.X.cols; ++i) {
-        const std::vector<double> parts = model.contributions(trained.X.view().row(u), i);
+        const std::vector<double> parts =
+            model.contributions(trained.X.view().row(u), trained.X.view().row_values(u), i);
         ASSERT_EQ(parts.size(), trained.X.view().row(u).size());
         EXPECT_NEAR(std::accumulate(parts.begin(), parts.end(), 0.0), scores(0, i), 2e-5 * largest);
       }

@@ -24,7 +24,7 @@ void Asymmetric::score(CsrView histories, std::int64_t first, MatrixView<float> 
 }
 
 std::vector<double> Asymmetric::contributions(std::span<const std::int32_t> history,
-                                              std::int32_t item) const {
+                                              std::span<const float> /*values*/, std::int32_t item) const {
   std::vector<double> result;
   result.reserve(history.size());
   for (const std::int32_t j : history) result.push_back(dot(U_.row(j), V_.row(item)));

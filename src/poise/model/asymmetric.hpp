@@ -34,6 +34,7 @@ class Asymmetric : public Scorer {
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
   /// U_j . V_i for every item j of the history.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
+                                                  std::span<const float> values,
                                                   std::int32_t item) const override;
 
  private:

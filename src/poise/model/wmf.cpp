@@ -52,7 +52,8 @@ void Wmf::score(CsrView histories, std::int64_t first, MatrixView<float> scores)
   factor_scores(exact.view(), rows_.rotated(), scores);
 }
 
-std::vector<double> Wmf::contributions(std::span<const std::int32_t> history, std::int32_t item) const {
+std::vector<double> Wmf::contributions(std::span<const std::int32_t> history, std::span<const float> values,
+                                       std::int32_t item) const {
   const auto size = static_cast<std::int64_t>(history.size());
   const MatrixView<const float> Z = rows_.rotated();
   const std::int64_t d = Z.cols;
@@ -71,9 +72,16 @@ std::vector<double> Wmf::contributions(std::span<const std::int32_t> history, st
   };
   Matrix<double> K(d, d);
   for (std::int64_t k = 0; k < d; ++k) K(k, k) = 1;
-  for (const std::int32_t j : history) {
+  const auto weight = [&](std::int64_t e) {
+    const double value = values.empty() ? 1.0 : values[e];
+    if (!weighting_.accepts(value))
+      fail(ErrorKind::input, "the value {} of a history's item cannot be weighted by this model", value);
+    return weighting_.weight(history[e], value);
+  };
+  for (std::int64_t e = 0; e < size; ++e) {
+    const std::int32_t j = history[e];
     const std::vector<double> z = scaled(j);
-    const double c = weighting_.weight(j, 1) - a * static_cast<double>(weighting_.b(j));
+    const double c = weight(e) - a * static_cast<double>(weighting_.b(j));
     for (std::int64_t r = 0; r < d; ++r) {
       for (std::int64_t k = r; k < d; ++k) K(r, k) += c * z[r] * z[k];
     }
@@ -86,9 +94,9 @@ std::vector<double> Wmf::contributions(std::span<const std::int32_t> history, st
   dense::solve_upper(CblasLeft, CblasTrans, 1.0, K.view(), column);
   dense::solve_upper(CblasLeft, CblasNoTrans, 1.0, K.view(), column);
   std::vector<double> result;
-  for (const std::int32_t j : history) {
-    const std::vector<double> z = scaled(j);
-    result.push_back(weighting_.weight(j, 1) * dot<double, double>(x, z));
+  for (std::int64_t e = 0; e < size; ++e) {
+    const std::vector<double> z = scaled(history[e]);
+    result.push_back(weight(e) * dot<double, double>(x, z));
   }
   return result;
 }

@@ -42,9 +42,10 @@ class Wmf : public Scorer {
   /// Users in float32's precision, products with V in float64. Error{input} for values that the weighting
   /// cannot take.
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
-  /// score_i = v_i' H_u^-1 sum_j w_uj v_j, so history item j adds w_uj v_i' H_u^-1 v_j; items count once
-  /// (r = 1). In float64; |history| d^2 + d^3 / 3 operations.
+  /// score_i = v_i' H_u^-1 sum_j w_uj v_j, so history item j adds w_uj v_i' H_u^-1 v_j. In float64; |history|
+  /// d^2 + d^3 / 3 operations.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
+                                                  std::span<const float> values,
                                                   std::int32_t item) const override;
   /// The cosine of the items' factors; 0 where one of them is 0.
   void similarity(std::int32_t item, std::span<float> scores) const override;
