@@ -18,7 +18,10 @@ using Four [[gnu::vector_size(4 * sizeof(float))]] = float;
 using Wide [[gnu::vector_size(8 * sizeof(double))]] = double;
 
 constexpr std::int64_t rows_at_once = 4;
-constexpr std::int64_t prefetch_distance = 8;
+/// How far ahead factors are asked for: so many floats cover the latency of memory, and so many rows that of
+/// short ones.
+constexpr std::int64_t prefetch_floats = 1024;
+constexpr std::int64_t least_prefetch_rows = 8;
 
 POISE_INLINE Lane load(const float* from) {
   Lane lane;
@@ -57,10 +60,11 @@ POISE_INLINE double dot(const float* x, const float* y, std::int64_t width) {
 
 /// Copies entries [first, last) of the row's factors and asks for those that come next.
 POISE_INLINE void gather(const RowTask& task, std::int64_t first, std::int64_t last, float* to) {
+  const std::int64_t distance = std::max(least_prefetch_rows, prefetch_floats / task.width);
   for (std::int64_t e = first; e < last; ++e) {
     const float* const source = task.factors + task.indices[e] * task.stride;
     const float* const ahead =
-        task.factors + task.indices[std::min(e + prefetch_distance, task.count - 1)] * task.stride;
+        task.factors + task.indices[std::min(e + distance, task.count - 1)] * task.stride;
     float* const row = to + (e - first) * task.width;
     std::int64_t k = 0;
     for (; k + row_lane <= task.d; k += row_lane) {
