@@ -60,7 +60,8 @@ POISE_INLINE double dot(const float* x, const float* y, std::int64_t width) {
 
 /// Copies entries [first, last) of the row's factors and asks for those that come next.
 POISE_INLINE void gather(const RowTask& task, std::int64_t first, std::int64_t last, float* to) {
-  const std::int64_t distance = std::max(least_prefetch_rows, prefetch_floats / task.width);
+  const std::int64_t distance =
+      std::max(least_prefetch_rows, prefetch_floats / std::max<std::int64_t>(1, task.width));
   for (std::int64_t e = first; e < last; ++e) {
     const float* const source = task.factors + task.indices[e] * task.stride;
     const float* const ahead =
