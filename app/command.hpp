@@ -52,6 +52,7 @@ Run setup_train(CLI::App& parser);
 Run setup_evaluate(CLI::App& parser);
 Run setup_recommend(CLI::App& parser);
 Run setup_similar(CLI::App& parser);
+Run setup_export(CLI::App& parser);
 Run setup_info(CLI::App& parser);
 Run setup_doctor(CLI::App& parser);
 Run setup_completion(CLI::App& parser);

@@ -32,7 +32,9 @@ std::vector<Recommendation> recommendations_of(std::int64_t row, const LoadedMod
     const std::int32_t item = lists.items(row)[r];
     Recommendation recommendation{
         .item = model.info.items[item], .score = lists.scores(row)[r], .because = {}};
-    if (explained) recommendation.because = explain(*model.scorer, input.histories.view().row(row), item);
+    if (explained)
+      recommendation.because = explain(*model.scorer, input.histories.view().row(row),
+                                       input.histories.view().row_values(row), item);
     result.push_back(std::move(recommendation));
   }
   return result;

@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
+#include "poise/backend/backend.hpp"
 #include "poise/data/dataset_file.hpp"
+#include "poise/weighting/weighting.hpp"
 
 #include "command.hpp"
 
@@ -26,7 +29,24 @@ struct TrainOptions {
   std::optional<double> clip;
   std::optional<double> tolerance;
   std::optional<std::int64_t> keep_top;
+  std::optional<std::string> regularizer;
+  std::optional<std::int64_t> rank;
+  std::optional<double> lambda_exponent;
+  std::optional<int> rounds;
+  std::optional<std::string> start;
+  std::filesystem::path trace;
 };
+
+/// Error{usage} when a flag was given that this model has no use for.
+void refuse_other_flags(const TrainOptions& options);
+
+/// The weighting that the flags ask for, checked.
+WeightingOptions weighting_of(const TrainOptions& options);
+/// Its options by flag name, as the model file keeps them.
+std::map<std::string, std::string> weighting_texts(const WeightingOptions& weighting);
+
+/// Operations of a matrix product per second, from a product small enough not to be noticed.
+double product_rate(Backend& backend);
 
 /// Seconds since the start.
 class Stopwatch {
@@ -48,5 +68,6 @@ struct TrainReport {
 };
 TrainReport train_popularity(const TrainOptions& options, const LoadedDataset& data, const Context& context);
 TrainReport train_full_rank(const TrainOptions& options, const LoadedDataset& data, const Context& context);
+TrainReport train_low_rank(const TrainOptions& options, const LoadedDataset& data, const Context& context);
 
 }  // namespace poise::app

@@ -79,7 +79,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto indices = input.small_numbers<std::int32_t>();
   const auto id_offsets = input.small_numbers<std::int64_t>();
   const auto ids = input.numbers<std::uint8_t>();
+  const std::int64_t factor_rows = rows.empty() ? 0 : rows[0];
   std::vector<poise::Tensor> tensors = {tensor("counts", ElementType::f32, values),
+                                        tensor("U", ElementType::f32, values, factor_rows),
+                                        tensor("V", ElementType::f32, values, factor_rows),
                                         tensor("B", ElementType::f32, values, rows.empty() ? 0 : rows[0]),
                                         tensor("B.indices", ElementType::i32, indices),
                                         tensor("B.values", ElementType::f32, values),

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import PROGRAM
 
-COMMANDS = ["synth", "prepare", "train", "evaluate", "recommend", "similar", "info", "doctor", "completion"]
+COMMANDS = ["synth", "prepare", "train", "evaluate", "recommend", "similar", "export", "info", "doctor", "completion"]
 
 
 def test_no_command_and_unknown_command(poise):

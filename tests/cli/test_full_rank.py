@@ -40,6 +40,11 @@ def test_keep_top(poise, tmp_path, data):
     result = poise("train", data, "--model", "full-rank", "--lambda", 5, "--keep-top", 4, "--out", tmp_path / "sparse", "--json").json
     assert result["kept"]["entries"] <= 4 * poise("info", data, "--json").json["items"]
     assert set(result["kept"]["validation"]["ndcg@100"]) == {"all", "kept"}
+    whole = poise("train", data, "--model", "full-rank", "--lambda", 5, "--out", tmp_path / "whole", "--json").json
+    assert whole["objective"] < result["objective"] < whole["observed_weight"]
+    difference = result["objective"] - whole["objective"]
+    assert result["certificate"]["absolute"] == pytest.approx(difference + whole["certificate"]["absolute"], rel=1e-9)
+    assert result["certificate"]["worst_column"] is None
     assert poise("evaluate", tmp_path / "sparse", data, "--json").json["users"] > 0
 
 

@@ -43,8 +43,6 @@ Dense to_double(const Matrix<T>& a) {
   return copy;
 }
 
-double one_norm(const Dense& a) { return a.size() == 0 ? 0 : a.cwiseAbs().colwise().sum().maxCoeff(); }
-
 template <class T>
 double residual(const Dense& a, const Matrix<T>& inverse) {
   return (a * to_double(inverse) - Dense::Identity(a.rows(), a.rows())).norm();
@@ -86,7 +84,10 @@ void check(Backend& backend, Backend& one_thread, std::int64_t n, double conditi
     for (std::int64_t j = n; j < n + 3; ++j) ASSERT_EQ(whole(i, j), 77) << "the margin of row " << i;
   }
   const Dense exact_a = to_double(a);
-  EXPECT_NEAR(outcome.condition, one_norm(exact_a) * one_norm(to_double(inverse)), 1e-6 * outcome.condition);
+  const Eigen::SelfAdjointEigenSolver<Dense> eigen(exact_a, Eigen::EigenvaluesOnly);
+  const double true_condition = eigen.eigenvalues()(n - 1) / eigen.eigenvalues()(0);
+  EXPECT_GE(outcome.condition, 0.5 * true_condition);
+  EXPECT_LE(outcome.condition, 1.01 * true_condition);
   const double epsilon = std::numeric_limits<T>::epsilon();
   const double floor = 10 * epsilon * std::sqrt(static_cast<double>(n));
   EXPECT_LE(residual(exact_a, inverse), 10 * residual(exact_a, lapack_inverse(a)) + floor);
@@ -102,7 +103,7 @@ TEST_P(InvertSpd, ByHand) {
   EXPECT_FLOAT_EQ(a[1], -0.25F);
   EXPECT_FLOAT_EQ(a[2], -0.25F);
   EXPECT_FLOAT_EQ(a[3], 0.5F);
-  EXPECT_NEAR(outcome.condition, 6 * 0.75, 1e-5);
+  EXPECT_NEAR(outcome.condition, (7 + std::sqrt(17.0)) / (7 - std::sqrt(17.0)), 1e-3);
 }
 
 TEST_P(InvertSpd, EmptyAndSingle) {

@@ -160,6 +160,142 @@ TEST(ModelFile, FullRankThatDoesNotFitTogetherIsRefused) {
   refused(sparse({0, 1, 1, 3}, {1, 2}), "offsets beyond the end");
 }
 
+Matrix<float> example_factor(std::int64_t rows, std::int64_t cols, float first) {
+  Matrix<float> factor(rows, cols);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (float& value : factor.row(i)) value = first += 0.25F;
+  }
+  return factor;
+}
+
+TEST(ModelFile, AsymmetricFactorsStayInTheFile) {
+  const TemporaryFolder folder;
+  ModelInfo info = example_info();
+  info.model = "awmf";
+  const Asymmetric model(example_factor(3, 2, 1), example_factor(3, 2, -4));
+  write_model(folder / "model", info, model);
+  const LoadedModel loaded = read_model(folder / "model");
+  std::filesystem::remove(folder / "model");
+  ASSERT_NE(loaded.asymmetric(), nullptr);
+  EXPECT_EQ(loaded.full_rank(), nullptr);
+  EXPECT_EQ(loaded.asymmetric()->rank(), 2);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(std::ranges::equal(loaded.asymmetric()->U().row(i), model.U().row(i)));
+    EXPECT_TRUE(std::ranges::equal(loaded.asymmetric()->V().row(i), model.V().row(i)));
+  }
+}
+
+TEST(ModelFile, AsymmetricFactorsThatDoNotFitTogetherAreRefused) {
+  const TemporaryFolder folder;
+  ModelInfo info = example_info();
+  info.model = "awmf";
+  write_model(folder / "model", info, Asymmetric(example_factor(2, 2, 1), example_factor(2, 2, 1)));
+  EXPECT_EQ(kind_of_reading(folder / "model"), ErrorKind::input) << "three ids, two items";
+  Matrix<float> V = example_factor(3, 2, 1);
+  V(1, 1) = std::numeric_limits<float>::quiet_NaN();
+  write_model(folder / "model", info, Asymmetric(example_factor(3, 2, 1), V));
+  EXPECT_EQ(kind_of_reading(folder / "model"), ErrorKind::input) << "not a number";
+  const Metadata metadata = {{"format", "poise-model"}, {"version", "1"}, {"model", "awmf"},
+                             {"options", "{}"},         {"report", "{}"}, {"data_checksum", ""}};
+  const std::vector<std::int64_t> id_offsets = {0, 1, 2};
+  const std::vector<float> values = {1, 2, 3, 4};
+  for (const std::vector<std::int64_t>& shape :
+       {std::vector<std::int64_t>{4}, {4, 1}, {1, 4}, {2, 2, 1}, {2, 2}}) {
+    const std::vector<Tensor> tensors = {
+        {"U", ElementType::f32, shape, std::as_bytes(std::span(values))},
+        {"V", ElementType::f32, {2, 2}, std::as_bytes(std::span(values))},
+        {"item_id_offsets", ElementType::i64, {3}, std::as_bytes(std::span(id_offsets))},
+        {"item_ids", ElementType::u8, {2}, std::as_bytes(std::span("ab", 2))}};
+    write_container(folder / "model", metadata, tensors);
+    if (shape == std::vector<std::int64_t>{2, 2}) {
+      EXPECT_EQ(read_model(folder / "model").scorer->items(), 2);
+    } else {
+      EXPECT_EQ(kind_of_reading(folder / "model"), ErrorKind::input);
+    }
+  }
+}
+
+WmfTraining example_training() {
+  return {.weighting = {.scheme = Scheme::log, .alpha = 2.5, .epsilon = 0.1, .gamma = 0.7, .clip = 4},
+          .lambda = {.lambda = 0.1, .exponent = 0.3, .alpha = 1},
+          .users = 7,
+          .item_users = {7, 0, 3}};
+}
+
+TEST(ModelFile, MatrixFactorizationFoldsInAsBefore) {
+  const TemporaryFolder folder;
+  ModelInfo info = example_info();
+  info.model = "wmf";
+  const Wmf model(example_factor(3, 2, -1), example_training());
+  write_model(folder / "model", info, model);
+  const LoadedModel loaded = read_model(folder / "model");
+  std::filesystem::remove(folder / "model");
+  ASSERT_NE(loaded.wmf(), nullptr);
+  ASSERT_TRUE(loaded.item_factors().has_value());
+  EXPECT_EQ(loaded.item_factors()->cols, 2);
+  const WmfTraining& training = loaded.wmf()->training();
+  EXPECT_EQ(training.weighting, example_training().weighting);
+  EXPECT_EQ(training.item_users, example_training().item_users);
+  EXPECT_EQ(training.users, 7);
+  EXPECT_EQ(training.lambda.of(2, 3), example_training().lambda.of(2, 3));
+  const Csr history{.rows = 1, .cols = 3, .offsets = {0, 2}, .indices = {0, 2}, .values = {1, 3}};
+  Matrix<float> before(1, 3);
+  Matrix<float> after(1, 3);
+  model.score(history.view(), 0, before.view());
+  loaded.scorer->score(history.view(), 0, after.view());
+  EXPECT_TRUE(std::ranges::equal(before.row(0), after.row(0)));
+}
+
+TEST(ModelFile, MatrixFactorizationThatDoesNotFitTogetherIsRefused) {
+  const TemporaryFolder folder;
+  ModelInfo info = example_info();
+  info.model = "wmf";
+  const auto refused = [&](auto&& change, const char* what) {
+    WmfTraining training = example_training();
+    change(training);
+    // Saved as it is: Wmf itself is only built from sound parts.
+    const std::vector<double> numbers = {training.lambda.lambda,     training.lambda.exponent,
+                                         training.lambda.alpha,      training.weighting.alpha,
+                                         training.weighting.epsilon, training.weighting.gamma,
+                                         training.weighting.clip};
+    const std::vector<std::int64_t> users = {training.users};
+    const std::vector<std::int64_t> id_offsets = {0, 1, 2, 3};
+    const std::vector<float> V(6, 0.5F);
+    const auto& counts = training.item_users;
+    const std::vector<Tensor> tensors = {
+        {"V", ElementType::f32, {3, 2}, std::as_bytes(std::span(V))},
+        {"item_users",
+         ElementType::i64,
+         {static_cast<std::int64_t>(counts.size())},
+         std::as_bytes(std::span(counts))},
+        {"users", ElementType::i64, {1}, std::as_bytes(std::span(users))},
+        {"fold_in", ElementType::f64, {7}, std::as_bytes(std::span(numbers))},
+        {"item_id_offsets", ElementType::i64, {4}, std::as_bytes(std::span(id_offsets))},
+        {"item_ids", ElementType::u8, {3}, std::as_bytes(std::span("abc", 3))}};
+    write_container(folder / "model",
+                    {{"format", "poise-model"},
+                     {"version", "1"},
+                     {"model", "wmf"},
+                     {"options", "{}"},
+                     {"report", "{}"},
+                     {"data_checksum", ""},
+                     {"weighting", "log"}},
+                    tensors);
+    if (what == nullptr) {
+      EXPECT_EQ(read_model(folder / "model").scorer->items(), 3);
+    } else {
+      EXPECT_EQ(kind_of_reading(folder / "model"), ErrorKind::input) << what;
+    }
+  };
+  refused([](WmfTraining&) {}, nullptr);
+  refused([](WmfTraining& training) { training.item_users.pop_back(); }, "two counts");
+  refused([](WmfTraining& training) { training.item_users[0] = 8; }, "more users than there are");
+  refused([](WmfTraining& training) { training.item_users[0] = -1; }, "a negative count");
+  refused([](WmfTraining& training) { training.lambda.lambda = -1; }, "a negative lambda");
+  refused([](WmfTraining& training) { training.lambda.alpha = 0; }, "no alpha");
+  refused([](WmfTraining& training) { training.weighting.epsilon = 0; }, "no epsilon");
+}
+
 /// What write_model never writes.
 TEST(ModelFile, TensorsOfTheWrongShapeAreRefused) {
   const TemporaryFolder folder;

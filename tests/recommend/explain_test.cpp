@@ -25,8 +25,8 @@ TEST(Explain, LargestFirstThenLowerIndex) {
   B(2, 3) = 1;
   const FullRank model(std::move(B));
   const std::vector<Contribution> wanted = {{0, 1.0}, {2, 1.0}, {1, -2.0}};
-  EXPECT_EQ(explain(model, Items{2, 1, 0}, 3), wanted);
-  EXPECT_TRUE(explain(model, Items{}, 3).empty());
+  EXPECT_EQ(explain(model, Items{2, 1, 0}, {}, 3), wanted);
+  EXPECT_TRUE(explain(model, Items{}, {}, 3).empty());
 }
 
 TEST(Explain, AddsUpToTheRecommendedScoreDenseAndSparse) {
@@ -36,7 +36,7 @@ TEST(Explain, AddsUpToTheRecommendedScoreDenseAndSparse) {
     const RankedLists lists = recommend(model, histories.view(), {.k = 700}, {.threads = 2});
     for (std::int64_t u = 0; u < lists.rows(); ++u) {
       for (std::int64_t r = 0; r < lists.size(u); ++r) {
-        const auto because = explain(model, histories.view().row(u), lists.items(u)[r]);
+        const auto because = explain(model, histories.view().row(u), {}, lists.items(u)[r]);
         ASSERT_EQ(static_cast<std::int64_t>(because.size()), histories.view().row_size(u));
         double sum = 0;
         for (const Contribution& reason : because) sum += reason.contribution;
@@ -50,12 +50,12 @@ TEST(Explain, AddsUpToTheRecommendedScoreDenseAndSparse) {
 TEST(Explain, RefusesModelsWithoutReasonsAndUnknownItems) {
   const Popularity popularity({1, 2, 3});
   expect_error(ErrorKind::usage, "the popularity model does not use the history; --explain needs",
-               [&] { explain(popularity, Items{0}, 1); });
+               [&] { explain(popularity, Items{0}, {}, 1); });
   const testing::TableScorer table(Matrix<float>(1, 3));
-  expect_error(ErrorKind::usage, "no sum over the history", [&] { explain(table, Items{0}, 1); });
+  expect_error(ErrorKind::usage, "no sum over the history", [&] { explain(table, Items{0}, {}, 1); });
   const FullRank model(Matrix<float>(3, 3));
-  expect_error(ErrorKind::input, "item number 3 ", [&] { explain(model, Items{0}, 3); });
-  expect_error(ErrorKind::input, "item number -1 ", [&] { explain(model, Items{0, -1}, 2); });
+  expect_error(ErrorKind::input, "item number 3 ", [&] { explain(model, Items{0}, {}, 3); });
+  expect_error(ErrorKind::input, "item number -1 ", [&] { explain(model, Items{0, -1}, {}, 2); });
 }
 
 }  // namespace

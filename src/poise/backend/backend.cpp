@@ -8,10 +8,10 @@ namespace poise {
 
 std::string_view to_string(BackendKind kind) { return kind == BackendKind::reference ? "reference" : "cpu"; }
 
-std::unique_ptr<Backend> make_backend(BackendKind kind, int threads) {
+std::unique_ptr<Backend> make_backend(BackendKind kind, int threads, Observer* observer) {
   if (threads < 1) fail(ErrorKind::usage, "{} threads asked for: give at least 1", threads);
   if (kind == BackendKind::reference) return std::make_unique<ReferenceBackend>();
-  return std::make_unique<CpuBackend>(threads);
+  return std::make_unique<CpuBackend>(threads, observer);
 }
 
 }  // namespace poise

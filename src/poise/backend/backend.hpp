@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "poise/base/observer.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/recommend/ranked_lists.hpp"
@@ -14,8 +15,9 @@ namespace poise {
 /// op(A) = A or A'.
 enum class Op { none, transpose };
 
-/// What became of an inversion. `condition` = ||A||_1 ||A^-1||_1, from the matrix that was given and the one
-/// that came out (0 for an empty one); it means nothing unless `positive_definite`.
+/// What became of an inversion. `condition` = ||A||_2 ||A^-1||_2 (0 for an empty matrix), each norm estimated
+/// from below by power iteration on the matrix that was given and the one that came out; it means nothing
+/// unless `positive_definite`.
 struct SpdInverse {
   bool positive_definite = false;
   double condition = 0;
@@ -88,7 +90,8 @@ enum class BackendKind { reference, cpu };
 /// "reference", "cpu".
 std::string_view to_string(BackendKind kind);
 
-/// The reference backend (plain loops, the oracle of all others) always runs on one thread.
-std::unique_ptr<Backend> make_backend(BackendKind kind, int threads);
+/// The reference backend (plain loops, the oracle of all others) always runs on one thread. An observer sees
+/// the progress of what takes long, an inversion, and may stop it: Error{interrupted}, contents unspecified.
+std::unique_ptr<Backend> make_backend(BackendKind kind, int threads, Observer* observer = nullptr);
 
 }  // namespace poise

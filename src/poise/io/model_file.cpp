@@ -1,8 +1,10 @@
 #include "poise/io/model_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
+#include <cmath>
 #include <functional>
 #include <span>
 #include <vector>
@@ -22,24 +24,35 @@ constexpr const char* format_version = "1";
 constexpr std::int64_t elements_per_tile = std::int64_t{1} << 20;
 constexpr std::int64_t rows_per_tile = 1024;
 
+/// A wmf model's tensor `fold_in`: lambda, its exponent and its alpha, then the weighting's alpha, epsilon,
+/// gamma and clip.
+constexpr std::size_t fold_in_numbers = 7;
+
 template <class T>
 Tensor tensor_of(const char* name, ElementType type, const T& values, std::vector<std::int64_t> shape) {
   return {name, type, std::move(shape), std::as_bytes(std::span(values.data(), values.size()))};
 }
 
-void write(const std::filesystem::path& path, const ModelInfo& info, std::vector<Tensor> tensors) {
-  const Metadata metadata = {{"format", format_name},
-                             {"version", format_version},
-                             {"model", info.model},
-                             {"options", nlohmann::json(info.options).dump()},
-                             {"data_checksum", info.data_checksum},
-                             {"report", info.report}};
+void write(const std::filesystem::path& path, const ModelInfo& info, std::vector<Tensor> tensors,
+           Metadata metadata = {}) {
+  metadata.insert({{"format", format_name},
+                   {"version", format_version},
+                   {"model", info.model},
+                   {"options", nlohmann::json(info.options).dump()},
+                   {"data_checksum", info.data_checksum},
+                   {"report", info.report}});
   const auto size_of = [](const auto& values) { return static_cast<std::int64_t>(values.size()); };
   const auto& offsets = info.items.offsets();
   const auto& bytes = info.items.bytes();
   tensors.push_back(tensor_of("item_id_offsets", ElementType::i64, offsets, {size_of(offsets)}));
   tensors.push_back(tensor_of("item_ids", ElementType::u8, bytes, {size_of(bytes)}));
   write_container(path, metadata, tensors);
+}
+
+Tensor tensor_of(const char* name, MatrixView<const float> matrix) {
+  assert(matrix.stride == matrix.cols);
+  return tensor_of(name, ElementType::f32, std::span(matrix.data, matrix.data + matrix.rows * matrix.cols),
+                   {matrix.rows, matrix.cols});
 }
 
 /// Whether they cut `size` elements into lists: from 0, never down, to the size.
@@ -89,15 +102,65 @@ std::unique_ptr<Scorer> read_popularity(const Container& file, int threads) {
   return std::make_unique<Popularity>(std::vector<float>(counts.begin(), counts.end()));
 }
 
+/// A matrix where it lies in the file.
+MatrixView<const float> read_matrix(const Container& file, const char* name, int threads) {
+  const std::vector<std::int64_t>& shape = file.tensor(name, ElementType::f32).shape;
+  if (shape.size() != 2) {
+    fail(ErrorKind::input, "{} is damaged: its tensor {} is not a matrix", file.name(), name);
+  }
+  return {.data = finite_elements(file, name, threads).data(),
+          .rows = shape[0],
+          .cols = shape[1],
+          .stride = shape[1]};
+}
+
 std::unique_ptr<Scorer> read_dense(const Container& file, int threads) {
-  const std::vector<std::int64_t>& shape = file.tensor("B", ElementType::f32).shape;
-  if (shape.size() != 2 || shape[0] != shape[1]) {
+  const MatrixView<const float> B = read_matrix(file, "B", threads);
+  if (B.rows != B.cols) {
     fail(ErrorKind::input, "{} is damaged: its tensor B is not square", file.name());
   }
-  const std::int64_t n = shape[0];
-  const MatrixView<const float> B{
-      .data = finite_elements(file, "B", threads).data(), .rows = n, .cols = n, .stride = n};
   return std::make_unique<FullRank>(B, file.owner());
+}
+
+std::unique_ptr<Scorer> read_asymmetric(const Container& file, int threads) {
+  const MatrixView<const float> U = read_matrix(file, "U", threads);
+  const MatrixView<const float> V = read_matrix(file, "V", threads);
+  if (U.rows != V.rows || U.cols != V.cols) {
+    fail(ErrorKind::input, "{} is damaged: its tensors U and V do not fit together", file.name());
+  }
+  return std::make_unique<Asymmetric>(U, V, file.owner());
+}
+
+std::unique_ptr<Scorer> read_wmf(const Container& file, int threads) {
+  const auto expect = [&](bool sound, const char* what) {
+    if (!sound) fail(ErrorKind::input, "{} is damaged: {}", file.name(), what);
+  };
+  const MatrixView<const float> V = read_matrix(file, "V", threads);
+  const auto item_users = file.elements<std::int64_t>("item_users");
+  const auto users = file.elements<std::int64_t>("users");
+  const auto numbers = file.elements<double>("fold_in");
+  expect(static_cast<std::int64_t>(item_users.size()) == V.rows && users.size() == 1 &&
+             numbers.size() == fold_in_numbers,
+         "its parts do not fit together");
+  expect(
+      users[0] >= 0 && std::ranges::all_of(
+                           item_users, [&](std::int64_t count) { return count >= 0 && count <= users[0]; }),
+      "an item has more users than there are");
+  WmfTraining training{
+      .weighting = {.alpha = numbers[3], .epsilon = numbers[4], .gamma = numbers[5], .clip = numbers[6]},
+      .lambda = {.lambda = numbers[0], .exponent = numbers[1], .alpha = numbers[2]},
+      .users = users[0],
+      .item_users = {item_users.begin(), item_users.end()}};
+  expect(std::isfinite(numbers[0]) && numbers[0] >= 0 && std::isfinite(numbers[1]) &&
+             std::isfinite(numbers[2]) && numbers[2] > 0,
+         "its regularization is out of range");
+  try {
+    training.weighting.scheme = parse_scheme(file.metadata("weighting"));
+    validate(training.weighting);
+  } catch (const Error& error) {
+    expect(false, error.what());
+  }
+  return std::make_unique<Wmf>(V, file.owner(), std::move(training));
 }
 
 /// Row r of B ascends within the catalogue.
@@ -133,6 +196,8 @@ std::unique_ptr<Scorer> read_scorer(const Container& file, const std::string& mo
   if (model == "popularity") return read_popularity(file, threads);
   if (model == "full-rank")
     return file.has("B.offsets") ? read_sparse(file, threads) : read_dense(file, threads);
+  if (model == "wmf") return read_wmf(file, threads);
+  if (model == "awmf") return read_asymmetric(file, threads);
   fail(ErrorKind::input, "{} holds a model of the unknown kind '{}'", file.name(), model);
 }
 
@@ -151,10 +216,26 @@ void write_model(const std::filesystem::path& path, const ModelInfo& info, const
            tensor_of("B.values", ElementType::f32, sparse->values, {sparse->entries()})});
     return;
   }
-  const MatrixView<const float> dense = model.dense();
-  assert(dense.stride == n);
-  const std::span<const float> elements(dense.data, dense.data + n * n);
-  write(path, info, {tensor_of("B", ElementType::f32, elements, {n, n})});
+  write(path, info, {tensor_of("B", model.dense())});
+}
+
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Asymmetric& model) {
+  write(path, info, {tensor_of("U", model.U()), tensor_of("V", model.V())});
+}
+
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Wmf& model) {
+  const WmfTraining& training = model.training();
+  const WeightingOptions& weighting = training.weighting;
+  const std::array<double, fold_in_numbers> numbers = {
+      training.lambda.lambda, training.lambda.exponent, training.lambda.alpha, weighting.alpha,
+      weighting.epsilon,      weighting.gamma,          weighting.clip};
+  const std::array<std::int64_t, 1> users = {training.users};
+  write(path, info,
+        {tensor_of("V", model.V()),
+         tensor_of("item_users", ElementType::i64, training.item_users, {model.items()}),
+         tensor_of("users", ElementType::i64, users, {1}),
+         tensor_of("fold_in", ElementType::f64, numbers, {static_cast<std::int64_t>(numbers.size())})},
+        {{"weighting", std::string(scheme_name(weighting.scheme))}});
 }
 
 LoadedModel read_model(const std::filesystem::path& path, int threads) {

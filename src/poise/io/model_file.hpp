@@ -3,12 +3,15 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "poise/data/ids.hpp"
 #include "poise/io/container.hpp"
+#include "poise/model/asymmetric.hpp"
 #include "poise/model/full_rank.hpp"
 #include "poise/model/popularity.hpp"
+#include "poise/model/wmf.hpp"
 #include "poise/recommend/scorer.hpp"
 
 namespace poise {
@@ -16,7 +19,7 @@ namespace poise {
 /// What a model file says about its model besides the tensors: nothing that may differ between two equal
 /// runs.
 struct ModelInfo {
-  std::string model;                           ///< popularity or full-rank
+  std::string model;                           ///< popularity, full-rank, awmf or wmf
   std::map<std::string, std::string> options;  ///< every training option, by flag name
   std::string data_checksum;                   ///< of the prepared data it was trained on
   std::string report;                          ///< the training report as JSON text, without times
@@ -28,6 +31,10 @@ void write_model(const std::filesystem::path& path, const ModelInfo& info, const
 /// A dense B goes to the file from where it lies, without a copy; its rows must follow each other without
 /// gaps.
 void write_model(const std::filesystem::path& path, const ModelInfo& info, const FullRank& model);
+/// U and V go to the file from where they lie, likewise.
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Asymmetric& model);
+/// V likewise, and what folding a user in takes from training.
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Wmf& model);
 
 struct LoadedModel {
   ModelInfo info;
@@ -35,6 +42,14 @@ struct LoadedModel {
 
   /// The model as what it is; null when it is another kind.
   [[nodiscard]] const FullRank* full_rank() const { return dynamic_cast<const FullRank*>(scorer.get()); }
+  [[nodiscard]] const Asymmetric* asymmetric() const { return dynamic_cast<const Asymmetric*>(scorer.get()); }
+  [[nodiscard]] const Wmf* wmf() const { return dynamic_cast<const Wmf*>(scorer.get()); }
+  /// V of a low-rank model, items x rank.
+  [[nodiscard]] std::optional<MatrixView<const float>> item_factors() const {
+    if (const Asymmetric* const model = asymmetric()) return model->V();
+    if (const Wmf* const model = wmf()) return model->V();
+    return {};
+  }
 };
 
 /// Reads and checks a model; Error{input} with one sentence when the file is not a whole, unaltered model. A

@@ -9,8 +9,9 @@
 
 namespace poise {
 
-/// V given U (the paper's equations 10, 14 and 15): rows decouple. Changes the basis of the pair first, and drops
-/// directions in which U vanishes; what the point has beyond U and V is not kept. The start is the point's V.
+/// V given U (the paper's equations 10, 14 and 15): rows decouple. Changes the basis of the pair first, and
+/// drops directions in which U vanishes; what the point has beyond U and V is not kept. The start is the
+/// point's V.
 RowsSolved solve_V(const AsymmetricProblem& problem, AsymmetricPoint& point, double tolerance,
                    Backend& backend, const Execution& execution);
 

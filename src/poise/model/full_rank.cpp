@@ -73,7 +73,8 @@ void FullRank::score(CsrView histories, std::int64_t first, MatrixView<float> sc
   }
 }
 
-std::vector<double> FullRank::contributions(std::span<const std::int32_t> history, std::int32_t item) const {
+std::vector<double> FullRank::contributions(std::span<const std::int32_t> history,
+                                            std::span<const float> /*values*/, std::int32_t item) const {
   std::vector<double> result;
   result.reserve(history.size());
   for (const std::int32_t j : history) result.push_back(contribution(j, item));

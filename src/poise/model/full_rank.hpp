@@ -38,6 +38,7 @@ class FullRank : public Scorer {
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
   /// B_ji for every item j of the history.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
+                                                  std::span<const float> values,
                                                   std::int32_t item) const override;
 
   /// B_ji: what history item j adds to the score of item i.

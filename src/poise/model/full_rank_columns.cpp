@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "poise/linalg/vector.hpp"
+#include "poise/solver/block_residual.hpp"
 #include "poise/solver/certificate.hpp"
 #include "poise/solver/column_system.hpp"
 #include "poise/solver/pcg.hpp"
@@ -17,32 +18,6 @@ constexpr int max_corrections = 8;
 /// The solver aims well below the tolerance: the check, which sees rounding too, then passes, and an
 /// iteration or two more than the proof needs keep items that nearly tie in their exact order.
 constexpr double margin = 1e-3;
-
-/// X' with values W_ui, so that a column's observed weight and diagonal are sums over its users.
-Csr weighted_transpose(const ColumnProblem& problem) {
-  std::vector<float> weights(problem.X.entries());
-  for (std::int64_t u = 0; u < problem.X.rows; ++u) {
-    const auto items = problem.X.row(u);
-    const std::int64_t first = problem.X.offsets[u];
-    for (std::size_t k = 0; k < items.size(); ++k) {
-      weights[first + static_cast<std::int64_t>(k)] =
-          static_cast<float>(problem.W->a_of(u) * problem.W->b_of(items[k]));
-    }
-    if (problem.W->c.empty()) continue;
-    const CsrView& support = problem.W->support;
-    const auto touched = support.row(u);
-    std::size_t k = 0;
-    for (std::size_t e = 0; e < touched.size(); ++e) {  // both rows ascend
-      while (k < items.size() && items[k] < touched[e]) ++k;
-      if (k == items.size() || items[k] != touched[e]) continue;
-      weights[first + static_cast<std::int64_t>(k)] *=
-          1 + problem.W->c[support.offsets[u] + static_cast<std::int64_t>(e)];
-    }
-  }
-  CsrView weighted = problem.X;
-  weighted.values = weights;
-  return transpose(weighted);
-}
 
 }  // namespace
 
@@ -152,7 +127,7 @@ typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::spa
                                                                         MatrixView<const float> beta) const {
   Checked checked{std::vector<CheckedColumn>(items.size()), Matrix<double>(beta.rows, beta.cols)};
   std::vector<ColumnFigures> figures(items.size());
-  column_residuals(problem_, items, beta, checked.rho.view(), figures, execution_);
+  residuals(items, beta, checked.rho.view(), figures);
   Matrix<T> r(beta.rows, beta.cols);
   Matrix<T> z(beta.rows, beta.cols);
   for (std::int64_t k = 0; k < beta.rows; ++k) {
@@ -167,9 +142,37 @@ typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::spa
     CheckedColumn& column = checked.columns[k];
     column.figures = figures[k];
     column.excess = std::max(0.0, dot(rho, z_row)) / (problem_.lo(i) * problem_.W->b_of(i));
+    column.slope = dot(rho, beta.row(k));
     column.ratio = column_ratio(column.excess, column.figures.observed, column.figures.objective);
   }
   return checked;
+}
+
+template <class T>
+void ColumnSolver<T>::residuals(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                                MatrixView<double> rho, std::span<ColumnFigures> figures) const {
+  // Where float32 was enough to solve, it is enough to check.
+  if (std::is_same_v<T, float> && problem_.target_is_X) {
+    block_residuals(problem_, users_of_.view(), items, beta, rho, figures, backend_, execution_);
+  } else {
+    column_residuals(problem_, items, beta, rho, figures, execution_);
+  }
+}
+
+template <class T>
+void ColumnSolver<T>::figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                              std::span<ColumnFigures> figures) const {
+  residuals(items, beta, {}, figures);
+}
+
+template <class T>
+void ColumnSolver<T>::stationary_figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                                         std::span<ColumnFigures> figures) const {
+  std::vector<double> explained(items.size());
+  explained_by(problem_, users_of_.view(), items, beta, explained, execution_);
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    figures[k] = {.observed = observed_[items[k]], .objective = observed_[items[k]] - explained[k]};
+  }
 }
 
 template <class T>

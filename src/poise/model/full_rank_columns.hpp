@@ -17,6 +17,7 @@ struct CheckedColumn {
   ColumnFigures figures;
   double excess = 0;  ///< at most this far above the minimum
   double ratio = 0;   ///< of the excess to what the column explains
+  double slope = 0;   ///< beta'rho, which vanishes at the optimum
 };
 
 /// Solving, checking and correcting blocks of columns of one ColumnProblem over one shared inverse. Blocks
@@ -49,14 +50,22 @@ class ColumnSolver {
   std::vector<CheckedColumn> check_and_correct(std::span<const std::int32_t> items, bool zero_diagonal,
                                                MatrixView<float> beta, int& iterations) const;
 
-  /// sum of W_ui over the users of item i.
-  [[nodiscard]] double observed(std::int32_t i) const { return observed_[i]; }
+  /// The objectives of saved columns, through the data.
+  void figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
+               std::span<ColumnFigures> figures) const;
+  /// The objectives of saved columns whose slope is negligible: observed - beta'c_i, without a pass through
+  /// all data.
+  void stationary_figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                          std::span<ColumnFigures> figures) const;
 
  private:
   struct Checked {
     std::vector<CheckedColumn> columns;
     Matrix<double> rho;
   };
+  /// `rho` may have no rows.
+  void residuals(std::span<const std::int32_t> items, MatrixView<const float> beta, MatrixView<double> rho,
+                 std::span<ColumnFigures> figures) const;
   Checked check_with_residuals(std::span<const std::int32_t> items, bool zero_diagonal,
                                MatrixView<const float> beta) const;
 

@@ -41,7 +41,8 @@ FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool wei
   const std::uint64_t matrix = n * n * sizeof(float);
   const std::uint64_t blocks = 10 * std::min<std::uint64_t>(n, full_rank_block) * n * sizeof(float);
   const std::uint64_t matrices = weighted || solutions > 1 ? 1 + static_cast<std::uint64_t>(solutions) : 1;
-  const std::uint64_t least = matrices * matrix + blocks;
+  const std::uint64_t scores = 128 * static_cast<std::uint64_t>(users) * sizeof(float);
+  const std::uint64_t least = matrices * matrix + blocks + scores;
   return {.least = least, .with_T = least + static_cast<std::uint64_t>(users) * n * sizeof(float)};
 }
 
@@ -62,15 +63,19 @@ void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& 
 }
 
 double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options) {
-  constexpr double inverse_overhead = 1.3;
-  constexpr double row_cost = 15;
+  constexpr double inverse_overhead = 1.15;
+  constexpr double row_cost = 30;
+  constexpr double gather_cost = 35;
   const auto n = static_cast<double>(X.cols);
-  const double data_pass = row_cost * static_cast<double>(X.entries()) * n;
-  double operations = inverse_overhead * n * n * n + data_pass;
+  double pairs = 0;
+  for (std::int64_t u = 0; u < X.rows; ++u) {
+    pairs += static_cast<double>(X.row_size(u)) * static_cast<double>(X.row_size(u));
+  }
+  double operations = inverse_overhead * n * n * n + 2 * gather_cost * pairs;
   if (W.c.empty() && W.b.empty()) return operations;
   const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options));
   const bool possible = woodbury_possible(problem, options.memory_limit, 1);
-  if (possible) operations += data_pass;
+  if (possible) operations += row_cost * static_cast<double>(X.entries()) * n;
   for (std::int32_t i = 0; i < X.cols; ++i) {
     const double iterated = iteration_operations(problem, i, options.tolerance);
     operations += possible ? std::min(iterated, Woodbury::operations(problem, i)) : iterated;

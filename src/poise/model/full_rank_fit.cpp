@@ -22,6 +22,8 @@ constexpr double float32_condition = 1e5;
 /// Columns of a direct route that are checked.
 constexpr std::int64_t sample_size = 256;
 constexpr std::int64_t direct_tile = 16;
+/// Slopes up to this much of the objective are left out of it.
+constexpr double negligible_slope = 1e-7;
 
 /// B_:i stands in row i while B is made.
 void transpose_in_place(Matrix<float>& matrix, int threads) {
@@ -128,10 +130,10 @@ class Fit {
         solver.to_column(sampled[k], variant.zero_diagonal, A_inverse_.view().row(sampled[k]),
                          beta.row(static_cast<std::int64_t>(k)));
       }
-      const bool met = check_sample(solver, variant, sampled, beta.view(), items);
+      const Sample checked = check_sample(solver, variant, sampled, beta.view(), items);
       watch_.book("check");
       bool in_place = false;
-      if constexpr (std::is_same_v<T, float>) in_place = met && v + 1 == variants_.size();
+      if constexpr (std::is_same_v<T, float>) in_place = checked.met && v + 1 == variants_.size();
       if (!in_place) variant.columns = Matrix<float>(n_, n_);
       const Tiling tiling{n_, direct_tile};
       for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
@@ -148,11 +150,7 @@ class Fit {
         if (in_place) variant.columns = std::move(A_inverse_);
       }
       watch_.book("columns");
-      if (met) {
-        add_objective(variant, items);
-      } else {
-        correct_all(solver, variant, items);
-      }
+      finish_direct(solver, variant, items, checked);
     }
   }
 
@@ -231,36 +229,57 @@ class Fit {
     result_.iterations = std::max<std::int64_t>(result_.iterations, most);
   }
 
-  /// Proves a sample of directly solved columns; false when one of them misses the tolerance.
-  bool check_sample(const ColumnSolver<T>& solver, Variant& variant, const Items& sampled,
-                    MatrixView<const float> beta, const Items& items) {
+  /// What a sample of directly solved columns shows: whether all meet the tolerance, and whether their slopes
+  /// are negligible against the objective.
+  struct Sample {
+    bool met = false;
+    bool stationary = false;
+  };
+  Sample check_sample(const ColumnSolver<T>& solver, Variant& variant, const Items& sampled,
+                      MatrixView<const float> beta, const Items& items) {
     const std::vector<CheckedColumn> checked = solver.check(sampled, variant.zero_diagonal, beta);
-    const bool met = std::all_of(checked.begin(), checked.end(), [&](const CheckedColumn& column) {
-      return column.ratio <= options_.tolerance;
-    });
-    if (!met) return false;
+    double objective = 0;
+    double slope = 0;
+    for (const CheckedColumn& column : checked) {
+      if (!(column.ratio <= options_.tolerance)) return {};
+      objective += column.figures.objective;
+      slope += std::abs(column.slope);
+    }
     const double times = static_cast<double>(items.size()) / static_cast<double>(sampled.size());
     for (const CheckedColumn& column : checked) variant.add(column, times);
     variant.certificate.sampled = variant.certificate.sampled || sampled.size() < items.size();
-    return true;
+    return {.met = true, .stationary = slope <= negligible_slope * objective};
   }
 
   void check_directly(const ColumnSolver<T>& solver, Variant& variant, const Items& items) {
     const Items sampled = sample(items);
-    const bool met = check_sample(solver, variant, sampled, rows_of(variant, sampled).view(), items);
+    const Sample checked = check_sample(solver, variant, sampled, rows_of(variant, sampled).view(), items);
     watch_.book("check");
-    if (met) {
-      add_objective(variant, items);
+    finish_direct(solver, variant, items, checked);
+  }
+
+  void finish_direct(const ColumnSolver<T>& solver, Variant& variant, const Items& items, Sample checked) {
+    if (checked.met) {
+      add_objective(solver, variant, items, checked.stationary);
     } else {
       correct_all(solver, variant, items);
     }
   }
 
-  /// Every column's own objective, through the data.
-  void add_objective(Variant& variant, const Items& items) {
+  /// Every column's own objective.
+  void add_objective(const ColumnSolver<T>& solver, Variant& variant, const Items& items, bool stationary) {
     std::vector<ColumnFigures> figures(full_rank_block);
     for_each_block(items, "measuring", [&](std::span<const std::int32_t> part) {
-      column_residuals(problem_, part, rows_of(variant, part).view(), {}, figures, execution_);
+      const bool contiguous = part.back() - part.front() + 1 == static_cast<std::int64_t>(part.size());
+      const Matrix<float> copy = contiguous ? Matrix<float>() : rows_of(variant, part);
+      const MatrixView<const float> beta =
+          contiguous ? variant.columns.view().block(part.front(), static_cast<std::int64_t>(part.size()))
+                     : copy.view();
+      if (stationary) {
+        solver.stationary_figures(part, beta, figures);
+      } else {
+        solver.figures(part, beta, figures);
+      }
       for (std::size_t k = 0; k < part.size(); ++k) variant.add(figures[k]);
     });
     watch_.book("objective");

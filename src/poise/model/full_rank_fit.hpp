@@ -45,7 +45,7 @@ struct FullRankSolution {
 
 struct FullRankFit {
   std::vector<FullRankSolution> solutions;  ///< unconstrained first
-  double condition = 0;                     ///< of A = X' diag(a) X + Lambda / b_bar, in the 1-norm
+  double condition = 0;                     ///< of A = X' diag(a) X + Lambda / b_bar, see SpdInverse
   bool float64 = false;                     ///< whether the inverse had to be held in float64
   std::int64_t iterations = 0;              ///< the most that a column took
   std::int64_t direct_columns = 0;          ///< solved by the inverse alone or by Woodbury's identity
@@ -58,6 +58,11 @@ struct FullRankFit {
 /// Error{numerical} when A is singular even in float64.
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, const CsrView* target = nullptr);
+
+/// The objective of any B (by rows, with values) for the problem of these options: what a B that was cut down
+/// still reaches.
+double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& options, CsrView B,
+                           Backend& backend, const Execution& execution);
 
 /// How much work a fit is, in operations of a matrix product (a gathered operation counts as many): for an
 /// estimate of the time beforehand.

@@ -17,6 +17,7 @@ void Popularity::score(CsrView /*histories*/, std::int64_t /*first*/, MatrixView
 }
 
 std::vector<double> Popularity::contributions(std::span<const std::int32_t> /*history*/,
+                                              std::span<const float> /*values*/,
                                               std::int32_t /*item*/) const {
   fail(ErrorKind::usage, "the popularity model does not use the history; --explain needs a model that does");
 }

@@ -18,6 +18,7 @@ class Popularity : public Scorer {
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
   /// Both are an Error{usage}: no history item adds anything, and no item is nearer to another.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
+                                                  std::span<const float> values,
                                                   std::int32_t item) const override;
   void similarity(std::int32_t item, std::span<float> scores) const override;
 

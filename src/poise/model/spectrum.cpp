@@ -35,22 +35,36 @@ Spectrum canonical(EigenPairs pairs) {
   return spectrum;
 }
 
-/// By counted operations, a gathered one as ten of a matrix product.
-bool krylov_is_cheaper(CsrView X, std::int64_t count) {
+struct RouteCost : SpectrumCost {
+  bool krylov = false;
+};
+
+/// The cheaper route by counted operations, a gathered one as ten of a matrix product.
+RouteCost cheaper_route(CsrView X, std::int64_t count) {
   const auto n = static_cast<double>(X.cols);
   const auto k = static_cast<double>(krylov_size(X.cols, count));
-  const double krylov = 40 * static_cast<double>(X.entries()) * k + 8 * n * k * k + 2 * 9 * k * k * k;
-  return krylov < 9 * n * n * n;
+  const auto entries = static_cast<double>(X.entries());
+  const double result = 12 * n * static_cast<double>(count);
+  // LAPACK works in twice the matrix beside it.
+  const RouteCost dense{{9 * n * n * n, 8 * 3 * n * n + result}, false};
+  const RouteCost krylov{{40 * entries * k + 8 * n * k * k + 2 * 9 * k * k * k,
+                          8 * (n * k + 5 * k * k + 48 * static_cast<double>(X.rows)) + 4 * entries + result},
+                         true};
+  return krylov.operations < dense.operations ? krylov : dense;
 }
 
 }  // namespace
+
+SpectrumCost spectrum_cost(CsrView X, std::int64_t count) {
+  return cheaper_route(X, std::min(count, X.cols));
+}
 
 Spectrum top_spectrum(CsrView X, std::span<const float> row_weights, std::int64_t count, Backend& backend,
                       const Execution& execution) {
   assert(count >= 0);
   assert(row_weights.empty() || static_cast<std::int64_t>(row_weights.size()) == X.rows);
   count = std::min(count, X.cols);
-  const auto pairs = krylov_is_cheaper(X, count) ? krylov_top_pairs : dense_top_pairs;
+  const auto pairs = cheaper_route(X, count).krylov ? krylov_top_pairs : dense_top_pairs;
   return canonical(pairs(X, row_weights, count, backend, execution));
 }
 

@@ -25,4 +25,11 @@ struct Spectrum {
 Spectrum top_spectrum(CsrView X, std::span<const float> row_weights, std::int64_t count, Backend& backend,
                       const Execution& execution);
 
+/// What that takes: operations of a matrix product, and bytes beyond X.
+struct SpectrumCost {
+  double operations = 0;
+  double bytes = 0;
+};
+SpectrumCost spectrum_cost(CsrView X, std::int64_t count);
+
 }  // namespace poise

@@ -222,7 +222,7 @@ bool unchanged(std::span<const double> before, std::span<const double> now, std:
 }  // namespace
 
 std::int64_t krylov_size(std::int64_t items, std::int64_t count) {
-  return std::min(items, 3 * count + 16 * block_width);
+  return std::min(items, 3 * count / 2 + 16 * block_width);
 }
 
 EigenPairs krylov_top_pairs(CsrView X, std::span<const float> row_weights, std::int64_t count,
@@ -238,7 +238,7 @@ EigenPairs krylov_top_pairs(CsrView X, std::span<const float> row_weights, std::
     }
   };
   std::vector<double> before_probe;
-  std::int64_t size = count + count / 2 + 4 * block_width;
+  std::int64_t size = count + count / 4 + 4 * block_width;
   for (;;) {
     extend_to(size);
     const KrylovSpace::Ritz ritz = space.ritz();

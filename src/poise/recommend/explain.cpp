@@ -7,10 +7,10 @@
 namespace poise {
 
 std::vector<Contribution> explain(const Scorer& scorer, std::span<const std::int32_t> history,
-                                  std::int32_t item) {
+                                  std::span<const float> values, std::int32_t item) {
   check_item(item, scorer.items());
   for (const std::int32_t known : history) check_item(known, scorer.items());
-  const std::vector<double> added = scorer.contributions(history, item);
+  const std::vector<double> added = scorer.contributions(history, values, item);
   std::vector<Contribution> result;
   result.reserve(added.size());
   for (std::size_t k = 0; k < added.size(); ++k) result.push_back({history[k], added[k]});

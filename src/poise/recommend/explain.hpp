@@ -20,6 +20,6 @@ struct Contribution {
 /// Error{usage} for a model whose scores are no such sum, Error{input} for an item that the model does not
 /// know.
 std::vector<Contribution> explain(const Scorer& scorer, std::span<const std::int32_t> history,
-                                  std::int32_t item);
+                                  std::span<const float> values, std::int32_t item);
 
 }  // namespace poise

@@ -5,7 +5,7 @@
 namespace poise {
 
 std::vector<double> Scorer::contributions(std::span<const std::int32_t> /*history*/,
-                                          std::int32_t /*item*/) const {
+                                          std::span<const float> /*values*/, std::int32_t /*item*/) const {
   fail(ErrorKind::usage,
        "this model's scores are no sum over the history; --explain needs a model whose scores are");
 }

@@ -18,9 +18,11 @@ class Scorer {
   /// scores.rows. Runs on the calling thread; called from several threads at once.
   virtual void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const = 0;
 
-  /// What each item of a history adds to the score of `item`, in the order of the history; together they are
-  /// the score. Error{usage} where a model's scores are no such sum, which is the default.
+  /// What each item of a history (with its values; empty: all 1) adds to the score of `item`, in the order of
+  /// the history; together they are the score. Error{usage} where a model's scores are no such sum, which is
+  /// the default.
   [[nodiscard]] virtual std::vector<double> contributions(std::span<const std::int32_t> history,
+                                                          std::span<const float> values,
                                                           std::int32_t item) const;
 
   /// scores[i] = how near item i is to `item`; scores.size() = items(). By default the scores of a history of

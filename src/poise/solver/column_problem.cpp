@@ -33,4 +33,29 @@ ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<doubl
   return problem;
 }
 
+Csr weighted_transpose(const ColumnProblem& problem) {
+  std::vector<float> weights(problem.X.entries());
+  for (std::int64_t u = 0; u < problem.X.rows; ++u) {
+    const auto items = problem.X.row(u);
+    const std::int64_t first = problem.X.offsets[u];
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      weights[first + static_cast<std::int64_t>(k)] =
+          static_cast<float>(problem.W->a_of(u) * problem.W->b_of(items[k]));
+    }
+    if (problem.W->c.empty()) continue;
+    const CsrView& support = problem.W->support;
+    const auto touched = support.row(u);
+    std::size_t k = 0;
+    for (std::size_t e = 0; e < touched.size(); ++e) {  // both rows ascend
+      while (k < items.size() && items[k] < touched[e]) ++k;
+      if (k == items.size() || items[k] != touched[e]) continue;
+      weights[first + static_cast<std::int64_t>(k)] *=
+          1 + problem.W->c[support.offsets[u] + static_cast<std::int64_t>(e)];
+    }
+  }
+  CsrView weighted = problem.X;
+  weighted.values = weights;
+  return transpose(weighted);
+}
+
 }  // namespace poise

@@ -37,4 +37,8 @@ struct ColumnProblem {
 ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<double> l,
                                   const CsrView* target = nullptr);
 
+/// X' (items x users) with the weights W_ui as values, so that a column's observed weight, diagonal and
+/// right-hand side are sums over its users.
+Csr weighted_transpose(const ColumnProblem& problem);
+
 }  // namespace poise

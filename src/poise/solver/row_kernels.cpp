@@ -18,7 +18,10 @@ using Four [[gnu::vector_size(4 * sizeof(float))]] = float;
 using Wide [[gnu::vector_size(8 * sizeof(double))]] = double;
 
 constexpr std::int64_t rows_at_once = 4;
-constexpr std::int64_t prefetch_distance = 8;
+/// How far ahead factors are asked for: so many floats cover the latency of memory, and so many rows that of
+/// short ones.
+constexpr std::int64_t prefetch_floats = 1024;
+constexpr std::int64_t least_prefetch_rows = 8;
 
 POISE_INLINE Lane load(const float* from) {
   Lane lane;
@@ -57,10 +60,12 @@ POISE_INLINE double dot(const float* x, const float* y, std::int64_t width) {
 
 /// Copies entries [first, last) of the row's factors and asks for those that come next.
 POISE_INLINE void gather(const RowTask& task, std::int64_t first, std::int64_t last, float* to) {
+  const std::int64_t distance =
+      std::max(least_prefetch_rows, prefetch_floats / std::max<std::int64_t>(1, task.width));
   for (std::int64_t e = first; e < last; ++e) {
     const float* const source = task.factors + task.indices[e] * task.stride;
     const float* const ahead =
-        task.factors + task.indices[std::min(e + prefetch_distance, task.count - 1)] * task.stride;
+        task.factors + task.indices[std::min(e + distance, task.count - 1)] * task.stride;
     float* const row = to + (e - first) * task.width;
     std::int64_t k = 0;
     for (; k + row_lane <= task.d; k += row_lane) {
@@ -222,6 +227,37 @@ POISE_INLINE void iterate(const RowTask& task, RowScratch& scratch, bool kept, d
   }
 }
 
+POISE_INLINE Wide widened(const float* from) {
+  Half half;
+  std::memcpy(&half, from, sizeof half);
+  return __builtin_convertvector(half, Wide);
+}
+
+POISE_INLINE double residual(const RowTask& task, RowScratch& scratch) {
+  const std::int64_t width = task.width;
+  double* const sums = scratch.sums.data();
+  std::fill(scratch.sums.begin(), scratch.sums.end(), 0.0);
+  double explained = 0;
+  for (std::int64_t first = 0; first < task.count; first += row_chunk) {
+    const std::int64_t last = std::min(first + row_chunk, task.count);
+    gather(task, first, last, scratch.gathered.data());
+    for (std::int64_t e = first; e < last; ++e) {
+      const float* const z = scratch.gathered.data() + (e - first) * width;
+      const double t = dot(z, scratch.y.data(), width);
+      const double w = task.w[e];
+      const double s = w - (task.c == nullptr ? 0.0 : static_cast<double>(task.c[e])) * t;
+      explained += t * (w + s);
+      for (std::int64_t k = 0; k < width; k += 8) {
+        Wide sum;
+        std::memcpy(&sum, sums + k, sizeof sum);
+        sum += s * widened(z + k);
+        std::memcpy(sums + k, &sum, sizeof sum);
+      }
+    }
+  }
+  return explained;
+}
+
 #define POISE_ROW_VERSION(name, ...)                                                                    \
   __VA_ARGS__ RowState start_##name(const RowTask& task, RowScratch& scratch, bool keep) {              \
     return start(task, scratch, keep);                                                                  \
@@ -229,6 +265,9 @@ POISE_INLINE void iterate(const RowTask& task, RowScratch& scratch, bool kept, d
   __VA_ARGS__ void iterate_##name(const RowTask& task, RowScratch& scratch, bool kept, double relative, \
                                   double absolute, int max_iterations, RowState& state) {               \
     iterate(task, scratch, kept, relative, absolute, max_iterations, state);                            \
+  }                                                                                                     \
+  __VA_ARGS__ double residual_##name(const RowTask& task, RowScratch& scratch) {                        \
+    return residual(task, scratch);                                                                     \
   }
 
 POISE_ROW_VERSION(plain)
@@ -243,10 +282,11 @@ RowKernels row_kernels() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
-    return {start_avx512, iterate_avx512};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {start_avx2, iterate_avx2};
+    return {start_avx512, iterate_avx512, residual_avx512};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {start_avx2, iterate_avx2, residual_avx2};
 #endif
-  return {start_plain, iterate_plain};
+  return {start_plain, iterate_plain, residual_plain};
 }
 
 }  // namespace poise

@@ -45,6 +45,9 @@ struct RowKernels {
   /// Conjugate gradients from there until rz <= relative * explained + absolute.
   void (*iterate)(const RowTask& task, RowScratch& scratch, bool kept, double relative, double absolute,
                   int max_iterations, RowState& state);
+  /// scratch.sums = sum of (w - c z.y) z over the entries, all in float64 but for y and z themselves; returns
+  /// sum of z.y (2 w - c z.y).
+  double (*residual)(const RowTask& task, RowScratch& scratch);
 };
 
 /// The version for this processor.

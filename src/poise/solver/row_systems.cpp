@@ -9,7 +9,6 @@
 
 #include "poise/backend/cpu/dense_kernels.hpp"
 #include "poise/backend/cpu/serial_blas.hpp"
-#include "poise/linalg/vector.hpp"
 #include "poise/solver/row_kernels.hpp"
 
 namespace poise {
@@ -82,11 +81,25 @@ class ScratchPool {
   std::vector<std::unique_ptr<Scratch>> free_;
 };
 
-/// How many steps conjugate gradients are reckoned to take: half of Chebyshev's bound, which they beat by
-/// that much, for the eigenvalues of D^-1 H lie in clusters.
-double expected_steps(const RowSystems& systems, double relative) {
+/// How many steps conjugate gradients are reckoned to take from rz to the target: half of Chebyshev's bound,
+/// which they beat by that much, for the eigenvalues of D^-1 H lie in clusters.
+double expected_steps(const RowSystems& systems, double rz, double target) {
   const double condition = systems.highest / systems.lowest;
-  return 1 + std::sqrt(condition) * std::log(2 / std::sqrt(std::clamp(relative, 1e-14, 1e-1))) / 4;
+  return 1 +
+         std::sqrt(condition) * std::log(2 * std::sqrt(std::max(1.0, rz / std::max(target, 1e-14 * rz)))) / 4;
+}
+
+/// Row i without its D.
+RowTask task_of(const RowSystems& systems, std::int64_t i, std::int64_t width) {
+  const std::int64_t begin = systems.entries.offsets[i];
+  return {.factors = systems.factors.data,
+          .stride = systems.factors.stride,
+          .d = systems.factors.cols,
+          .width = width,
+          .indices = systems.entries.indices.data() + begin,
+          .c = systems.c.empty() ? nullptr : systems.c.data() + begin,
+          .w = systems.w.data() + begin,
+          .count = systems.entries.row_size(i)};
 }
 
 class RowSolver {
@@ -97,7 +110,6 @@ class RowSolver {
         relative_(tolerance.relative * systems.lowest),
         absolute_(tolerance.absolute * systems.lowest),
         route_(route),
-        steps_(expected_steps(systems, tolerance.relative)),
         width_(padded(y.cols)),
         kernels_(row_kernels()) {}
 
@@ -106,32 +118,32 @@ class RowSolver {
     const std::int64_t d = y_.cols;
     set_D(i, scratch);
     for (std::int64_t k = 0; k < d; ++k) row.y[k] = scratch.D[k] > 0 ? y_(i, k) : 0.0F;
-    const std::int64_t begin = systems_.entries.offsets[i];
     const std::int64_t count = systems_.entries.row_size(i);
-    const RowTask task{.factors = systems_.factors.data,
-                       .stride = systems_.factors.stride,
-                       .d = d,
-                       .width = width_,
-                       .indices = systems_.entries.indices.data() + begin,
-                       .c = systems_.c.empty() ? nullptr : systems_.c.data() + begin,
-                       .w = systems_.w.data() + begin,
-                       .count = count,
-                       .D = scratch.D.data(),
-                       .D_inverse = scratch.D_inverse.data()};
-    const bool direct = takes_direct(count);
-    const bool keep = !direct && count * width_ <= kept_floats;
-    const auto needed = static_cast<std::size_t>((keep ? count : row_chunk) * width_);
+    RowTask task = task_of(systems_, i, width_);
+    task.D = scratch.D.data();
+    task.D_inverse = scratch.D_inverse.data();
+    const bool keep = count * width_ <= kept_floats;
+    const auto needed = static_cast<std::size_t>((keep ? std::max(count, row_chunk) : row_chunk) * width_);
     if (row.gathered.size() < needed) row.gathered.resize(needed);
     RowState state = kernels_.start(task, row, keep);
     const double before = state.explained;
     total.explained_before += before;
     total.excess_before += state.rz / systems_.lowest;
-    const bool done = state.rz <= relative_ * std::max(0.0, state.explained) + absolute_;
-    if (!done && !(direct && solve_directly(task, scratch, state))) {
-      const auto limit = static_cast<int>(std::min<std::int64_t>(2 * std::min(d, count) + 8, 500));
-      kernels_.iterate(task, row, keep, relative_, absolute_, limit, state);
-    } else if (!done) {
+    if (count == 0) {
+      // Nothing pulls at the row, so 0 is its solution, whatever tolerance it may have met.
+      total.gain -= before;
+      std::ranges::fill(y_.row(i), 0.0F);
+      return;
+    }
+    const double target = relative_ * std::max(0.0, state.explained) + absolute_;
+    const bool done = state.rz <= target;
+    const bool direct = !done && takes_direct(count, expected_steps(systems_, state.rz, target));
+    if (direct && solve_directly(task, scratch, state)) {
       ++total.direct_rows;
+    } else if (!done) {
+      const auto limit = static_cast<int>(std::min<std::int64_t>(2 * std::min(d, count) + 8, 500));
+      // The direct route gathers into the same memory.
+      kernels_.iterate(task, row, keep && !direct, relative_, absolute_, limit, state);
     }
     total.gain += state.explained - before;
     total.iterations += state.iterations;
@@ -140,12 +152,12 @@ class RowSolver {
   }
 
  private:
-  [[nodiscard]] bool takes_direct(std::int64_t count) const {
+  [[nodiscard]] bool takes_direct(std::int64_t count, double steps) const {
     if (systems_.c.empty() || route_ == RowRoute::conjugate_gradients) return false;
     if (route_ == RowRoute::direct) return true;
     const auto d = static_cast<double>(y_.cols);
     const auto size = static_cast<double>(count);
-    const double steps = std::min(steps_, std::min(d, size) + 1);
+    steps = std::min(steps, std::min(d, size) + 1);
     return size * d * d + factor_cost * d * d * d / 3 < step_cost * steps * 4 * size * d;
   }
 
@@ -218,7 +230,6 @@ class RowSolver {
   double relative_;
   double absolute_;
   RowRoute route_;
-  double steps_;
   std::int64_t width_;
   RowKernels kernels_;
 };
@@ -260,6 +271,8 @@ RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v, Mat
   const std::vector<std::int64_t> starts = tile_starts(systems.entries);
   const auto tiles = static_cast<std::int64_t>(starts.size()) - 1;
   std::vector<RowsChecked> parts(tiles);
+  const RowKernels kernels = row_kernels();
+  ScratchPool pool(padded(d));
   for_each_tile(tiles, execution.threads, [&](std::int64_t tile) {
     stop_if_asked(execution.observer);
     const std::int64_t first = starts[tile];
@@ -267,21 +280,16 @@ RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v, Mat
     Matrix<double> sums(rows, d);
     Matrix<double> y(rows, d);
     RowsChecked& part = parts[tile];
+    auto scratch = pool.take();
+    RowScratch& row = scratch->row;
+    if (row.gathered.empty()) row.gathered.resize(row_chunk * padded(d));
     for (std::int64_t k = 0; k < rows; ++k) {
-      const auto row = v.row(first + k);
-      const auto sum = sums.row(k);
-      std::copy(row.begin(), row.end(), y.row(k).begin());
-      for (std::int64_t e = systems.entries.offsets[first + k]; e < systems.entries.offsets[first + k + 1];
-           ++e) {
-        const auto z = systems.factors.row(systems.entries.indices[e]);
-        const double t = dot(z, row);
-        const double w = systems.w[e];
-        const double s = w - (systems.c.empty() ? 0.0 : systems.c[e]) * t;
-        part.explained += t * (w + s);
-#pragma omp simd
-        for (std::int64_t j = 0; j < d; ++j) sum[j] += s * static_cast<double>(z[j]);
-      }
+      std::ranges::copy(v.row(first + k), y.row(k).begin());
+      std::ranges::copy(v.row(first + k), row.y.begin());
+      part.explained += kernels.residual(task_of(systems, first + k, padded(d)), row);
+      std::copy_n(row.sums.begin(), d, sums.row(k).begin());
     }
+    pool.give(std::move(scratch));
     if (E.rows > 0) {
       Matrix<double> rotated(rows, d);
       const auto size = static_cast<blasint>(d);

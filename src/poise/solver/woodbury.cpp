@@ -86,10 +86,14 @@ bool solve_K(std::vector<float>& K, const Users& users, std::vector<float>& y) {
 }  // namespace
 
 Woodbury::Woodbury(const ColumnProblem& problem, MatrixView<const float> A_inverse, Backend& backend)
-    : problem_(problem), A_inverse_(A_inverse), T_(problem.X.rows, problem.items()) {
+    : problem_(problem),
+      A_inverse_(A_inverse),
+      T_data_(std::make_unique_for_overwrite<float[]>(problem.X.rows * problem.items())) {
+  const MatrixView<float> T{T_data_.get(), problem.X.rows, problem.items(), problem.items()};
   CsrView support = problem.X;
   support.values = {};
-  backend.spmm(support, A_inverse, T_.view());
+  backend.spmm(support, A_inverse, T);
+  T_ = T;
 }
 
 void Woodbury::solve(std::span<const std::int32_t> items, const Execution& execution,
@@ -111,7 +115,7 @@ bool Woodbury::solve(std::int32_t item, std::span<float> h) const {
   std::copy(start.begin(), start.end(), h.begin());
   const Users users = users_of(problem_, item);
   if (users.rows.empty()) return true;
-  std::vector<float> K = make_K(problem_, users, T_.view());
+  std::vector<float> K = make_K(problem_, users, T_);
   std::vector<float> y;
   for (const std::int32_t u : users.rows) y.push_back(T_(u, item));
   if (!solve_K(K, users, y)) return false;

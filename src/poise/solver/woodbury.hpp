@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "poise/backend/backend.hpp"
@@ -36,7 +37,8 @@ class Woodbury {
 
   const ColumnProblem& problem_;
   MatrixView<const float> A_inverse_;
-  Matrix<float> T_;
+  std::unique_ptr<float[]> T_data_;
+  MatrixView<const float> T_;
 };
 
 }  // namespace poise

@@ -7,7 +7,7 @@ namespace poise {
 /// OpenBLAS inside tiles of fixed size, OpenMP over the tiles; see backend.hpp.
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(int threads);
+  explicit CpuBackend(int threads, Observer* observer = nullptr);
 
   [[nodiscard]] std::string_view name() const override { return to_string(BackendKind::cpu); }
   void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b, float beta,
@@ -32,6 +32,7 @@ class CpuBackend final : public Backend {
 
  private:
   int threads_;
+  Observer* observer_;
 };
 
 }  // namespace poise

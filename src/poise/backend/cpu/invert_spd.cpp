@@ -1,6 +1,8 @@
 #include <cassert>
 #include <cmath>
 #include <memory>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
@@ -12,24 +14,35 @@
 namespace poise {
 namespace {
 
-/// The largest row sum of a symmetric matrix: its 1-norm; not finite where an entry is not.
+/// An estimate from below of the largest eigenvalue of a symmetric positive definite matrix, by power
+/// iteration from a fixed vector; not finite where an entry is not.
 template <class T>
-double one_norm(MatrixView<T> a, int threads) {
-  std::vector<double> sums(a.rows);
+double largest_eigenvalue(MatrixView<T> a, int threads) {
+  constexpr int steps = 12;
+  std::mt19937 random(1);
+  std::vector<double> x(a.rows);
+  for (double& entry : x) entry = (random() & 1U) != 0 ? 1 : -1;
+  std::vector<double> y(a.rows);
   const Tiling tiling{a.rows, 64};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-      double sum = 0;
+  double norm = std::sqrt(static_cast<double>(a.rows));
+  double value = 0;
+  for (int step = 0; step < steps && norm > 0; ++step) {
+    for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+      for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
+        const T* const row = a.row(i).data();
+        double sum = 0;
 #pragma omp simd reduction(+ : sum)
-      for (std::int64_t j = 0; j < a.cols; ++j) sum += std::abs(static_cast<double>(a(i, j)));
-      sums[i] = sum;
-    }
-  });
-  double largest = 0;
-  for (const double sum : sums) {
-    if (!(sum <= largest)) largest = sum;  // also takes over a NaN
+        for (std::int64_t j = 0; j < a.cols; ++j) sum += static_cast<double>(row[j]) * x[j];
+        y[i] = sum / norm;
+      }
+    });
+    std::swap(x, y);
+    double squares = 0;
+    for (const double entry : x) squares += entry * entry;
+    norm = std::sqrt(squares);
+    value = norm;
   }
-  return largest;
+  return value;
 }
 
 /// A^-1 by sweeping one block of columns after the other (Bientinesi, Gunter and van de Geijn 2008: Cholesky,
@@ -53,11 +66,13 @@ class Sweep {
         blocks_{a.rows, a.rows < 4096 ? 128 : 512},
         panel_data_(std::make_unique_for_overwrite<T[]>(a.rows * panel_stride())) {}
 
-  bool run() {
+  bool run(Observer* observer) {
+    Progress progress(observer, "inverting", blocks_.tiles(), "blocks");
     for (std::int64_t k = 0; k < blocks_.tiles(); ++k) {
       if (!dense::factor_upper(tile(k, k))) return false;
       for_each_tile(blocks_.tiles(), threads_, [&](std::int64_t i) { form_panel(i, k); });
       if (!update(k)) return false;
+      progress.advance(1);
     }
     return true;
   }
@@ -150,22 +165,22 @@ class Sweep {
 };
 
 template <class T>
-SpdInverse blocked_inverse(MatrixView<T> a, int threads) {
+SpdInverse blocked_inverse(MatrixView<T> a, int threads, Observer* observer) {
   assert(a.rows == a.cols);
-  const double norm = one_norm(a, threads);
-  if (!std::isfinite(norm)) return {};
+  const double largest = largest_eigenvalue(a, threads);
+  if (!std::isfinite(largest)) return {};
   {
     const SerialBlas serial;
-    if (!Sweep<T>(a, threads).run()) return {};
+    if (!Sweep<T>(a, threads).run(observer)) return {};
   }
   mirror_upper(a, threads);
-  const double condition = norm * one_norm(a, threads);
+  const double condition = largest * largest_eigenvalue(a, threads);
   return {.positive_definite = std::isfinite(condition), .condition = condition};
 }
 
 }  // namespace
 
-SpdInverse CpuBackend::invert_spd(MatrixView<float> a) { return blocked_inverse(a, threads_); }
-SpdInverse CpuBackend::invert_spd(MatrixView<double> a) { return blocked_inverse(a, threads_); }
+SpdInverse CpuBackend::invert_spd(MatrixView<float> a) { return blocked_inverse(a, threads_, observer_); }
+SpdInverse CpuBackend::invert_spd(MatrixView<double> a) { return blocked_inverse(a, threads_, observer_); }
 
 }  // namespace poise

@@ -1,0 +1,36 @@
+#include <algorithm>
+#include <numeric>
+
+#include "poise/model/full_rank_cost.hpp"
+#include "poise/model/full_rank_fit.hpp"
+#include "poise/solver/block_residual.hpp"
+
+namespace poise {
+
+double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& options, CsrView B,
+                           Backend& backend, const Execution& execution) {
+  const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options));
+  const Csr users_of = weighted_transpose(problem);
+  const Csr columns = transpose(B);
+  const Tiling tiling{X.cols, full_rank_block};
+  Progress progress(execution.observer, "measuring", static_cast<std::uint64_t>(X.cols), "columns");
+  double objective = 0;
+  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
+    const std::int64_t first = tiling.first(tile);
+    std::vector<std::int32_t> items(tiling.last(tile) - first);
+    std::iota(items.begin(), items.end(), static_cast<std::int32_t>(first));
+    Matrix<float> beta(static_cast<std::int64_t>(items.size()), X.cols);
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      const auto rows = columns.view().row(items[k]);
+      const auto values = columns.view().row_values(items[k]);
+      for (std::size_t e = 0; e < rows.size(); ++e) beta(static_cast<std::int64_t>(k), rows[e]) = values[e];
+    }
+    std::vector<ColumnFigures> figures(items.size());
+    block_residuals(problem, users_of.view(), items, beta.view(), {}, figures, backend, execution);
+    for (const ColumnFigures& column : figures) objective += column.objective;
+    progress.advance(items.size());
+  }
+  return objective;
+}
+
+}  // namespace poise

@@ -1,0 +1,55 @@
+#include "poise/model/rebalance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "poise/model/spectrum_routes.hpp"
+#include "poise/solver/small_products.hpp"
+
+namespace poise {
+namespace {
+
+/// Singular values of U and of U V' below that share of the largest are rounding noise.
+constexpr double factor_noise = 1e-10;
+constexpr double product_noise = 1e-7;
+
+}  // namespace
+
+// With U'U = E diag(r^2) E' and K = diag(r) E' V'V E diag(r) = F S^2 F', the left singular vectors drop out:
+// A_u = E diag(1/r) F sqrt(S), A_v = E diag(r) F / sqrt(S). So A_u A_v' = I, however inexact the
+// eigenvectors are.
+Rebalanced rebalance(const Matrix<double>& U_gram, const Matrix<double>& V_gram) {
+  const std::int64_t d = U_gram.rows();
+  const EigenPairs of_U = symmetric_eigenpairs(U_gram);
+  std::vector<double> r(d, 0.0);
+  for (std::int64_t k = 0; k < d; ++k) {
+    const double root = std::sqrt(std::max(0.0, of_U.s[k]));
+    if (root > factor_noise * std::sqrt(std::max(0.0, of_U.s[0]))) r[k] = root;
+  }
+  Matrix<double> K = product(transposed(of_U.Q), product(V_gram, of_U.Q));
+  for (std::int64_t j = 0; j < d; ++j) {
+    for (std::int64_t k = 0; k < d; ++k) K(j, k) *= r[j] * r[k];
+  }
+  for (std::int64_t j = 0; j < d; ++j) {
+    for (std::int64_t k = 0; k < j; ++k) K(j, k) = K(k, j) = (K(j, k) + K(k, j)) / 2;
+  }
+  const EigenPairs of_K = symmetric_eigenpairs(std::move(K));
+  Matrix<double> left(d, d);
+  Matrix<double> right(d, d);
+  double after = 0;
+  double before = 0;
+  for (std::int64_t k = 0; k < d; ++k) {
+    before += U_gram(k, k) + V_gram(k, k);
+    const double s = std::sqrt(std::max(0.0, of_K.s[k]));
+    if (!(s > product_noise * std::sqrt(std::max(0.0, of_K.s[0])))) continue;
+    after += 2 * s;
+    for (std::int64_t j = 0; j < d; ++j) {
+      if (r[j] == 0) continue;
+      left(j, k) = of_K.Q(j, k) * std::sqrt(s) / r[j];
+      right(j, k) = of_K.Q(j, k) * r[j] / std::sqrt(s);
+    }
+  }
+  return {product(of_U.Q, left), product(of_U.Q, right), std::min(0.0, after - before)};
+}
+
+}  // namespace poise

@@ -1,0 +1,59 @@
+#include "poise/model/row_fold_in.hpp"
+
+#include <algorithm>
+
+#include "poise/base/parallel.hpp"
+#include "poise/model/spectrum_routes.hpp"
+#include "poise/solver/factor_products.hpp"
+#include "poise/solver/row_systems.hpp"
+#include "poise/solver/small_products.hpp"
+
+namespace poise {
+namespace {
+
+const Execution here{.threads = 1, .observer = nullptr};
+/// What float32 reaches; relative to what the row explains.
+constexpr double fold_in_tolerance = 1e-12;
+/// Eigenvalues below that share of the largest are rounding noise.
+constexpr double dead_direction = 1e-11;
+
+}  // namespace
+
+RowFoldIn::RowFoldIn(MatrixView<const float> Z, std::span<const float> column_weights)
+    : rotated_(Z.rows, Z.cols) {
+  EigenPairs eigen = symmetric_eigenpairs(factor_gram(Z, column_weights, here));
+  sigma_ = std::move(eigen.s);
+  E_ = std::move(eigen.Q);
+  for (double& s : sigma_) s = s > dead_direction * sigma_.front() ? s : 0.0;
+  combine_rows(Z, E_, rotated_.view(), {}, here);
+  for (std::int64_t k = 0; k < Z.cols; ++k) {
+    if (sigma_[k] > 0) continue;
+    for (std::int64_t r = 0; r < Z.rows; ++r) rotated_(r, k) = 0;
+  }
+}
+
+Matrix<float> RowFoldIn::fold_in(CsrView rows, const Weights& W, const WmfLambda& lambda) const {
+  const RowEntries entries = make_row_entries(rows, W, here);
+  std::vector<double> lambdas;
+  for (std::int64_t r = 0; r < rows.rows; ++r) lambdas.push_back(lambda.of(rows.row_size(r), rows.cols));
+  Matrix<float> y(rows.rows, rotated_.cols());
+  const RowSystems systems{.factors = rotated_.view(),
+                           .sigma = sigma_,
+                           .b = W.a,
+                           .lambdas = lambdas,
+                           .entries = entries.view(),
+                           .c = entries.c,
+                           .w = entries.w,
+                           .lowest = W.lowest,
+                           .highest = W.highest};
+  solve_rows(systems, y.view(), {.relative = fold_in_tolerance}, here);
+  return y;
+}
+
+Matrix<float> RowFoldIn::fold_in_original(CsrView rows, const Weights& W, const WmfLambda& lambda) const {
+  Matrix<float> y = fold_in(rows, W, lambda);
+  multiply_rows(y.view(), transposed(E_), here);
+  return y;
+}
+
+}  // namespace poise

@@ -1,0 +1,401 @@
+#include "poise/model/wmf_fit.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "poise/base/error.hpp"
+#include "poise/model/closed_form.hpp"
+#include "poise/model/rebalance.hpp"
+#include "poise/model/spectrum_routes.hpp"
+#include "poise/solver/factor_products.hpp"
+#include "poise/solver/row_systems.hpp"
+#include "poise/solver/small_products.hpp"
+
+namespace poise {
+namespace {
+
+/// A round that lowers the objective by less than this share ends the fit.
+constexpr double least_progress = 1e-6;
+/// An inner solve may leave that share of what the last round gained, and never more than `loosest`.
+constexpr double inner_share = 0.1;
+constexpr double loosest = 1e-2;
+/// Directions of a Gram matrix below that share of its largest carry nothing but rounding.
+constexpr double dead_direction = 1e-11;
+constexpr float random_scale = 0.1F;
+
+class Clock {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// One side of the problem: the rows that a half-round solves.
+struct Side {
+  RowEntries entries;
+  std::vector<float> weights;   ///< a or b of these rows
+  std::vector<double> lambdas;  ///< empty: one lambda
+};
+
+std::vector<double> lambdas_of(CsrView rows, const WmfOptions& options) {
+  std::vector<double> result;
+  if (options.lambda_exponent == 0) return result;
+  for (std::int64_t r = 0; r < rows.rows; ++r)
+    result.push_back(options.regularization().of(rows.row_size(r), rows.cols));
+  return result;
+}
+
+/// sum of lambda_r ||z_r||^2.
+double penalty(MatrixView<const float> Z, const Side& side, double lambda) {
+  double sum = 0;
+  for (std::int64_t r = 0; r < Z.rows; ++r) {
+    double squares = 0;
+    for (const float value : Z.row(r)) squares += static_cast<double>(value) * static_cast<double>(value);
+    sum += (side.lambdas.empty() ? lambda : side.lambdas[r]) * squares;
+  }
+  return sum;
+}
+
+struct Pair {
+  Matrix<float> U;
+  Matrix<float> V;
+};
+
+class WmfSolver {
+ public:
+  WmfSolver(CsrView X, const Weights& W, const WmfOptions& options, const Execution& execution)
+      : W_(W), options_(options), execution_(execution) {
+    users_.entries = make_row_entries(X, W, execution);
+    items_.entries = transpose(users_.entries, execution);
+    users_.weights = W.a;
+    items_.weights = W.b;
+    users_.lambdas = lambdas_of(X, options);
+    if (options.lambda_exponent != 0) {
+      for (const std::int64_t count : column_counts(X))
+        items_.lambdas.push_back(options.regularization().of(count, X.rows));
+    }
+  }
+
+  /// The objective of a pair and the most that re-solving one side could gain, in float64.
+  struct Checked {
+    double objective = 0;
+    double excess = 0;
+  };
+  [[nodiscard]] Checked check(const Matrix<float>& U, const Matrix<float>& V) const {
+    const auto side_excess = [&](const Side& rows, const Side& fixed, const Matrix<float>& solved,
+                                 const Matrix<float>& factors) {
+      const EigenPairs eigen = symmetric_eigenpairs(factor_gram(factors.view(), fixed.weights, execution_));
+      std::vector<double> sigma = eigen.s;
+      for (double& s : sigma) s = std::max(0.0, s);
+      return check_rows(systems(rows, factors, sigma), solved.view(), eigen.Q.view(),
+                        transposed(eigen.Q).view(), execution_);
+    };
+    const RowsChecked users = side_excess(users_, items_, U, V);
+    const RowsChecked items = side_excess(items_, users_, V, U);
+    return {W_.observed - users.explained + penalty(V.view(), items_, options_.lambda),
+            std::max(users.excess, items.excess)};
+  }
+
+  /// Alternating rounds from the pair `fit` holds, until converged or options.rounds.
+  void run(LowRankFit& fit, const Clock& clock) {
+    current_ = {std::move(fit.U), std::move(fit.V)};
+    const std::int64_t d = current_.V.cols();
+    before_ = {Matrix<float>(current_.U.rows(), d), Matrix<float>(current_.V.rows(), d)};
+    fit.trace.push_back({.round = 0, .seconds = clock.seconds()});
+    Progress progress(execution_.observer, "alternating", options_.rounds, "rounds");
+    double momentum = 1;
+    double tolerance = loosest;
+    for (int round = 1; round <= options_.rounds; ++round) {
+      const bool last = round == options_.rounds;
+      tolerance = last ? options_.tolerance : std::max(tolerance, options_.tolerance);
+      const double next_momentum = (1 + std::sqrt(1 + 4 * momentum * momentum)) / 2;
+      const double extrapolation = has_before_ ? (momentum - 1) / next_momentum : 0.0;
+      const double previous = objective_;
+      iterations_ = 0;
+      momentum = next_momentum;
+      if (!advance(extrapolation, tolerance)) {
+        momentum = 1;
+        if (extrapolation > 0) advance(0, tolerance);
+      }
+      if (round == 1) fit.trace.front().objective = start_objective_;
+      fit.rounds = round;
+      fit.iterations = std::max(fit.iterations, iterations_);
+      fit.trace.push_back(
+          {.round = round, .objective = objective_, .iterations = iterations_, .seconds = clock.seconds()});
+      progress.advance(1);
+      const double gained = (round == 1 ? start_objective_ : previous) - objective_;
+      if (gained < least_progress * std::abs(objective_)) {
+        fit.converged = true;
+        if (tolerance <= options_.tolerance) break;
+        fit.converged = false;
+      }
+      const double explained = std::max(W_.observed - objective_, 1e-9 * W_.observed);
+      tolerance = std::clamp(inner_share * gained / explained, options_.tolerance, loosest);
+    }
+    fit.U = std::move(current_.U);
+    fit.V = std::move(current_.V);
+  }
+
+  [[nodiscard]] std::map<std::string, double> seconds() const { return seconds_; }
+
+ private:
+  [[nodiscard]] RowSystems systems(const Side& rows, const Matrix<float>& factors,
+                                   std::span<const double> sigma) const {
+    return {.factors = factors.view(),
+            .sigma = sigma,
+            .b = rows.weights,
+            .lambda = options_.lambda,
+            .lambdas = rows.lambdas,
+            .entries = rows.entries.view(),
+            .c = rows.entries.c,
+            .w = rows.entries.w,
+            .lowest = W_.lowest,
+            .highest = W_.highest};
+  }
+
+  /// Directions the fixed factors do not have are cut off where nothing else bounds them.
+  std::vector<double> live(std::vector<double> sigma) const {
+    for (double& s : sigma) {
+      if (s <= dead_direction * sigma.front()) s = options_.lambda > 0 ? std::max(s, 0.0) : 0.0;
+    }
+    return sigma;
+  }
+
+  void solve(const Side& rows, const Matrix<float>& factors, const std::vector<double>& sigma,
+             Matrix<float>& solution, double tolerance, RowsSolved& solved) {
+    const double explained = W_.observed - objective_;
+    const double share = (explained > 0 ? explained : 1e-3 * W_.observed) /
+                         static_cast<double>(std::max<std::int64_t>(1, rows.entries.rows));
+    solved = solve_rows(systems(rows, factors, sigma), solution.view(),
+                        {.relative = tolerance / 2, .absolute = tolerance / 2 * share}, execution_);
+    iterations_ = std::max(iterations_, solved.most_iterations);
+  }
+
+  /// A round from current + extrapolation (current - before), in the place of `before_`; taken over where
+  /// it lowers the objective.
+  bool advance(double extrapolation, double tolerance) {
+    const std::int64_t d = current_.V.cols();
+    const Clock clock;
+    Rebalanced balance{identity(d), identity(d), 0};
+    // The start is balanced or has U = 0, from which nothing could be balanced.
+    if (options_.lambda_exponent == 0 && std::isfinite(objective_))
+      balance = rebalance(U_gram_.rows() > 0 ? U_gram_ : factor_gram(current_.U.view(), {}, execution_),
+                          factor_gram(current_.V.view(), {}, execution_));
+    const auto scaled = [](Matrix<double> A, double factor) {
+      for (std::int64_t r = 0; r < A.rows(); ++r) {
+        for (double& value : A.row(r)) value *= factor;
+      }
+      return A;
+    };
+    const auto extrapolate = [&](const Matrix<float>& now, const Matrix<double>& to, Matrix<float>& before,
+                                 const Matrix<double>& before_to) {
+      if (extrapolation == 0) {
+        combine_rows(now.view(), to, before.view(), {}, execution_);
+      } else {
+        combine_rows(now.view(), scaled(to, 1 + extrapolation), before.view(),
+                     scaled(product(before_to, to), -extrapolation), execution_);
+      }
+    };
+    extrapolate(current_.V, balance.A_v, before_.V, V_to_current_);
+    const EigenPairs V_eigen =
+        symmetric_eigenpairs(factor_gram(before_.V.view(), items_.weights, execution_));
+    multiply_rows(before_.V.view(), V_eigen.Q, execution_);
+    extrapolate(current_.U, product(balance.A_u, V_eigen.Q), before_.U, U_to_current_);
+    has_before_ = false;
+    seconds_["rotate"] += clock.seconds();
+
+    const Clock users_clock;
+    RowsSolved solved;
+    solve(users_, before_.V, live(V_eigen.s), before_.U, tolerance, solved);
+    seconds_["users"] += users_clock.seconds();
+    if (!std::isfinite(objective_)) {
+      start_objective_ =
+          W_.observed - solved.explained_before + penalty(before_.V.view(), items_, options_.lambda);
+      objective_ = start_objective_;
+    }
+    const double halfway =
+        W_.observed - solved.explained() + penalty(before_.V.view(), items_, options_.lambda);
+    if (extrapolation > 0 && !(halfway < objective_)) return false;
+
+    const Clock rotate_clock;
+    const EigenPairs U_eigen =
+        symmetric_eigenpairs(factor_gram(before_.U.view(), users_.weights, execution_));
+    multiply_rows(before_.U.view(), U_eigen.Q, execution_);
+    multiply_rows(before_.V.view(), U_eigen.Q, execution_);
+    seconds_["rotate"] += rotate_clock.seconds();
+    const Clock items_clock;
+    solve(items_, before_.U, live(U_eigen.s), before_.V, tolerance, solved);
+    seconds_["items"] += items_clock.seconds();
+    const double reached =
+        W_.observed - solved.explained() + penalty(before_.U.view(), users_, options_.lambda);
+    if (!(reached <= objective_)) return false;
+
+    objective_ = reached;
+    if (users_.weights.empty()) {
+      U_gram_ = Matrix<double>(d, d);
+      for (std::int64_t k = 0; k < d; ++k) U_gram_(k, k) = std::max(0.0, U_eigen.s[k]);
+    }
+    std::swap(current_, before_);
+    U_to_current_ = product(product(balance.A_u, V_eigen.Q), U_eigen.Q);
+    V_to_current_ = product(product(balance.A_v, V_eigen.Q), U_eigen.Q);
+    has_before_ = true;
+    return true;
+  }
+
+  const Weights& W_;
+  const WmfOptions& options_;
+  const Execution& execution_;
+  Side users_;
+  Side items_;
+  Pair current_;
+  Pair before_;                  ///< the pair a round ago, in its own basis
+  Matrix<double> U_to_current_;  ///< takes before_ to the basis of current_
+  Matrix<double> V_to_current_;
+  Matrix<double> U_gram_;  ///< U'U of current_ where the last round has found it
+  bool has_before_ = false;
+  double start_objective_ = 0;  ///< the first solve finds it on its way
+  double objective_ = std::numeric_limits<double>::infinity();
+  std::int64_t iterations_ = 0;
+  std::map<std::string, double> seconds_;
+};
+
+Matrix<float> random_factors(std::int64_t rows, std::int64_t rank, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Matrix<float> factors(rows, rank);
+  const float scale = random_scale / std::sqrt(static_cast<float>(rank));
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (float& value : factors.row(r)) value = scale * (static_cast<float>(random() >> 40) * 0x1p-23F - 1);
+  }
+  return factors;
+}
+
+void validate(const WmfOptions& options) {
+  if (options.rank < 1) fail(ErrorKind::usage, "--rank {} is out of range: at least 1", options.rank);
+  if (!(options.lambda >= 0) || !std::isfinite(options.lambda))
+    fail(ErrorKind::usage, "--lambda {} is out of range: at least 0", options.lambda);
+  if (!std::isfinite(options.lambda_exponent))
+    fail(ErrorKind::usage, "--lambda-exponent {} is not a number", options.lambda_exponent);
+  if (!(options.alpha > 0)) fail(ErrorKind::usage, "--alpha {} is out of range: above 0", options.alpha);
+  if (options.rounds < 0) fail(ErrorKind::usage, "--rounds {} is out of range: at least 0", options.rounds);
+  if (!(options.tolerance > 0))
+    fail(ErrorKind::usage, "--tolerance {} is out of range: above 0", options.tolerance);
+}
+
+/// The columns that are not 0, in the given order; zero columns fill up to the rank.
+Matrix<float> with_columns(const Matrix<float>& factors, const std::vector<std::int64_t>& columns,
+                           std::int64_t rank) {
+  Matrix<float> result(factors.rows(), rank);
+  for (std::int64_t r = 0; r < factors.rows(); ++r) {
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      result(r, static_cast<std::int64_t>(k)) = factors(r, columns[k]);
+  }
+  return result;
+}
+
+/// Columns in which both factors have something, however little.
+std::vector<std::int64_t> live_columns(const Matrix<float>& U, const Matrix<float>& V) {
+  const auto squares = [](const Matrix<float>& factors) {
+    std::vector<double> sums(factors.cols(), 0.0);
+    for (std::int64_t r = 0; r < factors.rows(); ++r) {
+      for (std::int64_t k = 0; k < factors.cols(); ++k)
+        sums[k] += static_cast<double>(factors(r, k)) * static_cast<double>(factors(r, k));
+    }
+    return sums;
+  };
+  const std::vector<double> u = squares(U);
+  const std::vector<double> v = squares(V);
+  double largest = 0;
+  for (std::size_t k = 0; k < u.size(); ++k) largest = std::max(largest, u[k] * v[k]);
+  std::vector<std::int64_t> columns;
+  for (std::size_t k = 0; k < u.size(); ++k) {
+    if (u[k] * v[k] > 1e-20 * largest) columns.push_back(static_cast<std::int64_t>(k));
+  }
+  return columns;
+}
+
+}  // namespace
+
+LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const Spectrum& spectrum,
+                   Backend& backend, const Execution& execution) {
+  validate(options);
+  const std::uint64_t needed = wmf_memory(X.rows, X.cols, X.entries(), options.rank);
+  if (needed > options.memory_limit)
+    fail(ErrorKind::resources,
+         "weighted matrix factorization of rank {} needs {:.1f} GB for these data, but --memory-limit is "
+         "{:.1f} GB; use a lower --rank or raise the limit",
+         options.rank, static_cast<double>(needed) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9);
+  const Clock clock;
+  const bool solved = W.uniform() && options.lambda_exponent == 0 && options.start == Start::closed_form;
+  // Directions beyond the smaller side of X could only repeat others.
+  const std::int64_t rank = std::max<std::int64_t>(1, std::min({options.rank, X.rows, X.cols}));
+  LowRankFit fit;
+  fit.observed_weight = W.observed;
+  if (options.start == Start::closed_form) {
+    const double lambda = solved ? options.lambda : wmf_start_lambda(spectrum, rank, options.lambda);
+    Factors start = wmf_closed_form(X, spectrum, rank, lambda, backend);
+    fit.U = std::move(start.U);
+    fit.V = std::move(start.V);
+  } else {
+    fit.U = Matrix<float>(X.rows, rank);
+    fit.V = random_factors(X.cols, rank, options.seed);
+  }
+  WmfSolver solver(X, W, options, execution);
+  const double start_seconds = clock.seconds();
+  if (!solved) solver.run(fit, clock);
+  fit.seconds = solver.seconds();
+  fit.seconds["start"] = start_seconds;
+
+  const Clock check_clock;
+  const std::vector<std::int64_t> live = live_columns(fit.U, fit.V);
+  fit.U = with_columns(fit.U, live, rank);
+  fit.V = with_columns(fit.V, live, rank);
+  fit.live_directions = std::ssize(live);
+  const auto checked = solver.check(fit.U, fit.V);
+  fit.objective = checked.objective;
+  fit.certificate.absolute = checked.excess;
+  const double explained = W.observed - fit.objective;
+  if (explained <= 1e-12 * W.observed) {
+    // Factors that explain nothing are on their way to 0, which lambda wants and which is better.
+    fit.U = Matrix<float>(X.rows, options.rank);
+    fit.V = Matrix<float>(X.cols, options.rank);
+    fit.objective = W.observed;
+    fit.certificate = {};
+    fit.live_directions = 0;
+    fit.converged = true;
+  } else {
+    fit.certificate.relative = fit.certificate.absolute / explained;
+    if (options.rank > rank) {
+      std::vector<std::int64_t> all(rank);
+      for (std::int64_t k = 0; k < rank; ++k) all[k] = k;
+      fit.U = with_columns(fit.U, all, options.rank);
+      fit.V = with_columns(fit.V, all, options.rank);
+    }
+  }
+  if (solved) {
+    fit.converged = true;
+    fit.trace.push_back({.round = 0, .objective = fit.objective, .seconds = clock.seconds()});
+  } else {
+    fit.trace.back().objective = fit.objective;
+  }
+  fit.seconds["check"] = check_clock.seconds();
+  return fit;
+}
+
+std::uint64_t wmf_memory(std::int64_t users, std::int64_t items, std::int64_t entries, std::int64_t rank) {
+  const auto unsigned_of = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const std::uint64_t factors = unsigned_of(users + items) * unsigned_of(rank) * sizeof(float);
+  const std::uint64_t stored =
+      2 * unsigned_of(entries) * (sizeof(std::int32_t) + 2 * sizeof(float)) + 16 * unsigned_of(users + items);
+  const std::uint64_t small = 24 * unsigned_of(rank) * unsigned_of(rank) * sizeof(double);
+  return 3 * factors + stored + small;
+}
+
+}  // namespace poise

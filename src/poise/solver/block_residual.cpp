@@ -1,0 +1,176 @@
+#include "poise/solver/block_residual.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+namespace poise {
+
+namespace {
+
+constexpr std::int64_t block_width = 128;
+constexpr std::int64_t users_per_tile = 4096;
+
+/// Up to 128 columns at a time. `scores` (users x columns) holds X beta, and then the errors W o (X - X beta)
+/// / b.
+class Block {
+ public:
+  Block(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
+        MatrixView<const float> beta, MatrixView<float> by_item, MatrixView<float> scores, Backend& backend,
+        const Execution& execution)
+      : problem_(problem),
+        users_of_(users_of),
+        items_(items),
+        beta_(beta),
+        by_item_(by_item),
+        scores_(scores),
+        backend_(backend),
+        execution_(execution) {}
+
+  void run(MatrixView<double> rho, std::span<ColumnFigures> figures) {
+    transpose_beta();
+    CsrView support = problem_.X;
+    support.values = {};
+    backend_.spmm(support, by_item_, scores_);
+    std::vector<std::vector<float>> stored(items_.size());
+    for_each_tile(beta_.rows, execution_.threads,
+                  [&](std::int64_t k) { stored[k] = stored_errors(k, figures[k]); });
+    add_background(figures);
+    for (std::int64_t k = 0; k < beta_.rows; ++k) add_lambda(k, figures[k]);
+    if (rho.rows == 0) return;
+    for_each_tile(beta_.rows, execution_.threads, [&](std::int64_t k) { put_stored(k, stored[k]); });
+    CsrView transposed = users_of_;
+    transposed.values = {};
+    backend_.spmm(transposed, scores_, by_item_);
+    for_each_tile(beta_.rows, execution_.threads, [&](std::int64_t k) { finish(k, rho.row(k)); });
+  }
+
+ private:
+  void transpose_beta() {
+    const Tiling tiling{problem_.items(), 256};
+    for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
+      for (std::int64_t k = 0; k < beta_.rows; ++k) {
+        for (std::int64_t j = tiling.first(tile); j < tiling.last(tile); ++j) by_item_(j, k) = beta_(k, j);
+      }
+    });
+  }
+
+  /// Where C or the target is not 0: what has to be added to the background's error -a_u s, first for the
+  /// users that C touches, then for those of the item.
+  std::vector<float> stored_errors(std::int64_t k, ColumnFigures& figures) const {
+    const std::int32_t i = items_[k];
+    const double b = problem_.W->b_of(i);
+    figures = {};
+    std::vector<float> errors;
+    const auto touched = problem_.columns.view().row(i);
+    const auto aC = problem_.columns.view().row_values(i);
+    const auto users = users_of_.row(i);
+    const auto weights = users_of_.row_values(i);
+    errors.reserve(touched.size() + users.size());
+    for (std::size_t e = 0; e < touched.size(); ++e) {
+      const double score = scores_(touched[e], k);
+      figures.objective += b * static_cast<double>(aC[e]) * score * score;
+      errors.push_back(static_cast<float>(-static_cast<double>(aC[e]) * score));
+    }
+    for (std::size_t e = 0; e < users.size(); ++e) {
+      const double weight = weights[e];
+      figures.observed += weight;
+      figures.objective += weight * (1 - 2 * static_cast<double>(scores_(users[e], k)));
+      errors.push_back(static_cast<float>(weight / b));
+    }
+    return errors;
+  }
+
+  void put_stored(std::int64_t k, std::span<const float> errors) {
+    const auto touched = problem_.columns.view().row(items_[k]);
+    const auto users = users_of_.row(items_[k]);
+    for (std::size_t e = 0; e < touched.size(); ++e) scores_(touched[e], k) += errors[e];
+    for (std::size_t e = 0; e < users.size(); ++e) scores_(users[e], k) += errors[touched.size() + e];
+  }
+
+  /// Every user's a_u b_i s^2, and the error -a_u s in place of the score s.
+  void add_background(std::span<ColumnFigures> figures) {
+    const Tiling tiling{problem_.X.rows, users_per_tile};
+    Matrix<double> sums(tiling.tiles(), beta_.rows);
+    for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
+      stop_if_asked(execution_.observer);
+      double* const sum = sums.row(tile).data();
+      for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
+        const double a = problem_.W->a_of(u);
+        float* const score = scores_.row(u).data();
+#pragma omp simd
+        for (std::int64_t k = 0; k < beta_.rows; ++k) {
+          const double s = score[k];
+          sum[k] += a * s * s;
+          score[k] = static_cast<float>(-a * s);
+        }
+      }
+    });
+    for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
+      for (std::int64_t k = 0; k < beta_.rows; ++k) {
+        figures[k].objective += problem_.W->b_of(items_[k]) * sums(tile, k);
+      }
+    }
+  }
+
+  void add_lambda(std::int64_t k, ColumnFigures& figures) const {
+    for (std::int64_t j = 0; j < problem_.items(); ++j) {
+      const double entry = beta_(k, j);
+      figures.objective += problem_.l[j] * entry * entry;
+    }
+  }
+
+  void finish(std::int64_t k, std::span<double> rho) const {
+    const double b = problem_.W->b_of(items_[k]);
+    for (std::int64_t j = 0; j < problem_.items(); ++j) {
+      rho[j] = b * static_cast<double>(by_item_(j, k)) - problem_.l[j] * static_cast<double>(beta_(k, j));
+    }
+  }
+
+  const ColumnProblem& problem_;
+  CsrView users_of_;
+  std::span<const std::int32_t> items_;
+  MatrixView<const float> beta_;
+  MatrixView<float> by_item_;
+  MatrixView<float> scores_;
+  Backend& backend_;
+  const Execution& execution_;
+};
+
+}  // namespace
+
+void block_residuals(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
+                     MatrixView<const float> beta, MatrixView<double> rho, std::span<ColumnFigures> figures,
+                     Backend& backend, const Execution& execution) {
+  assert(problem.target_is_X);
+  const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
+  const std::int64_t width = std::min(block_width, tiling.count);
+  Matrix<float> by_item(problem.items(), width);
+  Matrix<float> scores(problem.X.rows, width);
+  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
+    const std::int64_t first = tiling.first(tile);
+    const std::int64_t count = tiling.last(tile) - first;
+    Block(problem, users_of, items.subspan(first, count), beta.block(first, count),
+          {by_item.view().data, by_item.rows(), count, width},
+          {scores.view().data, scores.rows(), count, width}, backend, execution)
+        .run(rho.rows > 0 ? rho.block(first, count) : rho, figures.subspan(first, count));
+  }
+}
+
+void explained_by(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
+                  MatrixView<const float> beta, std::span<double> explained, const Execution& execution) {
+  for_each_tile(beta.rows, execution.threads, [&](std::int64_t k) {
+    const auto users = users_of.row(items[k]);
+    const auto weights = users_of.row_values(items[k]);
+    const float* const column = beta.row(k).data();
+    double sum = 0;
+    for (std::size_t e = 0; e < users.size(); ++e) {
+      double score = 0;
+      for (const std::int32_t j : problem.X.row(users[e])) score += column[j];
+      sum += static_cast<double>(weights[e]) * score;
+    }
+    explained[k] = sum;
+  });
+}
+
+}  // namespace poise

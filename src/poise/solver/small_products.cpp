@@ -1,0 +1,37 @@
+#include "poise/solver/small_products.hpp"
+
+#include <cassert>
+
+#include <cblas.h>
+
+#include "poise/backend/cpu/serial_blas.hpp"
+
+namespace poise {
+
+Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B) {
+  assert(A.cols() == B.rows());
+  Matrix<double> C(A.rows(), B.cols());
+  if (A.rows() == 0 || B.cols() == 0 || A.cols() == 0) return C;
+  const SerialBlas serial;
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(A.rows()),
+              static_cast<blasint>(B.cols()), static_cast<blasint>(A.cols()), 1, A.view().data,
+              static_cast<blasint>(A.cols()), B.view().data, static_cast<blasint>(B.cols()), 0, C.view().data,
+              static_cast<blasint>(B.cols()));
+  return C;
+}
+
+Matrix<double> transposed(const Matrix<double>& A) {
+  Matrix<double> result(A.cols(), A.rows());
+  for (std::int64_t r = 0; r < A.rows(); ++r) {
+    for (std::int64_t c = 0; c < A.cols(); ++c) result(c, r) = A(r, c);
+  }
+  return result;
+}
+
+Matrix<double> identity(std::int64_t d) {
+  Matrix<double> result(d, d);
+  for (std::int64_t k = 0; k < d; ++k) result(k, k) = 1;
+  return result;
+}
+
+}  // namespace poise
