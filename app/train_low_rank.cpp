@@ -168,7 +168,7 @@ TrainReport train_low_rank(const TrainOptions& options, const LoadedDataset& dat
   const Stopwatch watch;
   const CsrView X = data.dataset.train.view();
   const Weights W = make_weights(X, request.weighting);
-  const auto backend = make_backend(BackendKind::cpu, context.execution.threads);
+  const auto backend = make_backend(BackendKind::cpu, context.execution.threads, context.execution.observer);
 
   announce(request, X, W, *backend, context);
   Spectrum spectrum;

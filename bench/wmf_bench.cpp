@@ -8,7 +8,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/data/synth.hpp"
-#include "poise/model/rough_spectrum.hpp"
+#include "poise/io/spectrum_cache.hpp"
 #include "poise/model/spectrum_routes.hpp"
 #include "poise/model/wmf_fit.hpp"
 #include "poise/solver/factor_products.hpp"
@@ -134,7 +134,8 @@ void wmf_ml_20m(benchmark::State& state, std::int64_t rank, double peer_seconds)
   for (auto _ : state) {
     const auto begin = std::chrono::steady_clock::now();
     const poise::Weights W = poise::make_weights(x.view(), {.alpha = alpha});
-    const poise::Spectrum start = poise::rough_spectrum(x.view(), rank, 1, *backend, two);
+    const poise::Spectrum start =
+        poise::top_spectrum(x.view(), {}, poise::spectrum_step(rank, x.cols), *backend, two);
     const double before_fit = seconds_since(begin);
     const poise::LowRankFit fit = fit_wmf(x.view(), W, options_of(rank, 80), start, *backend, two);
     const auto reached = std::ranges::find_if(
@@ -187,7 +188,7 @@ void wmf_growth(benchmark::State& state) {
     for (const double scale : {1.0, 2.0, 4.0}) {
       const poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m, .scale = scale}, two);
       const poise::Weights W = poise::make_weights(x.view(), {.alpha = alpha});
-      const poise::Spectrum start = poise::rough_spectrum(x.view(), 64, 1, *backend, two);
+      const poise::Spectrum start = poise::top_spectrum(x.view(), {}, 64, *backend, two);
       const poise::LowRankFit fit = fit_wmf(x.view(), W, options_of(64, 5), start, *backend, two);
       double shortest = std::numeric_limits<double>::infinity();
       for (std::size_t k = 1; k + 1 < fit.trace.size(); ++k)
