@@ -153,8 +153,8 @@ std::string report_text(const TrainOptions& options, const Request& request, con
   if (fit.rounds == 0) {
     text += "  solved     in closed form, the global optimum\n";
   } else {
-    text += fmt::format("  solved     in {} rounds, inner solves of at most {} iterations\n", fit.rounds,
-                        fit.iterations);
+    text += fmt::format("  solved     in {} round{}, inner solves of at most {} iteration{}\n", fit.rounds,
+                        fit.rounds == 1 ? "" : "s", fit.iterations, fit.iterations == 1 ? "" : "s");
   }
   if (fit.live_directions < request.fit.rank)
     text += fmt::format("  alive      {} of {} directions\n", fit.live_directions, request.fit.rank);
@@ -179,7 +179,12 @@ TrainReport train_low_rank(const TrainOptions& options, const LoadedDataset& dat
                        ? fit_wmf(X, W, request.matrix_factorization(), spectrum, *backend, context.execution)
                        : fit_asymmetric(X, W, request.asymmetric(), spectrum, *backend, context.execution);
   const double train = watch.seconds();
-  if (!fit.converged) {
+  if (fit.live_directions == 0) {
+    context.say(
+        fmt::format("--lambda {} leaves no direction alive: every score is 0, and items rank by their order; "
+                    "lower --lambda",
+                    request.fit.lambda));
+  } else if (!fit.converged) {
     context.say(fmt::format("the objective still fell after {} rounds; raise --rounds to go on", fit.rounds));
   }
   if (!options.trace.empty()) write_trace(options.trace, fit);

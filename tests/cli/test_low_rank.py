@@ -95,9 +95,14 @@ def test_rank_above_the_number_of_items(poise, data, tmp_path):
 def test_lambda_that_leaves_nothing(poise, data, tmp_path):
     for model in ("awmf", "wmf"):
         for alpha in (1, 2):
-            trained = poise("train", data, "--model", model, "--rank", 4, "--lambda", 1e9, "--alpha", alpha, "--out",
-                            tmp_path / "m", "--json").json
+            result = poise("train", data, "--model", model, "--rank", 4, "--lambda", 1e9, "--alpha", alpha, "--out",
+                           tmp_path / "m", "--json")
+            trained = result.json
+            assert "every score is 0" in result.err and "raise --rounds" not in result.err
+            assert trained["converged"] and trained["live_directions"] == 0
             assert trained["objective"] == pytest.approx(trained["observed_weight"])
+            rows = poise("recommend", tmp_path / "m", "--items", "i1", "--json").json["recommendations"]
+            assert all(row["score"] == 0 for row in rows)
             assert poise("evaluate", tmp_path / "m", data, "--json").json["users"] > 0
 
 

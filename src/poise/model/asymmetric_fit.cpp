@@ -123,6 +123,7 @@ class Fit {
       progress.advance(1);
       if (last || point_.rank() == 0) break;
     }
+    if (point_.rank() == 0) result_.converged = true;
   }
 
   /// Solves to what `excess_` says, the last round to the tolerance. Sets `converged` when no more is to be
