@@ -81,7 +81,7 @@ std::map<std::string, std::string> option_texts(const TrainOptions& options, con
 
 /// Refuses what cannot fit, and says how long it may take, both before any work.
 void announce(const Request& request, CsrView X, const Weights& W, Backend& backend, const Context& context) {
-  const bool from_spectrum = request.fit.start == Start::closed_form;
+  const bool from_spectrum = request.fit.start == Start::closed_form || !request.wmf;
   const auto d = static_cast<double>(std::min(request.fit.rank, X.cols));
   const auto n = static_cast<double>(X.cols);
   const std::int64_t pairs = spectrum_step(request.fit.rank, X.cols);
@@ -98,7 +98,7 @@ void announce(const Request& request, CsrView X, const Weights& W, Backend& back
   const double entries = (request.wmf ? 240 : 300) * static_cast<double>(X.entries()) * d;
   const double dense = 10 * static_cast<double>(X.rows) * d * d + (request.wmf ? 0 : 6 * n * n * d);
   const double rate = product_rate(backend);
-  const bool rounds = !W.uniform() || request.lambda_exponent != 0 || !from_spectrum;
+  const bool rounds = !W.uniform() || request.lambda_exponent != 0 || request.fit.start == Start::random;
   const double seconds = spectrum.operations / rate;
   const double round = rounds ? (entries + dense) / rate : 0;
   if (seconds + 20 * round < 2) return;
@@ -172,7 +172,8 @@ TrainReport train_low_rank(const TrainOptions& options, const LoadedDataset& dat
 
   announce(request, X, W, *backend, context);
   Spectrum spectrum;
-  if (request.fit.start == Start::closed_form)
+  // The asymmetric models also precondition with it, whatever they start from.
+  if (request.fit.start == Start::closed_form || !request.wmf)
     spectrum = cached_spectrum(options.data, data.checksum, X, request.fit.rank, *backend, context.execution);
   const double eigenpairs = watch.seconds();
   LowRankFit fit = request.wmf

@@ -92,7 +92,8 @@ class WmfFitTest : public ::testing::Test {
     EXPECT_LE(result.certificate.absolute,
               1.01 * gain * W.highest / W.lowest + 1e-7 * (1 + W.observed - objective));
     for (std::size_t k = 1; k < result.trace.size(); ++k)
-      EXPECT_LE(result.trace[k].objective, result.trace[k - 1].objective + 1e-6 * W.observed)
+      EXPECT_LE(result.trace[k].objective,
+                result.trace[k - 1].objective + 1e-6 * W.observed * std::max(1.0, 0.1 / W.lowest))
           << "round " << k;
   }
 

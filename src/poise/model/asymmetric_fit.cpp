@@ -75,7 +75,7 @@ class Fit {
 
   LowRankFit run() {
     result_.observed_weight = problem_.W->observed;
-    if (problem_.W->uniform()) {
+    if (closed_form()) {
       take_closed_form();
     } else {
       alternate();
@@ -85,6 +85,8 @@ class Fit {
   }
 
  private:
+  /// At W = 1 the closed form is the answer, unless a start was asked for by name.
+  bool closed_form() const { return problem_.W->uniform() && options_.start == Start::closed_form; }
   double explained() const { return std::max(0.0, problem_.W->observed - objective_); }
 
   void take_closed_form() {
@@ -270,11 +272,10 @@ class Fit {
   void finish() {
     complete(problem_, point_, backend_);
     result_.objective = asymmetric_objective(problem_, point_, backend_, execution_);
-    const bool closed_form = problem_.W->uniform();
     const bool sparse_residual = problem_.data_metric() || options_.lambda == 0;
-    if (closed_form && !sparse_residual) left_ = left_factor_of(spectrum_);
+    if (closed_form() && !sparse_residual) left_ = left_factor_of(spectrum_);
     const double of_V = V_excess(problem_, point_, backend_, execution_);
-    const double of_U = closed_form && sparse_residual
+    const double of_U = closed_form() && sparse_residual
                             ? unweighted_U_excess(problem_, point_, backend_)
                             : U_excess(problem_, left_, point_, backend_, execution_);
     result_.certificate.absolute = std::max(of_U, of_V);
