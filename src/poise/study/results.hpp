@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "poise/solver/certificate.hpp"
+
+namespace poise {
+
+/// A mean over users; no standard error where there is none (coverage, a single user).
+struct Estimate {
+  double mean = 0;
+  std::optional<double> standard_error;
+};
+
+/// By name ("recall@20"), in the order in which they were asked for.
+using Estimates = std::vector<std::pair<std::string, Estimate>>;
+
+/// What is studied. The keys are the first column of the paper's tables, written as "family/regularizer":
+/// "awmf/weight-decay" (the paper's model 1), "wmf" (2), "awmf/dropout" (3), "awmf/data-weight-decay" (4),
+/// "full-rank" (5); beyond the paper "full-rank" with a zero diagonal, "full-rank/dropout" (EDLAE, zero
+/// diagonal) and "popularity".
+struct StudyModel {
+  std::string key;
+  bool zero_diagonal = false;
+  std::optional<std::int64_t> rank;  ///< none: full rank
+
+  bool operator==(const StudyModel&) const = default;
+};
+
+/// unweighted: alpha = 1. weighted: alpha > 1. down_weighted: alpha < 1, a row of its own where it is best.
+enum class RowKind { unweighted, weighted, down_weighted };
+
+/// One trained point of a search.
+struct StudyPoint {
+  std::string data;
+  StudyModel model;
+  double lambda = 0;
+  double alpha = 1;
+  double dropout = 0;
+  Estimates validation;
+  double objective = 0;
+  Certificate certificate;
+  double seconds = 0;
+};
+
+/// The state of a solve after a round (low rank) or an iteration (full rank).
+struct ConvergenceStep {
+  int step = 0;
+  std::optional<double> objective;
+  std::optional<double> certificate;  ///< relative to the explained weight
+};
+
+/// How well targets are found whose items have `least` to `most` training users.
+struct PopularityBin {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  std::int64_t items = 0;
+  std::int64_t targets = 0;
+  double recall = 0;  ///< the share of the targets that are among the top `StudyResults::popularity_cutoff`
+};
+
+/// A chosen point, trained to convergence; the test part was read once, for it.
+struct StudyRow {
+  std::string data;
+  StudyModel model;
+  RowKind kind = RowKind::unweighted;
+  double lambda = 0;
+  double alpha = 1;
+  double dropout = 0;
+  Estimates validation;
+  Estimates test;
+  double objective = 0;
+  double observed_weight = 0;
+  Certificate certificate;
+  bool converged = false;
+  std::vector<ConvergenceStep> convergence;
+  std::vector<PopularityBin> by_popularity;
+  double seconds = 0;
+};
+
+/// Weighted less unweighted over the same users: the mean difference, its 95 % interval, the two-sided p.
+struct PairedDifference {
+  std::int64_t users = 0;
+  double difference = 0;
+  double low = 0;
+  double high = 0;
+  double p = 1;
+};
+
+struct StudyPair {
+  std::string data;
+  StudyModel model;
+  RowKind kind = RowKind::weighted;  ///< what is set against the unweighted row
+  std::string metric;
+  PairedDifference test;
+};
+
+/// A row against popularity, on the study's metric; p is also corrected by Holm over all rows of the study.
+struct PopularityComparison {
+  std::string data;
+  StudyModel model;
+  RowKind kind = RowKind::unweighted;
+  std::string metric;
+  PairedDifference test;
+  double corrected_p = 1;
+};
+
+struct StudyData {
+  std::string name;
+  std::string checksum;
+  std::int64_t users = 0;
+  std::int64_t items = 0;
+  std::int64_t interactions = 0;
+  std::int64_t train_users = 0;
+  std::int64_t train_interactions = 0;
+  std::int64_t validation_users = 0;
+  std::int64_t test_users = 0;
+  std::string paper_data;  ///< "ml-20m", "netflix", "msd" where the paper's figures stand beside; else empty
+};
+
+/// A plain sentence for a rank (none: full rank) of a data set.
+struct StudyConclusion {
+  std::string data;
+  std::optional<std::int64_t> rank;
+  std::string sentence;
+};
+
+struct StudyResults {
+  std::vector<std::string> metrics;  ///< "recall@20", "recall@50", "ndcg@100"
+  std::string choice;                ///< the metric that chooses, on validation: "ndcg@100"
+  int popularity_cutoff = 50;
+  std::vector<StudyData> data;
+  std::vector<StudyRow> rows;
+  std::vector<StudyPair> pairs;
+  std::vector<PopularityComparison> against_popularity;
+  std::vector<StudyConclusion> conclusions;
+  std::vector<StudyPoint> points;
+  std::vector<std::pair<std::string, std::string>> options;  ///< name and value, as the flags are written
+  std::string version;
+  double seconds = 0;
+};
+
+/// The keys of docs/study.md: "rows", "pairs", "points" and the rest.
+nlohmann::ordered_json to_json(const StudyResults& results);
+
+/// One line for each row and metric; no times, no paths, so that two runs of one study give the same bytes.
+std::string to_csv(const StudyResults& results);
+
+}  // namespace poise
