@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "poise/linalg/large_pages.hpp"
+
 namespace poise {
 
 /// A dense row-major matrix that somebody else owns; `stride` elements from one row to the next.
@@ -47,7 +49,7 @@ class Matrix {
  private:
   std::int64_t rows_ = 0;
   std::int64_t cols_ = 0;
-  std::vector<T> data_;
+  std::vector<T, LargePages<T>> data_;
 };
 
 }  // namespace poise

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace poise {
+
+/// An allocator that asks the system for large pages where the memory fills some: rows gathered from all over
+/// a matrix otherwise cost a walk of the page table each.
+template <class T>
+struct LargePages {
+  using value_type = T;
+  static constexpr std::size_t page = std::size_t{1} << 21;
+
+  LargePages() = default;
+  template <class U>
+  LargePages(const LargePages<U>& /*other*/) {}  // NOLINT(*-explicit-*)
+
+  [[nodiscard]] T* allocate(std::size_t count) {
+    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
+    const std::size_t bytes = count * sizeof(T);
+    void* const memory = ::operator new(bytes, alignment(bytes));
+#ifdef __linux__
+    // Whether it is granted changes the speed and nothing else.
+    if (bytes >= 2 * page) static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));
+#endif
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, std::size_t count) noexcept {
+    ::operator delete(memory, alignment(count * sizeof(T)));
+  }
+  template <class U>
+  bool operator==(const LargePages<U>& /*other*/) const {
+    return true;
+  }
+
+ private:
+  static constexpr std::align_val_t alignment(std::size_t bytes) {
+    return std::align_val_t{bytes >= 2 * page ? page : std::size_t{64}};
+  }
+};
+
+}  // namespace poise
