@@ -1,5 +1,6 @@
 #include "poise/model/full_rank_fit.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -210,11 +211,11 @@ TEST_F(FullRankFitTest, AnotherTargetThanX) {
     oracle.Y = testing::to_dense(Y.view());
     const FullRankOptions options{.lambda = 4};
     const CsrView target = Y.view();
-    const FullRankFit fit = fit_full_rank(X.view(), W, options, *backend_, {}, &target);
+    const FullRankFit fit = fit_full_rank(X.view(), W, options, *backend_, {}, nullptr, &target);
     expect_exact(oracle, fit.solutions.front(), options, 5 * W.highest / W.lowest);
   }
   const CsrView target = Y.view();
-  EXPECT_THROW(fit_full_rank(X.view(), constant(X, 2), {.zero_diagonal = true}, *backend_, {}, &target),
+  EXPECT_THROW(fit_full_rank(X.view(), constant(X, 2), {.zero_diagonal = true}, *backend_, {}, nullptr, &target),
                Error);
 }
 
@@ -238,6 +239,40 @@ TEST_F(FullRankFitTest, SameBytesForAnyThreadCount) {
       }
       EXPECT_EQ(seen[0], seen[1]);
       EXPECT_EQ(seen[0], seen[2]);
+    }
+  }
+}
+
+/// A basis that other fits have filled, with other weights and in another precision, and the other model
+/// beside it change no bit.
+TEST_F(FullRankFitTest, SharingChangesNothing) {
+  const Csr X = awkward_matrix(15);
+  for (const bool woodbury : {true, false}) {
+    FullRankBasis basis;
+    for (const double lambda : {3.0, 1e-5}) {
+      for (const double alpha : {5.0, 1.0, 0.5, 5.0, 40.0}) {
+        SCOPED_TRACE(fmt::format("lambda {} alpha {} woodbury {}", lambda, alpha, woodbury));
+        FullRankOptions options{.lambda = lambda, .unconstrained = true, .zero_diagonal = true};
+        if (!woodbury) {
+          options.memory_limit =
+              full_rank_memory(X.rows, X.cols, true, 2).least + sizeof(float) * X.cols * X.cols;
+        }
+        const Weights W = constant(X, alpha);
+        const FullRankFit shared = fit_full_rank(X.view(), W, options, *backend_, {}, &basis);
+        ASSERT_EQ(shared.solutions.size(), 2U);
+        for (const FullRankSolution& solution : shared.solutions) {
+          FullRankOptions alone = options;
+          alone.unconstrained = !solution.zero_diagonal;
+          alone.zero_diagonal = solution.zero_diagonal;
+          const FullRankFit fit = fit_full_rank(X.view(), W, alone, *backend_, {});
+          const FullRankSolution& one = fit.solutions.front();
+          EXPECT_EQ(solution.objective, one.objective);
+          EXPECT_EQ(solution.certificate.absolute, one.certificate.absolute);
+          EXPECT_EQ(solution.certificate.worst_column, one.certificate.worst_column);
+          for (std::int64_t j = 0; j < X.cols; ++j)
+            EXPECT_TRUE(std::ranges::equal(solution.B.row(j), one.B.row(j)));
+        }
+      }
     }
   }
 }

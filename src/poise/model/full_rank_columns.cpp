@@ -37,8 +37,8 @@ ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> 
 }
 
 template <class T>
-int ColumnSolver<T>::solve(std::span<const std::int32_t> items, bool unconstrained, bool zero_diagonal,
-                           MatrixView<T> h) const {
+int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
+                           std::vector<double>& worst) const {
   ColumnSystem<T> H(problem_, false, backend_);
   ColumnPreconditioner<T> A_inverse(A_inverse_, false, backend_);
   // From h = A^-1 e_i, for which A h = e_i: r = e_i - H h is minus the correction, sparse work.
@@ -57,26 +57,33 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, bool unconstrain
 
   // The residual of B's column is -l_i r unconstrained, and -(b_i / h_i) r off coordinate i for the zero
   // diagonal.
+  std::vector<std::vector<double>> ratios(items.size());
+  std::vector<std::size_t> position(problem_.items());
+  for (std::size_t k = 0; k < items.size(); ++k) position[items[k]] = k;
   const auto solved = [&](const PcgState<T>& state) {
     const std::int32_t i = state.system;
     const double l = problem_.l[i];
     const double b = problem_.W->b_of(i);
     const double h_ii = state.x[i];
-    const double scale = problem_.lo(i) * b;
-    const auto met = [&](double excess, double objective) {
-      const double explained = std::max(observed_[i] - objective, 1e-6 * observed_[i]);
-      return excess <= margin * tolerance_ * explained;
-    };
     const double z_i = state.z[i];
-    return (!unconstrained || met(l * l * state.rz / scale, l - l * l * h_ii / b)) &&
-           (!zero_diagonal || met(b * b / (h_ii * h_ii) *
-                                      (state.rz - z_i * z_i / static_cast<double>(A_inverse_(i, i))) / scale,
-                                  b / h_ii - l));
+    const double scale = problem_.lo(i) * b;
+    const auto ratio = [&](double excess, double objective) {
+      return excess <= 0 ? 0 : excess / std::max(observed_[i] - objective, 1e-6 * observed_[i]);
+    };
+    const double off_diagonal = state.rz - z_i * z_i / static_cast<double>(A_inverse_(i, i));
+    const double larger = std::max(ratio(l * l * state.rz / scale, l - l * l * h_ii / b),
+                                   ratio(b * b / (h_ii * h_ii) * off_diagonal / scale, b / h_ii - l));
+    if (observed_[i] > 0) ratios[position[i]].push_back(larger);
+    return larger <= margin * tolerance_;
   };
   const std::vector<PcgOutcome> outcomes =
       pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(), solved, max_iterations, execution_);
   int most = 0;
   for (const PcgOutcome& outcome : outcomes) most = std::max(most, outcome.iterations);
+  for (const std::vector<double>& of_column : ratios) {
+    if (worst.size() < of_column.size()) worst.resize(of_column.size(), 0.0);
+    for (std::size_t k = 0; k < of_column.size(); ++k) worst[k] = std::max(worst[k], of_column[k]);
+  }
   return most;
 }
 

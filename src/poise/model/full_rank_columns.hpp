@@ -28,10 +28,10 @@ class ColumnSolver {
   ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse, double tolerance,
                Backend& backend, const Execution& execution);
 
-  /// h = (H_i / b_i)^-1 e_i by conjugate gradients from A^-1 e_i, to the tolerance for the variants asked
-  /// for. Returns the most iterations.
-  int solve(std::span<const std::int32_t> items, bool unconstrained, bool zero_diagonal,
-            MatrixView<T> h) const;
+  /// h = (H_i / b_i)^-1 e_i by conjugate gradients from A^-1 e_i, to the tolerance with and without a
+  /// diagonal, so that neither depends on whether the other is wanted. Returns the most iterations; `worst`
+  /// grows to the worst ratio of excess to explained weight that was left after 0, 1, ... iterations.
+  int solve(std::span<const std::int32_t> items, MatrixView<T> h, std::vector<double>& worst) const;
 
   /// A first beta for a target other than X: A^-1 X'(W_:i o Y_:i) / b_i, the unweighted answer, to be
   /// corrected.

@@ -31,9 +31,9 @@ double iteration_operations(const ColumnProblem& problem, std::int32_t i, double
          residual_cost * 4 * static_cast<double>(problem.X.entries());
 }
 
-bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, int solutions) {
+bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit) {
   return problem.W->b.empty() && problem.target_is_X && !problem.W->c.empty() &&
-         full_rank_memory(problem.X.rows, problem.items(), true, solutions).with_T <= memory_limit;
+         full_rank_memory(problem.X.rows, problem.items(), true, 2).with_T <= memory_limit;
 }
 
 FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool weighted, int solutions) {
@@ -74,7 +74,7 @@ double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& 
   double operations = inverse_overhead * n * n * n + 2 * gather_cost * pairs;
   if (W.c.empty() && W.b.empty()) return operations;
   const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options));
-  const bool possible = woodbury_possible(problem, options.memory_limit, 1);
+  const bool possible = woodbury_possible(problem, options.memory_limit);
   if (possible) operations += row_cost * static_cast<double>(X.entries()) * n;
   for (std::int32_t i = 0; i < X.cols; ++i) {
     const double iterated = iteration_operations(problem, i, options.tolerance);

@@ -73,26 +73,38 @@ struct Variant {
 template <class T>
 class Fit {
  public:
-  Fit(const ColumnProblem& problem, const FullRankOptions& options, Backend& backend,
-      const Execution& execution, FullRankFit& result)
+  Fit(const ColumnProblem& problem, const FullRankOptions& options, FullRankBasis& basis, bool keep,
+      Backend& backend, const Execution& execution, FullRankFit& result)
       : problem_(problem),
         options_(options),
+        basis_(basis),
+        keep_(keep),
         backend_(backend),
         execution_(execution),
         result_(result),
         watch_(result.seconds),
-        n_(problem.items()) {}
+        n_(problem.items()),
+        A_inverse_(basis.inverse<T>().matrix) {}
 
-  /// A^-1; false when this precision is not up to it.
+  /// A^-1, unless it is there; false when this precision is not up to it.
   bool invert() {
-    A_inverse_ = Matrix<T>(n_, n_);
-    backend_.gram(problem_.X, problem_.W->a, A_inverse_.view());
-    for (std::int64_t i = 0; i < n_; ++i) A_inverse_(i, i) += static_cast<T>(problem_.l[i] / problem_.b_bar);
-    watch_.book("gram");
-    const SpdInverse inverse = backend_.invert_spd(A_inverse_.view());
-    watch_.book("inverse");
-    result_.condition = inverse.condition;
-    return inverse.positive_definite && (!std::is_same_v<T, float> || inverse.condition <= float32_condition);
+    std::optional<SpdInverse>& outcome = basis_.inverse<T>().outcome;
+    const auto good = [&] {
+      return outcome->positive_definite &&
+             (!std::is_same_v<T, float> || outcome->condition <= float32_condition);
+    };
+    if (!outcome || (good() && A_inverse_.rows() != n_)) {
+      A_inverse_ = Matrix<T>(n_, n_);
+      backend_.gram(problem_.X, problem_.W->a, A_inverse_.view());
+      for (std::int64_t i = 0; i < n_; ++i)
+        A_inverse_(i, i) += static_cast<T>(problem_.l[i] / problem_.b_bar);
+      watch_.book("gram");
+      outcome = backend_.invert_spd(A_inverse_.view());
+      watch_.book("inverse");
+    }
+    result_.condition = outcome->condition;
+    if (!good()) A_inverse_ = {};
+    return good();
   }
 
   void solve() {
@@ -133,7 +145,7 @@ class Fit {
       const Sample checked = check_sample(solver, variant, sampled, beta.view(), items);
       watch_.book("check");
       bool in_place = false;
-      if constexpr (std::is_same_v<T, float>) in_place = checked.met && v + 1 == variants_.size();
+      if constexpr (std::is_same_v<T, float>) in_place = checked.met && !keep_ && v + 1 == variants_.size();
       if (!in_place) variant.columns = Matrix<float>(n_, n_);
       const Tiling tiling{n_, direct_tile};
       for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
@@ -171,8 +183,7 @@ class Fit {
   /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by the
   /// clock.
   void choose_routes(Items& direct, Items& iterated) const {
-    const bool possible = std::is_same_v<T, float> && woodbury_possible(problem_, options_.memory_limit,
-                                                                        static_cast<int>(variants_.size()));
+    const bool possible = std::is_same_v<T, float> && woodbury_possible(problem_, options_.memory_limit);
     for (std::int32_t i = 0; i < n_; ++i) {
       const bool woodbury = possible && Woodbury::operations(problem_, i) <
                                             iteration_operations(problem_, i, options_.tolerance);
@@ -183,7 +194,9 @@ class Fit {
   /// Items whose K turns out singular move to the iterated ones.
   void solve_by_woodbury(const ColumnSolver<float>& solver, Items& direct, Items& iterated) {
     if (direct.empty()) return;
-    const Woodbury woodbury(problem_, A_inverse_.view(), backend_);
+    if (!basis_.T())
+      basis_.T() = std::make_unique<ScoresOfInverse>(problem_.X, A_inverse_.view(), backend_);
+    const Woodbury woodbury(problem_, A_inverse_.view(), basis_.T()->view());
     watch_.book("woodbury T");
     std::vector<char> failed(direct.size(), 0);
     woodbury.solve(direct, execution_, [&](std::int64_t k, std::span<const float> h) {
@@ -196,6 +209,7 @@ class Fit {
     Items solved;
     for (std::size_t k = 0; k < direct.size(); ++k) (failed[k] != 0 ? iterated : solved).push_back(direct[k]);
     direct = std::move(solved);
+    if (!keep_) basis_.T().reset();
     watch_.book("woodbury");
   }
 
@@ -205,7 +219,7 @@ class Fit {
       const auto count = static_cast<std::int64_t>(part.size());
       Matrix<T> h(problem_.target_is_X ? count : 0, n_);
       if (problem_.target_is_X) {
-        most = std::max(most, solver.solve(part, options_.unconstrained, options_.zero_diagonal, h.view()));
+        most = std::max(most, solver.solve(part, h.view(), result_.worst_column));
       }
       watch_.book("iterations");
       for (Variant& variant : variants_) {
@@ -341,25 +355,25 @@ class Fit {
 
   const ColumnProblem& problem_;
   const FullRankOptions& options_;
+  FullRankBasis& basis_;
+  bool keep_;  ///< whether the basis serves other fits
   Backend& backend_;
   const Execution& execution_;
   FullRankFit& result_;
   Stopwatch watch_;
   std::int64_t n_;
-  Matrix<T> A_inverse_;
+  Matrix<T>& A_inverse_;  ///< the basis's
   std::vector<Variant> variants_;
 };
 
-/// Tries one precision; false when it is not up to the problem.
+/// Tries one precision; false when it cannot hold the inverse.
 template <class T>
-bool fit_in(const ColumnProblem& problem, const FullRankOptions& options, Backend& backend,
-            const Execution& execution, FullRankFit& result) {
-  result.solutions.clear();
-  Fit<T> fit(problem, options, backend, execution, result);
+bool fit_in(const ColumnProblem& problem, const FullRankOptions& options, FullRankBasis& basis, bool keep,
+            Backend& backend, const Execution& execution, FullRankFit& result) {
+  Fit<T> fit(problem, options, basis, keep, backend, execution, result);
   if (!fit.invert()) return false;
   fit.solve();
-  return std::all_of(result.solutions.begin(), result.solutions.end(),
-                     [](const FullRankSolution& solution) { return solution.converged; });
+  return true;
 }
 
 }  // namespace
@@ -378,21 +392,29 @@ void validate(const FullRankOptions& options) {
 }
 
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
-                          const Execution& execution, const CsrView* target) {
+                          const Execution& execution, FullRankBasis* shared, const CsrView* target) {
   validate(options);
   if (target != nullptr && options.zero_diagonal) {
     fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
   }
   check_full_rank_memory(X, W, options);
   const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options), target);
+  FullRankBasis own;
+  const bool keep = shared != nullptr;
+  FullRankBasis& basis = keep ? *shared : own;
+  basis.prepare_for(problem);
   FullRankFit result;
-  if (fit_in<float>(problem, options, backend, execution, result)) return result;
+  fit_in<float>(problem, options, basis, keep, backend, execution, result);
+  FullRankOptions left = options;
+  for (const FullRankSolution& solution : result.solutions) {
+    if (solution.converged) (solution.zero_diagonal ? left.zero_diagonal : left.unconstrained) = false;
+  }
+  if (!left.unconstrained && !left.zero_diagonal) return result;
+
   // float64 takes twice the inverse. Where that does not fit, what float32 reached stands, with its
   // certificate.
   const std::uint64_t needed =
-      full_rank_memory(X.rows, X.cols, true,
-                       static_cast<int>(options.unconstrained) + static_cast<int>(options.zero_diagonal))
-          .least +
+      full_rank_memory(X.rows, X.cols, true, 2).least +
       static_cast<std::uint64_t>(X.cols) * static_cast<std::uint64_t>(X.cols) * sizeof(float);
   if (needed > options.memory_limit) {
     if (!result.solutions.empty()) return result;
@@ -402,12 +424,19 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
          result.condition, static_cast<double>(needed) * 1e-9,
          static_cast<double>(options.memory_limit) * 1e-9);
   }
-  result.float64 = true;
-  if (!fit_in<double>(problem, options, backend, execution, result) && result.solutions.empty()) {
+  basis.inverse<float>().matrix = {};
+  basis.T().reset();
+  std::vector<FullRankSolution> reached = std::exchange(result.solutions, {});
+  result.float64 = fit_in<double>(problem, left, basis, keep, backend, execution, result);
+  if (!result.float64 && reached.empty()) {
     fail(ErrorKind::numerical,
          "X'X + lambda I is singular to working precision even in float64 (condition {:.1e}); raise --lambda",
          result.condition);
   }
+  for (FullRankSolution& solution : reached) {
+    if (!result.float64 || solution.converged) result.solutions.push_back(std::move(solution));
+  }
+  std::ranges::sort(result.solutions, {}, &FullRankSolution::zero_diagonal);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
+#include "poise/model/full_rank_basis.hpp"
 #include "poise/solver/certificate.hpp"
 #include "poise/weighting/weights.hpp"
 
@@ -50,14 +51,18 @@ struct FullRankFit {
   std::int64_t iterations = 0;              ///< the most that a column took
   std::int64_t direct_columns = 0;          ///< solved by the inverse alone or by Woodbury's identity
   std::int64_t iterated_columns = 0;        ///< solved by conjugate gradients
+  std::vector<double> worst_column;         ///< of those, after 0, 1, ... iterations
   std::map<std::string, double> seconds;    ///< by phase
 };
 
 /// Trains on X (its values are read by no one but the weighting). With a `target` Y != X only the
-/// unconstrained model is defined. Error{resources} when it does not fit the memory limit, before any work;
-/// Error{numerical} when A is singular even in float64.
+/// unconstrained model is defined. A `basis` keeps what later fits with the same A can use, one matrix of
+/// items x items more for unweighted models; it changes no bit of the result. Nor does it matter to one of
+/// the two models whether the other is asked for. Error{resources} when it does not fit the memory limit,
+/// before any work; Error{numerical} when A is singular even in float64.
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
-                          const Execution& execution, const CsrView* target = nullptr);
+                          const Execution& execution, FullRankBasis* basis = nullptr,
+                          const CsrView* target = nullptr);
 
 /// The objective of any B (by rows, with values) for the problem of these options: what a B that was cut down
 /// still reaches.

@@ -85,15 +85,12 @@ bool solve_K(std::vector<float>& K, const Users& users, std::vector<float>& y) {
 
 }  // namespace
 
-Woodbury::Woodbury(const ColumnProblem& problem, MatrixView<const float> A_inverse, Backend& backend)
-    : problem_(problem),
-      A_inverse_(A_inverse),
-      T_data_(std::make_unique_for_overwrite<float[]>(problem.X.rows * problem.items())) {
-  const MatrixView<float> T{T_data_.get(), problem.X.rows, problem.items(), problem.items()};
-  CsrView support = problem.X;
-  support.values = {};
-  backend.spmm(support, A_inverse, T);
-  T_ = T;
+ScoresOfInverse::ScoresOfInverse(CsrView X, MatrixView<const float> A_inverse, Backend& backend)
+    : data_(std::make_unique_for_overwrite<float[]>(X.rows * X.cols)) {
+  const MatrixView<float> T{data_.get(), X.rows, X.cols, X.cols};
+  X.values = {};
+  backend.spmm(X, A_inverse, T);
+  view_ = T;
 }
 
 void Woodbury::solve(std::span<const std::int32_t> items, const Execution& execution,
@@ -121,11 +118,6 @@ bool Woodbury::solve(std::int32_t item, std::span<float> h) const {
   if (!solve_K(K, users, y)) return false;
   for (std::size_t u = 0; u < y.size(); ++u) add_scaled(-y[u], T_.row(users.rows[u]), h);
   return true;
-}
-
-std::uint64_t Woodbury::memory(const ColumnProblem& problem) {
-  return static_cast<std::uint64_t>(problem.X.rows) * static_cast<std::uint64_t>(problem.items()) *
-         sizeof(float);
 }
 
 double Woodbury::operations(const ColumnProblem& problem, std::int32_t item) {

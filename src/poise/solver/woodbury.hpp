@@ -11,24 +11,35 @@
 
 namespace poise {
 
+/// T = X A^-1 (m x n), which serves every weighting with this A.
+class ScoresOfInverse {
+ public:
+  /// 2 nnz n operations.
+  ScoresOfInverse(CsrView X, MatrixView<const float> A_inverse, Backend& backend);
+  [[nodiscard]] MatrixView<const float> view() const { return view_; }
+
+ private:
+  std::unique_ptr<float[]> data_;
+  MatrixView<const float> view_;
+};
+
 /// The exact solution h = (H_i / b_i)^-1 e_i of an item with few users, where b is constant. With Y the rows
 /// of X that have C_ui != 0, and c their a_u C_ui,
 ///
 ///     h = A^-1 e_i - (Y A^-1)' K^-1 Y A^-1 e_i,   K = diag(1 / c) + Y A^-1 Y',
 ///
-/// all of it sums of entries of T = X A^-1 (m x n), which is held while this lives.
+/// all of it sums of entries of T = X A^-1.
 class Woodbury {
  public:
-  /// Makes T: 2 nnz n operations.
-  Woodbury(const ColumnProblem& problem, MatrixView<const float> A_inverse, Backend& backend);
+  /// All must outlive it.
+  Woodbury(const ColumnProblem& problem, MatrixView<const float> A_inverse, MatrixView<const float> T)
+      : problem_(problem), A_inverse_(A_inverse), T_(T) {}
 
   /// Calls take(k, h) for every items[k], from several threads; h is empty where K is singular. About
   /// |S| n + |S|^2 mean|N_u| + |S|^3 / 3 operations an item.
   void solve(std::span<const std::int32_t> items, const Execution& execution,
              const std::function<void(std::int64_t k, std::span<const float> h)>& take) const;
 
-  /// Bytes of T.
-  static std::uint64_t memory(const ColumnProblem& problem);
   /// What an item costs, in units of one operation of a matrix product.
   static double operations(const ColumnProblem& problem, std::int32_t item);
 
@@ -37,7 +48,6 @@ class Woodbury {
 
   const ColumnProblem& problem_;
   MatrixView<const float> A_inverse_;
-  std::unique_ptr<float[]> T_data_;
   MatrixView<const float> T_;
 };
 

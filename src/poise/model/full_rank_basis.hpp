@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/linalg/matrix.hpp"
+#include "poise/solver/column_problem.hpp"
+#include "poise/solver/woodbury.hpp"
+
+namespace poise {
+
+/// What fits with one a, b_bar and Lambda have in common, whatever C is: A^-1 in the precision that was
+/// needed, and T. Empty until a fit fills it; a fit with another A starts it anew.
+class FullRankBasis {
+ public:
+  template <class T>
+  struct Inverse {
+    Matrix<T> matrix;
+    std::optional<SpdInverse> outcome;
+  };
+
+  /// Empties it unless it is that of this problem.
+  void prepare_for(const ColumnProblem& problem);
+
+  template <class T>
+  Inverse<T>& inverse() {
+    if constexpr (std::is_same_v<T, float>) {
+      return single_;
+    } else {
+      return wide_;
+    }
+  }
+  std::unique_ptr<ScoresOfInverse>& T() { return T_; }
+
+ private:
+  const std::int32_t* X_ = nullptr;
+  std::vector<float> a_;
+  std::vector<double> diagonal_;  ///< of Lambda / b_bar
+  Inverse<float> single_;
+  Inverse<double> wide_;
+  std::unique_ptr<ScoresOfInverse> T_;
+};
+
+}  // namespace poise
