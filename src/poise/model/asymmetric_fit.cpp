@@ -17,8 +17,6 @@
 namespace poise {
 namespace {
 
-/// A round that lowers the objective by less than this part of it is the last.
-constexpr double least_decrease = 1e-6;
 /// Inner solves leave at most this part of what the round before gained; the first round's leave this part of
 /// the explained weight.
 constexpr double inner_share = 0.1;
@@ -65,10 +63,11 @@ double inner(const Matrix<float>& A, const Matrix<float>& B) {
 class Fit {
  public:
   Fit(const AsymmetricProblem& problem, const AsymmetricOptions& options, const Spectrum& spectrum,
-      Backend& backend, const Execution& execution)
+      LeftFactorCache& cache, Backend& backend, const Execution& execution)
       : problem_(problem),
         options_(options),
         spectrum_(spectrum),
+        cache_(cache),
         backend_(backend),
         execution_(execution),
         watch_(result_.seconds) {}
@@ -113,9 +112,8 @@ class Fit {
       return;
     }
     const std::uint64_t used = asymmetric_memory(problem_.X, options_.rank);
-    left_ =
-        make_left_factor(problem_.X, *problem_.W, options_.regularizer, options_.lambda, spectrum_,
-                         options_.memory_limit - std::min(used, options_.memory_limit), backend_, execution_);
+    left_ = &cache_.get(problem_.X, *problem_.W, options_.regularizer, options_.lambda, spectrum_,
+                        options_.memory_limit - std::min(used, options_.memory_limit), backend_, execution_);
     watch_.book("items x items");
     Progress progress(execution_.observer, "training", options_.rounds, "rounds");
     excess_ = first_tolerance * std::max(explained(), 1e-3 * problem_.W->observed);
@@ -152,9 +150,9 @@ class Fit {
     watch_.book("acceleration");
     record(number, iterations);
     const double gained = before - objective_;
-    const bool small = gained <= least_decrease * std::abs(objective_);
-    const double finest = inner_share * least_decrease * objective_;
-    result_.converged = small && (result_.converged || target <= least_decrease * objective_);
+    const bool small = gained <= options_.least_decrease * std::abs(objective_);
+    const double finest = inner_share * options_.least_decrease * objective_;
+    result_.converged = small && (result_.converged || target <= options_.least_decrease * objective_);
     excess_ = small ? finest : std::clamp(inner_share * gained, finest, std::max(finest, excess_));
   }
 
@@ -164,7 +162,7 @@ class Fit {
     const RowsSolved rows =
         solve_V(problem_, next, std::clamp(tolerance, 1e-12, first_tolerance), backend_, execution_);
     watch_.book("V");
-    const PcgOutcome outcome = solve_U(problem_, left_, next, target, backend_, execution_);
+    const PcgOutcome outcome = solve_U(problem_, *left_, next, target, backend_, execution_);
     watch_.book("U");
     balance(next);
     align(next);
@@ -273,11 +271,15 @@ class Fit {
     complete(problem_, point_, backend_);
     result_.objective = asymmetric_objective(problem_, point_, backend_, execution_);
     const bool sparse_residual = problem_.data_metric() || options_.lambda == 0;
-    if (closed_form() && !sparse_residual) left_ = left_factor_of(spectrum_);
+    LeftFactor top;
+    if (closed_form() && !sparse_residual) {
+      top = left_factor_of(spectrum_);
+      left_ = &top;
+    }
     const double of_V = V_excess(problem_, point_, backend_, execution_);
     const double of_U = closed_form() && sparse_residual
                             ? unweighted_U_excess(problem_, point_, backend_)
-                            : U_excess(problem_, left_, point_, backend_, execution_);
+                            : U_excess(problem_, *left_, point_, backend_, execution_);
     result_.certificate.absolute = std::max(of_U, of_V);
     const double explained = problem_.W->observed - result_.objective;
     result_.certificate.relative = explained > 0 ? result_.certificate.absolute / explained : 0;
@@ -290,11 +292,13 @@ class Fit {
   const AsymmetricProblem& problem_;
   const AsymmetricOptions& options_;
   const Spectrum& spectrum_;
+  LeftFactorCache& cache_;
   Backend& backend_;
   const Execution& execution_;
   LowRankFit result_;
   Stopwatch watch_;
-  LeftFactor left_;
+  LeftFactor none_;
+  const LeftFactor* left_ = &none_;
   AsymmetricPoint point_;
   AsymmetricPoint step_;      ///< the last direction, with its Z
   AsymmetricPoint gradient_;  ///< the last round's change
@@ -326,7 +330,8 @@ std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank) {
 }
 
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
-                          const Spectrum& spectrum, Backend& backend, const Execution& execution) {
+                          const Spectrum& spectrum, Backend& backend, const Execution& execution,
+                          LeftFactorCache* cache) {
   validate(options);
   assert(spectrum.pairs() >= std::min(options.rank, X.cols));
   if (const std::uint64_t needed = asymmetric_memory(X, std::min(options.rank, X.cols));
@@ -337,7 +342,8 @@ LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& 
   }
   const AsymmetricProblem problem =
       make_asymmetric_problem(X, W, options.regularizer, options.lambda, execution);
-  return Fit(problem, options, spectrum, backend, execution).run();
+  LeftFactorCache own;
+  return Fit(problem, options, spectrum, cache != nullptr ? *cache : own, backend, execution).run();
 }
 
 }  // namespace poise

@@ -6,6 +6,7 @@
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/model/closed_form.hpp"
+#include "poise/model/left_factor.hpp"
 #include "poise/model/low_rank.hpp"
 #include "poise/model/spectrum.hpp"
 #include "poise/weighting/weights.hpp"
@@ -30,8 +31,10 @@ void validate(const AsymmetricOptions& options);
 /// when it does not fit the memory limit.
 ///
 /// A round costs some 30 nnz d operations on entries, 2 n^2 d a U iteration (by the inverse) and 10 m d^2.
+/// A `cache` keeps the items x items part for fits that differ in C alone, and changes no bit.
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
-                          const Spectrum& spectrum, Backend& backend, const Execution& execution);
+                          const Spectrum& spectrum, Backend& backend, const Execution& execution,
+                          LeftFactorCache* cache = nullptr);
 
 /// Bytes beyond X and the spectrum that the rounds need, without the items x items part.
 std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank);

@@ -194,8 +194,7 @@ class Fit {
   /// Items whose K turns out singular move to the iterated ones.
   void solve_by_woodbury(const ColumnSolver<float>& solver, Items& direct, Items& iterated) {
     if (direct.empty()) return;
-    if (!basis_.T())
-      basis_.T() = std::make_unique<ScoresOfInverse>(problem_.X, A_inverse_.view(), backend_);
+    if (!basis_.T()) basis_.T() = std::make_unique<ScoresOfInverse>(problem_.X, A_inverse_.view(), backend_);
     const Woodbury woodbury(problem_, A_inverse_.view(), basis_.T()->view());
     watch_.book("woodbury T");
     std::vector<char> failed(direct.size(), 0);

@@ -162,6 +162,26 @@ LeftFactor make_left_factor(CsrView X, const Weights& W, Regularizer regularizer
   return LeftFactorMaker(X, W, regularizer, lambda, backend, execution).make(spectrum, bytes);
 }
 
+const LeftFactor& LeftFactorCache::get(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
+                                       const Spectrum& spectrum, std::uint64_t bytes, Backend& backend,
+                                       const Execution& execution) {
+  // Routes ask for at most six of them.
+  const auto matrix = std::max<std::uint64_t>(1, 4 * static_cast<std::uint64_t>(X.cols * X.cols));
+  const Key key{.X = X.indices.data(),
+                .a = W.a,
+                .b = W.b,
+                .regularizer = regularizer,
+                .lambda = lambda,
+                .matrices = static_cast<std::int64_t>(std::min<std::uint64_t>(6, bytes / matrix)),
+                .pairs = spectrum.pairs()};
+  if (key == key_) return left_;
+  key_ = {};
+  left_ = {};
+  left_ = make_left_factor(X, W, regularizer, lambda, spectrum, bytes, backend, execution);
+  key_ = key;
+  return left_;
+}
+
 LeftFactor left_factor_of(const Spectrum& spectrum) {
   LeftFactor left;
   left.Q = spectrum.Q;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
@@ -34,6 +35,29 @@ constexpr double range_cut_off = 1e-8;
 LeftFactor make_left_factor(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
                             const Spectrum& spectrum, std::uint64_t bytes, Backend& backend,
                             const Execution& execution);
+
+/// The left factor of the last problem, for others that differ from it in C alone.
+class LeftFactorCache {
+ public:
+  /// As make_left_factor, whose result stands until the next call.
+  const LeftFactor& get(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
+                        const Spectrum& spectrum, std::uint64_t bytes, Backend& backend,
+                        const Execution& execution);
+
+ private:
+  struct Key {
+    const std::int32_t* X = nullptr;
+    std::vector<float> a;
+    std::vector<float> b;
+    Regularizer regularizer = {};
+    double lambda = 0;
+    std::int64_t matrices = 0;  ///< of items x items in float32 that fit
+    std::int64_t pairs = 0;
+    bool operator==(const Key&) const = default;
+  };
+  Key key_;
+  LeftFactor left_;
+};
 
 /// The pairs at hand, the rest at s = 0: enough to bound the rounding of a closed form.
 LeftFactor left_factor_of(const Spectrum& spectrum);

@@ -19,8 +19,9 @@ enum class Start { closed_form, random };
 struct LowRankOptions {
   std::int64_t rank = 100;
   double lambda = 100;
-  int rounds = 100;         ///< at most
-  double tolerance = 1e-6;  ///< of the final inner solves, relative to the explained weight
+  int rounds = 100;              ///< at most
+  double least_decrease = 1e-6;  ///< a round that lowers the objective by less than this part is the last
+  double tolerance = 1e-6;       ///< of the final inner solves, relative to the explained weight
   Start start = Start::closed_form;
   std::uint64_t seed = 1;  ///< of a random start
   std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();
@@ -45,8 +46,8 @@ struct LowRankFit {
   /// the global optimum, but where C = 0 and the closed form is that optimum.
   Certificate certificate;
   std::int64_t rounds = 0;
-  std::int64_t iterations = 0;       ///< the most that an inner solve took
-  bool converged = false;            ///< whether the last round lowered the objective by less than 1e-6
+  std::int64_t iterations = 0;  ///< the most that an inner solve took
+  bool converged = false;  ///< whether the last round lowered the objective by less than `least_decrease`
   std::int64_t live_directions = 0;  ///< of the `rank`, those whose factors are not zero
   std::vector<LowRankRound> trace;
   std::map<std::string, double> seconds;  ///< by phase

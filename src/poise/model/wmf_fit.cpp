@@ -19,8 +19,6 @@
 namespace poise {
 namespace {
 
-/// A round that lowers the objective by less than this share ends the fit.
-constexpr double least_progress = 1e-6;
 /// An inner solve may leave that share of what the last round gained, and never more than `loosest`.
 constexpr double inner_share = 0.1;
 constexpr double loosest = 1e-2;
@@ -132,7 +130,7 @@ class WmfSolver {
           {.round = round, .objective = objective_, .iterations = iterations_, .seconds = clock.seconds()});
       progress.advance(1);
       const double gained = (round == 1 ? start_objective_ : previous) - objective_;
-      if (gained < least_progress * std::abs(objective_)) {
+      if (gained < options_.least_decrease * std::abs(objective_)) {
         fit.converged = true;
         if (tolerance <= options_.tolerance) break;
         fit.converged = false;
@@ -277,18 +275,6 @@ Matrix<float> random_factors(std::int64_t rows, std::int64_t rank, std::uint64_t
   return factors;
 }
 
-void validate(const WmfOptions& options) {
-  if (options.rank < 1) fail(ErrorKind::usage, "--rank {} is out of range: at least 1", options.rank);
-  if (!(options.lambda >= 0) || !std::isfinite(options.lambda))
-    fail(ErrorKind::usage, "--lambda {} is out of range: at least 0", options.lambda);
-  if (!std::isfinite(options.lambda_exponent))
-    fail(ErrorKind::usage, "--lambda-exponent {} is not a number", options.lambda_exponent);
-  if (!(options.alpha > 0)) fail(ErrorKind::usage, "--alpha {} is out of range: above 0", options.alpha);
-  if (options.rounds < 0) fail(ErrorKind::usage, "--rounds {} is out of range: at least 0", options.rounds);
-  if (!(options.tolerance > 0))
-    fail(ErrorKind::usage, "--tolerance {} is out of range: above 0", options.tolerance);
-}
-
 /// The columns that are not 0, in the given order; zero columns fill up to the rank.
 Matrix<float> with_columns(const Matrix<float>& factors, const std::vector<std::int64_t>& columns,
                            std::int64_t rank) {
@@ -322,6 +308,18 @@ std::vector<std::int64_t> live_columns(const Matrix<float>& U, const Matrix<floa
 }
 
 }  // namespace
+
+void validate(const WmfOptions& options) {
+  if (options.rank < 1) fail(ErrorKind::usage, "--rank {} is out of range: at least 1", options.rank);
+  if (!(options.lambda >= 0) || !std::isfinite(options.lambda))
+    fail(ErrorKind::usage, "--lambda {} is out of range: at least 0", options.lambda);
+  if (!std::isfinite(options.lambda_exponent))
+    fail(ErrorKind::usage, "--lambda-exponent {} is not a number", options.lambda_exponent);
+  if (!(options.alpha > 0)) fail(ErrorKind::usage, "--alpha {} is out of range: above 0", options.alpha);
+  if (options.rounds < 0) fail(ErrorKind::usage, "--rounds {} is out of range: at least 0", options.rounds);
+  if (!(options.tolerance > 0))
+    fail(ErrorKind::usage, "--tolerance {} is out of range: above 0", options.tolerance);
+}
 
 LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const Spectrum& spectrum,
                    Backend& backend, const Execution& execution) {

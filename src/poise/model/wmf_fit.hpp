@@ -19,6 +19,9 @@ struct WmfOptions : LowRankOptions {
   [[nodiscard]] WmfLambda regularization() const { return {lambda, lambda_exponent, alpha}; }
 };
 
+/// Throws Error{usage} for options out of range.
+void validate(const WmfOptions& options);
+
 /// Weighted matrix factorization (the paper's model 2),
 ///
 ///     min_{U,V} || sqrt(W) o (X - U V') ||^2 + sum_u lambda_u ||u||^2 + sum_i lambda_i ||v||^2,

@@ -8,18 +8,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "poise/evaluate/estimates.hpp"
+#include "poise/search/grid.hpp"
 #include "poise/solver/certificate.hpp"
 
 namespace poise {
-
-/// A mean over users; no standard error where there is none (coverage, a single user).
-struct Estimate {
-  double mean = 0;
-  std::optional<double> standard_error;
-};
-
-/// By name ("recall@20"), in the order in which they were asked for.
-using Estimates = std::vector<std::pair<std::string, Estimate>>;
 
 /// What is studied. The keys are the first column of the paper's tables, written as "family/regularizer":
 /// "awmf/weight-decay" (the paper's model 1), "wmf" (2), "awmf/dropout" (3), "awmf/data-weight-decay" (4),
@@ -32,9 +25,6 @@ struct StudyModel {
 
   bool operator==(const StudyModel&) const = default;
 };
-
-/// unweighted: alpha = 1. weighted: alpha > 1. down_weighted: alpha < 1, a row of its own where it is best.
-enum class RowKind { unweighted, weighted, down_weighted };
 
 /// One trained point of a search.
 struct StudyPoint {
@@ -124,9 +114,10 @@ struct StudyData {
   std::string paper_data;  ///< "ml-20m", "netflix", "msd" where the paper's figures stand beside; else empty
 };
 
-/// A plain sentence for a rank (none: full rank) of a data set.
+/// A plain sentence for a rank (none: full rank) of a data set, or, `overall`, for all of it.
 struct StudyConclusion {
   std::string data;
+  bool overall = false;
   std::optional<std::int64_t> rank;
   std::string sentence;
 };

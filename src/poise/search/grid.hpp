@@ -1,0 +1,62 @@
+#pragma once
+
+#include <compare>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace poise {
+
+/// unweighted: W = 1. weighted: alpha > 1, or a scheme whose weights vary. down_weighted: a constant
+/// alpha < 1.
+enum class RowKind { unweighted, weighted, down_weighted };
+
+/// A point of a search: one of the settings (rank, dropout, ...), a lambda and an alpha.
+struct GridPoint {
+  std::size_t setting = 0;
+  double lambda = 0;
+  double alpha = 0;
+  auto operator<=>(const GridPoint&) const = default;
+};
+
+struct Grid {
+  std::size_t settings = 1;
+  std::vector<double> lambda;  ///< ascending
+  std::vector<double> alpha;   ///< ascending
+  bool expand = true;
+  int refine = 0;  ///< how often the spacing around an optimum is halved
+};
+
+/// What a search asks: to make the scores of points known (in any order, as their scores depend on nothing
+/// but themselves), and for one of them.
+struct Surface {
+  std::function<void(std::span<const GridPoint>)> measure;
+  std::function<double(const GridPoint&)> score;
+  std::function<RowKind(const GridPoint&)> kind;
+};
+
+/// The best point of one kind; ties go to the first in the order of GridPoint.
+struct Best {
+  GridPoint point;
+  double score = 0;
+};
+
+struct Explored {
+  std::vector<GridPoint> points;  ///< all that were measured, ascending
+  std::optional<Best> unweighted;
+  std::optional<Best> weighted;
+  std::optional<Best> down_weighted;
+};
+
+/// The search of math.md section 5, for every kind by itself. First the grid. Where the best lies on an edge
+/// the grid goes on there, with all alphas (or lambdas) of the kind at the best's setting: lambda both ways
+/// by the grid's own factor at that edge, alpha upward by doubling; until the best improves by less than
+/// 1e-5, at most 4 steps an edge; an axis with one value stays. Then refinement, `refine` times: lambda and
+/// then alpha at the geometric means of the best and its neighbours, three digits.
+Explored explore(const Grid& grid, const Surface& surface);
+
+/// The points of the grid itself that explore() starts with.
+std::vector<GridPoint> grid_points(const Grid& grid);
+
+}  // namespace poise

@@ -1,0 +1,158 @@
+#include "poise/search/journal.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+namespace {
+
+using Json = Journal::Json;
+
+std::string checksum_of(const Json& line) {
+  const std::string text = line.dump();
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+}
+
+std::string line_of(Json line) {
+  line["checksum"] = checksum_of(line);
+  return line.dump() + "\n";
+}
+
+/// The line without its checksum; nothing when it is no whole line of a journal.
+std::optional<Json> parse(std::string_view text) {
+  Json line = Json::parse(text, nullptr, false);
+  if (!line.is_object() || !line.contains("checksum")) return {};
+  const Json checksum = line["checksum"];
+  line.erase("checksum");
+  if (checksum != checksum_of(line)) return {};
+  return line;
+}
+
+std::string read_all(int descriptor, const std::filesystem::path& path) {
+  std::string text;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(ErrorKind::input, "cannot read {}: {}", path.string(), std::strerror(errno));
+    if (got == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+[[noreturn]] void refuse_other(const std::filesystem::path& path, const Json& there, const Json& here) {
+  for (const auto& [key, value] : here.items()) {
+    const Json other = there.contains(key) ? there[key] : Json();
+    if (other != value)
+      fail(ErrorKind::input,
+           "{} was begun with {} {} and this run has {}; give another --journal or remove it", path.string(),
+           key, other.dump(), value.dump());
+  }
+  fail(ErrorKind::input, "{} was begun by another kind of run; give another --journal or remove it",
+       path.string());
+}
+
+}  // namespace
+
+Journal::Journal(std::filesystem::path path, const Json& header) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0)
+    fail(ErrorKind::resources, "cannot open the journal {}: {}", path_.string(), std::strerror(errno));
+  try {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
+      fail(ErrorKind::resources,
+           "the journal {} is in use by another run; wait for it or give another --journal", path_.string());
+    read(header);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+Journal::~Journal() { ::close(descriptor_); }
+
+void Journal::read(const Json& header) {
+  const std::string text = read_all(descriptor_, path_);
+  std::size_t good = 0;
+  std::int64_t number = 0;
+  while (good < text.size()) {
+    const std::size_t end = text.find('\n', good);
+    const std::optional<Json> line =
+        end == std::string::npos ? std::nullopt : parse(std::string_view(text).substr(good, end - good));
+    ++number;
+    if (!line) {
+      // Only the last line may be torn, and nothing that could be a line may follow it.
+      if (end != std::string::npos && text.find('\n', end + 1) != std::string::npos)
+        fail(ErrorKind::input,
+             "{}, line {}: this is not a line of a journal; remove the file or give another --journal",
+             path_.string(), number);
+      break;
+    }
+    if (number == 1) {
+      if (*line != header) refuse_other(path_, *line, header);
+    } else {
+      if (!line->contains("key") || !(*line)["key"].is_string() || !line->contains("value"))
+        fail(ErrorKind::input, "{}, line {}: this is not an entry of a journal", path_.string(), number);
+      entries_[(*line)["key"].get<std::string>()] = (*line)["value"];
+    }
+    good = end + 1;
+  }
+  // Nothing is cut off but what a journal's first line could have begun with.
+  if (good == 0 && !line_of(header).starts_with(text))
+    fail(ErrorKind::input, "{} is not a journal; give another --journal", path_.string());
+  if (::ftruncate(descriptor_, static_cast<off_t>(good)) != 0 ||
+      ::lseek(descriptor_, static_cast<off_t>(good), SEEK_SET) < 0)
+    fail(ErrorKind::resources, "cannot write to {}: {}", path_.string(), std::strerror(errno));
+  if (good == 0) {
+    write_line(header);
+    // The name of a new file is as durable as its folder.
+    const std::filesystem::path parent = path_.parent_path();
+    const int folder = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+      ::fsync(folder);
+      ::close(folder);
+    }
+  }
+}
+
+const Json* Journal::find(const std::string& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+void Journal::append(const std::string& key, const Json& value) {
+  write_line({{"key", key}, {"value", value}});
+  // What a later run will read is what this one goes on with.
+  entries_[key] = Json::parse(value.dump());
+}
+
+void Journal::write_line(const Json& line) {
+  const std::string text = line_of(line);
+  const off_t begin = ::lseek(descriptor_, 0, SEEK_CUR);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t put = ::write(descriptor_, text.data() + done, text.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      const int reason = errno;
+      // Nothing half-written stays, so that the next run need not doubt the file.
+      const bool undone = ::ftruncate(descriptor_, begin) == 0 && ::lseek(descriptor_, begin, SEEK_SET) >= 0;
+      fail(ErrorKind::resources, "cannot write to the journal {}: {}{}", path_.string(),
+           std::strerror(reason), undone ? "" : "; its last line is torn");
+    }
+    done += static_cast<std::size_t>(put);
+  }
+  if (::fsync(descriptor_) != 0)
+    fail(ErrorKind::resources, "cannot make the journal {} durable: {}", path_.string(),
+         std::strerror(errno));
+}
+
+}  // namespace poise

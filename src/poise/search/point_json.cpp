@@ -1,0 +1,86 @@
+#include "poise/search/point_json.hpp"
+
+#include <limits>
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// What is not finite is written as null.
+double number(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
+}  // namespace
+
+Json to_json(const Estimates& estimates) {
+  Json json = Json::object();
+  for (const auto& [metric, estimate] : estimates) {
+    json[metric] = {{"mean", estimate.mean},
+                    {"stderr", estimate.standard_error ? Json(*estimate.standard_error) : Json()}};
+  }
+  return json;
+}
+
+Estimates estimates_from_json(const Json& json) {
+  Estimates estimates;
+  for (const auto& [metric, estimate] : json.items()) {
+    Estimate one{.mean = estimate.at("mean").get<double>(), .standard_error = {}};
+    if (!estimate.at("stderr").is_null()) one.standard_error = estimate.at("stderr").get<double>();
+    estimates.emplace_back(metric, one);
+  }
+  return estimates;
+}
+
+Json to_json(const Certificate& certificate, bool full_rank) {
+  Json json = {{"absolute", certificate.absolute}, {"relative", certificate.relative}};
+  if (full_rank) json["worst_column"] = certificate.worst_column;
+  json["sampled"] = certificate.sampled;
+  return json;
+}
+
+Certificate certificate_from_json(const Json& json) {
+  Certificate certificate;
+  certificate.absolute = number(json.at("absolute"));
+  certificate.relative = number(json.at("relative"));
+  if (json.contains("worst_column")) certificate.worst_column = number(json["worst_column"]);
+  certificate.sampled = json.at("sampled").get<bool>();
+  return certificate;
+}
+
+Json to_json(const PointResult& result) {
+  if (!result.failure.empty()) return {{"failure", result.failure}, {"seconds", result.seconds}};
+  return {{"validation", to_json(result.validation)},
+          {"objective", result.objective},
+          {"certificate", to_json(result.certificate, result.parameters.family == Family::full_rank)},
+          {"iterations", result.iterations},
+          {"rounds", result.rounds},
+          {"converged", result.converged},
+          {"seconds", result.seconds}};
+}
+
+PointResult point_from_json(const Json& json, const ModelParameters& parameters) {
+  try {
+    if (json.contains("failure")) {
+      return {.parameters = parameters,
+              .seconds = json.at("seconds").get<double>(),
+              .failure = json.at("failure").get<std::string>()};
+    }
+    return {.parameters = parameters,
+            .validation = estimates_from_json(json.at("validation")),
+            .objective = number(json.at("objective")),
+            .certificate = certificate_from_json(json.at("certificate")),
+            .iterations = json.at("iterations").get<std::int64_t>(),
+            .rounds = json.at("rounds").get<std::int64_t>(),
+            .converged = json.at("converged").get<bool>(),
+            .seconds = json.at("seconds").get<double>()};
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorKind::input, "an entry of the journal cannot be read ({})", error.what());
+  }
+}
+
+}  // namespace poise

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "poise/search/points.hpp"
+
+namespace poise {
+
+nlohmann::ordered_json to_json(const Estimates& estimates);
+Estimates estimates_from_json(const nlohmann::ordered_json& json);
+
+nlohmann::ordered_json to_json(const Certificate& certificate, bool full_rank);
+Certificate certificate_from_json(const nlohmann::ordered_json& json);
+
+/// What a journal keeps of a point; its parameters are its key.
+nlohmann::ordered_json to_json(const PointResult& result);
+/// Error{input} when something is missing.
+PointResult point_from_json(const nlohmann::ordered_json& json, const ModelParameters& parameters);
+
+}  // namespace poise

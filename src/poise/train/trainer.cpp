@@ -1,0 +1,146 @@
+#include "poise/train/trainer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "poise/base/stopwatch.hpp"
+#include "poise/io/spectrum_cache.hpp"
+#include "poise/train/product_rate.hpp"
+
+namespace poise {
+namespace {
+
+/// What both low-rank fits report.
+Trained from(LowRankFit& fit, AnyModel model) {
+  return {.model = std::move(model),
+          .objective = fit.objective,
+          .observed_weight = fit.observed_weight,
+          .certificate = fit.certificate,
+          .iterations = fit.iterations,
+          .rounds = fit.rounds,
+          .converged = fit.converged,
+          .seconds = std::move(fit.seconds),
+          .live_directions = fit.live_directions,
+          .trace = std::move(fit.trace)};
+}
+
+}  // namespace
+
+const Scorer& scorer_of(const AnyModel& model) {
+  return std::visit([](const auto& each) -> const Scorer& { return each; }, model);
+}
+
+Trained Trainer::train(const ModelParameters& parameters) {
+  validate(parameters);
+  switch (parameters.family) {
+    case Family::popularity:
+      return {.model = Popularity::train(data_.dataset.train.view())};
+    case Family::full_rank:
+      return std::move(full_rank(parameters, full_rank_options(parameters, memory_limit_)).front());
+    case Family::awmf:
+      return asymmetric(parameters);
+    case Family::wmf:
+      break;
+  }
+  return wmf(parameters);
+}
+
+std::pair<Trained, Trained> Trainer::train_both_diagonals(const ModelParameters& parameters) {
+  validate(parameters);
+  FullRankOptions options = full_rank_options(parameters, memory_limit_);
+  options.unconstrained = options.zero_diagonal = true;
+  std::vector<Trained> both = full_rank(parameters, options);
+  return {std::move(both[0]), std::move(both[1])};
+}
+
+std::vector<Trained> Trainer::full_rank(const ModelParameters& parameters, const FullRankOptions& options) {
+  const CsrView X = data_.dataset.train.view();
+  const Weights W = make_weights(X, parameters.weighting);
+  const int solutions = static_cast<int>(options.unconstrained) + static_cast<int>(options.zero_diagonal);
+  const bool keep = full_rank_memory(X.rows, X.cols, true, solutions).least <= memory_limit_;
+  if (!keep) basis_ = {};
+  FullRankFit fit = fit_full_rank(X, W, options, backend_, execution_, keep ? &basis_ : nullptr);
+  std::vector<Trained> result;
+  for (FullRankSolution& solution : fit.solutions) {
+    result.push_back({.model = FullRank(std::move(solution.B)),
+                      .objective = solution.objective,
+                      .observed_weight = solution.observed_weight,
+                      .certificate = solution.certificate,
+                      .iterations = fit.iterations,
+                      .converged = solution.converged,
+                      .seconds = fit.seconds,
+                      .condition = fit.condition,
+                      .float64 = fit.float64,
+                      .direct_columns = fit.direct_columns,
+                      .iterated_columns = fit.iterated_columns,
+                      .worst_column = fit.worst_column});
+  }
+  return result;
+}
+
+const Spectrum& Trainer::spectrum(std::int64_t rank) {
+  const CsrView X = data_.dataset.train.view();
+  const std::int64_t step = spectrum_step(rank, X.cols);
+  if (spectrum_rank_ != step) {
+    spectrum_ = {};
+    spectrum_ = cached_spectrum(folder_, data_.checksum, X, rank, backend_, execution_);
+    spectrum_rank_ = step;
+  }
+  return spectrum_;
+}
+
+Trained Trainer::asymmetric(const ModelParameters& parameters) {
+  basis_ = {};
+  const CsrView X = data_.dataset.train.view();
+  const Weights W = make_weights(X, parameters.weighting);
+  std::map<std::string, double> seconds;
+  Stopwatch watch(seconds);
+  const Spectrum& pairs = spectrum(parameters.rank);
+  watch.book("eigenpairs");
+  LowRankFit fit = fit_asymmetric(X, W, asymmetric_options(parameters, memory_limit_), pairs, backend_,
+                                  execution_, &left_);
+  fit.seconds.merge(seconds);
+  Asymmetric model(std::move(fit.U), std::move(fit.V));
+  return from(fit, std::move(model));
+}
+
+Trained Trainer::wmf(const ModelParameters& parameters) {
+  basis_ = {};
+  left_ = {};
+  const CsrView X = data_.dataset.train.view();
+  const Weights W = make_weights(X, parameters.weighting);
+  const WmfOptions options = wmf_options(parameters, memory_limit_);
+  std::map<std::string, double> seconds;
+  Stopwatch watch(seconds);
+  const Spectrum none;
+  const Spectrum& pairs = parameters.start == Start::closed_form ? spectrum(parameters.rank) : none;
+  watch.book("eigenpairs");
+  LowRankFit fit = fit_wmf(X, W, options, pairs, backend_, execution_);
+  fit.seconds.merge(seconds);
+  Wmf model(std::move(fit.V), {.weighting = parameters.weighting,
+                               .lambda = options.regularization(),
+                               .users = X.rows,
+                               .item_users = column_counts(X)});
+  return from(fit, std::move(model));
+}
+
+double Trainer::expected_seconds(const ModelParameters& parameters) {
+  if (parameters.family == Family::popularity) return 0;
+  if (rate_ == 0) rate_ = product_rate(backend_);
+  const CsrView X = data_.dataset.train.view();
+  if (parameters.family == Family::full_rank) {
+    const Weights W = make_weights(X, parameters.weighting);
+    return full_rank_operations(X, W, full_rank_options(parameters, memory_limit_)) / rate_;
+  }
+  // Gathered operations count as ten; inner solves take some three iterations, and a fit some fifteen rounds.
+  const auto d = static_cast<double>(std::min(parameters.rank, X.cols));
+  const auto n = static_cast<double>(X.cols);
+  const bool wmf = parameters.family == Family::wmf;
+  const double entries = (wmf ? 240 : 300) * static_cast<double>(X.entries()) * d;
+  const double dense = 10 * static_cast<double>(X.rows) * d * d + (wmf ? 0 : 6 * n * n * d);
+  const double closed = 40 * static_cast<double>(X.entries()) * d;
+  return (parameters.unweighted() && parameters.lambda_exponent == 0 ? closed : 15 * (entries + dense)) /
+         rate_;
+}
+
+}  // namespace poise

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/data/dataset_file.hpp"
+#include "poise/model/asymmetric.hpp"
+#include "poise/model/full_rank.hpp"
+#include "poise/model/left_factor.hpp"
+#include "poise/model/popularity.hpp"
+#include "poise/model/wmf.hpp"
+#include "poise/train/parameters.hpp"
+
+namespace poise {
+
+using AnyModel = std::variant<Popularity, FullRank, Asymmetric, Wmf>;
+
+const Scorer& scorer_of(const AnyModel& model);
+
+/// A trained model and what is known of it; of popularity, the model alone.
+struct Trained {
+  AnyModel model;
+  double objective = 0;
+  double observed_weight = 0;
+  Certificate certificate = {};
+  std::int64_t iterations = 0;
+  std::int64_t rounds = 0;
+  bool converged = true;
+  std::map<std::string, double> seconds = {};  ///< by phase
+
+  // Of full rank:
+  double condition = 0;
+  bool float64 = false;
+  std::int64_t direct_columns = 0;
+  std::int64_t iterated_columns = 0;
+  std::vector<double> worst_column = {};  ///< see FullRankFit
+
+  // Of low rank:
+  std::int64_t live_directions = 0;
+  std::vector<LowRankRound> trace = {};
+};
+
+/// Trains models on one data set and keeps between them what they have in common: the eigenpairs of each rank
+/// (beside the data too), the inverse and T of the last Lambda of full rank, the items x items part of the
+/// last asymmetric problem. What is kept changes the cost of a model and no bit of it.
+class Trainer {
+ public:
+  /// `folder` is where the data lie, and the eigenpairs beside them. All must outlive it.
+  Trainer(const LoadedDataset& data, std::filesystem::path folder, std::uint64_t memory_limit,
+          Backend& backend, Execution execution)
+      : data_(data),
+        folder_(std::move(folder)),
+        memory_limit_(memory_limit),
+        backend_(backend),
+        execution_(execution) {}
+
+  Trained train(const ModelParameters& parameters);
+
+  /// Both full-rank models of one solve, unconstrained and zero diagonal; either is what train() returns for
+  /// it.
+  std::pair<Trained, Trained> train_both_diagonals(const ModelParameters& parameters);
+
+  /// Seconds that a model may take, from counted operations at the rate of a matrix product.
+  [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
+
+  [[nodiscard]] const LoadedDataset& data() const { return data_; }
+
+ private:
+  std::vector<Trained> full_rank(const ModelParameters& parameters, const FullRankOptions& options);
+  Trained asymmetric(const ModelParameters& parameters);
+  Trained wmf(const ModelParameters& parameters);
+  const Spectrum& spectrum(std::int64_t rank);
+
+  const LoadedDataset& data_;
+  std::filesystem::path folder_;
+  std::uint64_t memory_limit_;
+  Backend& backend_;
+  Execution execution_;
+  double rate_ = 0;  ///< operations of a matrix product per second
+  FullRankBasis basis_;
+  LeftFactorCache left_;
+  Spectrum spectrum_;
+  std::int64_t spectrum_rank_ = 0;
+};
+
+}  // namespace poise
