@@ -8,7 +8,8 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/data/dataset_file.hpp"
-#include "poise/weighting/weighting.hpp"
+#include "poise/model/full_rank.hpp"
+#include "poise/train/parameters.hpp"
 
 #include "command.hpp"
 
@@ -40,13 +41,8 @@ struct TrainOptions {
 /// Error{usage} when a flag was given that this model has no use for.
 void refuse_other_flags(const TrainOptions& options);
 
-/// The weighting that the flags ask for, checked.
-WeightingOptions weighting_of(const TrainOptions& options);
-/// Its options by flag name, as the model file keeps them.
-std::map<std::string, std::string> weighting_texts(const WeightingOptions& weighting);
-
-/// Operations of a matrix product per second, from a product small enough not to be noticed.
-double product_rate(Backend& backend);
+/// What the flags ask for, checked, with the defaults of those that were not given.
+ModelParameters parameters_of(const TrainOptions& options, const Context& context);
 
 /// Seconds since the start.
 class Stopwatch {
@@ -59,15 +55,22 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Each trains, writes the model and returns the report: the JSON of `poise train`, without the times of
-/// loading.
+/// What `poise train` prints, while it is made: its JSON without times, and its text.
 struct TrainReport {
   Json json;
-  Json seconds;
   std::string text;
 };
-TrainReport train_popularity(const TrainOptions& options, const LoadedDataset& data, const Context& context);
-TrainReport train_full_rank(const TrainOptions& options, const LoadedDataset& data, const Context& context);
-TrainReport train_low_rank(const TrainOptions& options, const LoadedDataset& data, const Context& context);
+
+/// Refuses what cannot fit, and says how long it may take, both before any work.
+void announce_full_rank(const ModelParameters& parameters, CsrView X, Backend& backend,
+                        const Context& context);
+void announce_low_rank(const ModelParameters& parameters, CsrView X, Backend& backend,
+                       const Context& context);
+
+/// The sparse model of the K largest entries a column; the report gains what that costs. What is known of the
+/// whole matrix and the objectives of both bound the sparse one's distance from the minimum.
+FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset& data,
+                  const ModelParameters& parameters, Backend& backend, const Context& context,
+                  TrainReport& report);
 
 }  // namespace poise::app

@@ -40,33 +40,29 @@ void refuse_other_flags(const TrainOptions& options) {
   }
 }
 
-WeightingOptions weighting_of(const TrainOptions& options) {
-  WeightingOptions weighting;
-  if (options.weighting) weighting.scheme = parse_scheme(*options.weighting);
-  weighting.alpha = options.alpha.value_or(weighting.alpha);
-  weighting.epsilon = options.epsilon.value_or(weighting.epsilon);
-  weighting.gamma = options.gamma.value_or(weighting.gamma);
-  weighting.clip = options.clip.value_or(weighting.clip);
-  validate(weighting);
-  return weighting;
-}
-
-std::map<std::string, std::string> weighting_texts(const WeightingOptions& weighting) {
-  return {{"weighting", std::string(scheme_name(weighting.scheme))},
-          {"alpha", fmt::format("{}", weighting.alpha)},
-          {"epsilon", fmt::format("{}", weighting.epsilon)},
-          {"gamma", fmt::format("{}", weighting.gamma)},
-          {"clip", fmt::format("{}", weighting.clip)}};
-}
-
-double product_rate(Backend& backend) {
-  constexpr std::int64_t size = 1024;
-  const Matrix<float> a(size, size, 1.0F);
-  Matrix<float> c(size, size);
-  backend.gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
-  const Stopwatch watch;
-  backend.gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
-  return 2.0 * size * size * size / watch.seconds();
+ModelParameters parameters_of(const TrainOptions& options, const Context& context) {
+  ModelParameters parameters;
+  parameters.family = parse_family(options.model);
+  const auto take = [](auto& to, const auto& from) {
+    if (from) to = *from;
+  };
+  take(parameters.lambda, options.lambda);
+  take(parameters.dropout, options.dropout);
+  take(parameters.rank, options.rank);
+  take(parameters.lambda_exponent, options.lambda_exponent);
+  take(parameters.rounds, options.rounds);
+  take(parameters.tolerance, options.tolerance);
+  take(parameters.weighting.alpha, options.alpha);
+  take(parameters.weighting.epsilon, options.epsilon);
+  take(parameters.weighting.gamma, options.gamma);
+  take(parameters.weighting.clip, options.clip);
+  parameters.zero_diagonal = options.zero_diagonal;
+  parameters.seed = context.seed;
+  if (options.weighting) parameters.weighting.scheme = parse_scheme(*options.weighting);
+  if (options.regularizer) parameters.regularizer = parse_regularizer(*options.regularizer);
+  if (options.start == "random") parameters.start = Start::random;
+  validate(parameters);
+  return parameters;
 }
 
 }  // namespace poise::app

@@ -66,7 +66,7 @@ std::string Points::key(const ModelParameters& parameters) const {
   return Journal::Json({{"data", trainer_.data().checksum}, {"point", option_texts(parameters)}}).dump();
 }
 
-bool Points::find(const ModelParameters& parameters) {
+bool Points::known(const ModelParameters& parameters) {
   const std::string name = key(parameters);
   if (results_.contains(name)) return true;
   const Journal::Json* const entry = journal_ == nullptr ? nullptr : journal_->find(name);
@@ -114,27 +114,27 @@ void Points::train(const ModelParameters& point, bool both_diagonals) {
     const double half = seconds() / 2;
     for (const bool zero : {false, true}) {
       const ModelParameters one = with_diagonal(point, zero);
-      if (!find(one)) add(one, zero ? zero_diagonal : unconstrained, half);
+      if (!known(one)) add(one, zero ? zero_diagonal : unconstrained, half);
     }
   } catch (const Error& error) {
     // One end of a grid may be out of reach; the search goes on without it.
     if (error.kind() != ErrorKind::numerical) throw;
     for (const bool zero : {false, true}) {
       const ModelParameters one = both ? with_diagonal(point, zero) : point;
-      if (!find(one)) keep({.parameters = one, .seconds = seconds(), .failure = error.what()});
+      if (!known(one)) keep({.parameters = one, .seconds = seconds(), .failure = error.what()});
     }
   }
 }
 
 void Points::measure(std::vector<ModelParameters> points, bool both_diagonals) {
-  std::erase_if(points, [&](const ModelParameters& point) { return find(point); });
+  std::erase_if(points, [&](const ModelParameters& point) { return known(point); });
   std::ranges::stable_sort(points, {}, sharing_order);
   double left = expected_seconds(points);
   for (std::size_t k = 0; k < points.size(); ++k) {
     const ModelParameters& point = points[k];
     const double expected = trainer_.expected_seconds(point);
     left -= expected;
-    if (find(point)) continue;
+    if (known(point)) continue;
     if (until_ && Clock::now() >= *until_)
       throw TimeIsUp{{points.begin() + static_cast<std::ptrdiff_t>(k), points.end()}};
     const auto begin = Clock::now();
@@ -145,6 +145,11 @@ void Points::measure(std::vector<ModelParameters> points, bool both_diagonals) {
       watcher_.trained(at(point), points.size() - k - 1,
                        std::max(0.0, left) * taken_ / std::max(expected_, 1e-9));
   }
+}
+
+const PointResult* Points::find(const ModelParameters& parameters) const {
+  const auto found = results_.find(key(parameters));
+  return found == results_.end() ? nullptr : &found->second;
 }
 
 const PointResult& Points::at(const ModelParameters& parameters) const {

@@ -67,6 +67,8 @@ class Points {
   /// Trains those that are not known, in the order that shares most; with `both_diagonals` full-rank points
   /// bring their other diagonal along.
   void measure(std::vector<ModelParameters> points, bool both_diagonals);
+  /// Null where it was neither trained nor read.
+  [[nodiscard]] const PointResult* find(const ModelParameters& parameters) const;
   /// A measured point.
   [[nodiscard]] const PointResult& at(const ModelParameters& parameters) const;
 
@@ -78,7 +80,8 @@ class Points {
   [[nodiscard]] std::string key(const ModelParameters& parameters) const;
 
  private:
-  bool find(const ModelParameters& parameters);
+  /// Whether it is known, be it from the journal.
+  bool known(const ModelParameters& parameters);
   void train(const ModelParameters& point, bool both_diagonals);
   void add(const ModelParameters& parameters, const Trained& trained, double seconds);
   void keep(PointResult result);

@@ -57,7 +57,8 @@ std::vector<Trained> Trainer::full_rank(const ModelParameters& parameters, const
   const CsrView X = data_.dataset.train.view();
   const Weights W = make_weights(X, parameters.weighting);
   const int solutions = static_cast<int>(options.unconstrained) + static_cast<int>(options.zero_diagonal);
-  const bool keep = full_rank_memory(X.rows, X.cols, true, solutions).least <= memory_limit_;
+  const bool keep =
+      keep_ == Keep::shared_parts && full_rank_memory(X.rows, X.cols, true, solutions).least <= memory_limit_;
   if (!keep) basis_ = {};
   FullRankFit fit = fit_full_rank(X, W, options, backend_, execution_, keep ? &basis_ : nullptr);
   std::vector<Trained> result;

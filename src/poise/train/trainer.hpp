@@ -47,16 +47,21 @@ struct Trained {
   std::vector<LowRankRound> trace = {};
 };
 
-/// Trains models on one data set and keeps between them what they have in common: the eigenpairs of each rank
-/// (beside the data too), the inverse and T of the last Lambda of full rank, the items x items part of the
-/// last asymmetric problem. What is kept changes the cost of a model and no bit of it.
+/// What a trainer keeps for the models that it trains next.
+enum class Keep { nothing, shared_parts };
+
+/// Trains models on one data set. With Keep::shared_parts it holds on to what they have in common: the
+/// eigenpairs of the last rank (which lie beside the data in any case), the inverse and T of the last Lambda
+/// of full rank, the items x items part of the last asymmetric problem. That changes the cost of a model and
+/// no bit of it.
 class Trainer {
  public:
   /// `folder` is where the data lie, and the eigenpairs beside them. All must outlive it.
-  Trainer(const LoadedDataset& data, std::filesystem::path folder, std::uint64_t memory_limit,
+  Trainer(const LoadedDataset& data, std::filesystem::path folder, Keep keep, std::uint64_t memory_limit,
           Backend& backend, Execution execution)
       : data_(data),
         folder_(std::move(folder)),
+        keep_(keep),
         memory_limit_(memory_limit),
         backend_(backend),
         execution_(execution) {}
@@ -80,6 +85,7 @@ class Trainer {
 
   const LoadedDataset& data_;
   std::filesystem::path folder_;
+  Keep keep_;
   std::uint64_t memory_limit_;
   Backend& backend_;
   Execution execution_;

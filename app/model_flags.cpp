@@ -1,0 +1,63 @@
+#include "model_flags.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "option_values.hpp"
+
+namespace poise::app {
+
+const ModelFlag& model_flag(const std::string& name) {
+  static const std::vector<ModelFlag> flags = {
+      {"--lambda", "L2 regularization", "100", finite_number()},
+      {"--alpha", "Weight of the observed entries; 1 is unweighted", "1", finite_number()},
+      {"--weighting",
+       "constant, none, linear, log, user-oriented, item-oriented, inverse-popularity or column", "constant",
+       CLI::IsMember({"constant", "none", "linear", "log", "user-oriented", "item-oriented",
+                      "inverse-popularity", "column"})},
+      {"--epsilon", "Scale of the values in --weighting log", "1", {}},
+      {"--gamma", "Exponent of --weighting inverse-popularity", "0.5", {}},
+      {"--clip", "Bound on the factors of the oriented and popularity weights", "10", {}},
+      {"--dropout", "Of full-rank: p adds p/(1-p) diag(X'X) to the regularization", "0", {}},
+      {"--rank", "Of awmf and wmf: columns of U and V", "100", whole_number(1, 1'000'000)},
+      {"--regularizer",
+       "Of awmf: weight-decay, lambda (|U|^2 + |V|^2); dropout, lambda |U V'|^2; or data-weight-decay, "
+       "lambda (|X U|^2 + |V|^2)",
+       "weight-decay", CLI::IsMember({"weight-decay", "dropout", "data-weight-decay"})},
+      {"--lambda-exponent", "Of wmf: regularize users and items by their counts to this power", "0",
+       finite_number()},
+      {"--rounds", "Of awmf and wmf: most alternating rounds", "100", whole_number(0, 1'000'000)},
+      {"--start", "Of awmf and wmf: begin at closed-form, the unweighted optimum, or random", "closed-form",
+       CLI::IsMember({"closed-form", "random"})},
+      {"--tolerance", "Bound on certificate.worst_column; of low-rank models, on their final inner solves",
+       "1e-6", positive_number()},
+  };
+  const auto found = std::ranges::find(flags, name, &ModelFlag::name);
+  assert(found != flags.end());
+  return *found;
+}
+
+void add_family(CLI::App& parser, std::string& family, bool popularity) {
+  std::string help =
+      "full-rank (the item-item autoencoder; EASE with --zero-diagonal, EDLAE with --dropout too), awmf (its "
+      "low-rank form, scores x U V') or wmf (matrix factorization)";
+  std::vector<std::string> names = {"full-rank", "awmf", "wmf"};
+  if (popularity) {
+    help += ", or popularity";
+    names.emplace_back("popularity");
+  }
+  parser.add_option("--model", family, help)->required()->check(CLI::IsMember(names));
+}
+
+void add_fixed_flags(CLI::App& parser, TrainOptions& options) {
+  parser.add_flag("--zero-diagonal", options.zero_diagonal, "Of full-rank: an item must not predict itself");
+  add_value(parser, "--epsilon", options.epsilon);
+  add_value(parser, "--gamma", options.gamma);
+  add_value(parser, "--clip", options.clip);
+  add_value(parser, "--tolerance", options.tolerance);
+  add_value(parser, "--regularizer", options.regularizer);
+  add_value(parser, "--rounds", options.rounds);
+  add_value(parser, "--start", options.start);
+}
+
+}  // namespace poise::app

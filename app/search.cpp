@@ -1,0 +1,204 @@
+#include "poise/search/search.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/search/point_json.hpp"
+
+#include "model_flags.hpp"
+#include "output_check.hpp"
+#include "progress.hpp"
+#include "search_options.hpp"
+#include "train.hpp"
+#include "trained_report.hpp"
+
+namespace poise::app {
+
+namespace {
+
+/// The flags of `poise search`: those of a single model, and the axes that take several values.
+struct Options {
+  TrainOptions model;
+  std::vector<double> lambda;
+  std::vector<double> alpha;
+  std::vector<std::int64_t> rank;
+  std::vector<double> dropout;
+  std::vector<double> lambda_exponent;
+  std::vector<std::string> weighting;
+  SearchingOptions searching;
+};
+
+SearchSpace space_of(Options options, const Context& context) {
+  const auto first = [](auto& single, const auto& axis) {
+    if (!axis.empty()) single = axis.front();
+  };
+  first(options.model.lambda, options.lambda);
+  first(options.model.alpha, options.alpha);
+  first(options.model.rank, options.rank);
+  first(options.model.dropout, options.dropout);
+  first(options.model.lambda_exponent, options.lambda_exponent);
+  first(options.model.weighting, options.weighting);
+  refuse_other_flags(options.model);
+  // Whether each alpha goes with each weighting is asked of the points.
+  options.model.alpha.reset();
+  SearchSpace space{.base = parameters_of(options.model, context),
+                    .alpha = options.alpha.empty() ? options.searching.alphas() : options.alpha,
+                    .rank = options.rank,
+                    .dropout = options.dropout,
+                    .lambda_exponent = options.lambda_exponent,
+                    .expand = !options.searching.no_expand,
+                    .refine = options.searching.refine};
+  if (!options.lambda.empty()) space.lambda = options.lambda;
+  for (const std::string& name : options.weighting) space.scheme.push_back(parse_scheme(name));
+  validate(space);
+  return space;
+}
+
+Json best_json(const PointResult& result) {
+  Json json = point_json(result);
+  json.erase("seconds");
+  return json;
+}
+
+/// The chosen model, to convergence, with its figures on both parts.
+Json final_json(const ModelParameters& parameters, const Trained& trained, Points& points,
+                const Context& context, std::string& text) {
+  const Dataset& dataset = points.trainer().data().dataset;
+  Json json = trained_json(parameters, trained);
+  for (const char* const name : {"validation", "test"}) {
+    const std::optional<HeldOut>& part = name == std::string_view("test") ? dataset.test : dataset.validation;
+    if (!part || part->targets.entries() == 0) continue;
+    const Estimates estimates = estimates_of(
+        evaluate(scorer_of(trained.model), dataset.histories(*part), part->targets.view(),
+                 column_counts(dataset.train.view()), points.options().evaluation(), context.execution));
+    json[name] = to_json(estimates);
+    text += fmt::format("  {:<10}", name);
+    for (const auto& [metric, estimate] : estimates)
+      text += fmt::format("  {} {:.4f}", metric, estimate.mean);
+    text += "\n";
+  }
+  return json;
+}
+
+std::string table_of(const SearchResult& result, const Points& points) {
+  const Metric& choice = points.options().choice;
+  std::string text = fmt::format("{:>12} {:>8} {:>10}\n", "lambda", "alpha", to_string(choice));
+  for (const ModelParameters& point : result.points) {
+    const PointResult& measured = points.at(point);
+    text += fmt::format("{:>12} {:>8} {:>10}  {}\n", point.lambda, point.weighting.alpha,
+                        measured.failure.empty() ? fmt::format("{:.4f}", measured.score(choice)) : "-",
+                        point_name(point));
+  }
+  return text;
+}
+
+/// What there is when the time is up: the measured points of the grid, and what is missing.
+void print_unfinished(const TimeIsUp& up, const SearchSpace& space, const Points& points,
+                      const Context& context) {
+  Json json = {{"complete", false}, {"best", nullptr}, {"points", Json::array()}, {"missing", Json::array()}};
+  std::string text =
+      fmt::format("the time limit is reached; missing {} point{}, and what follows from them:\n",
+                  up.missing.size(), up.missing.size() == 1 ? "" : "s");
+  for (const ModelParameters& point : first_points(space)) {
+    const PointResult* const known = points.find(point);
+    if (known != nullptr) json["points"].push_back(point_json(*known));
+  }
+  for (const ModelParameters& point : up.missing) {
+    json["missing"].push_back(option_texts(point));
+    text += "  " + point_name(point) + "\n";
+  }
+  context.print(json, text + "run the same command again to go on\n");
+}
+
+void run(const Options& options, const Context& context) {
+  const SearchSpace space = space_of(options, context);
+  const MeasureOptions measure = options.searching.measure();
+  const auto until = options.searching.until();
+  if (!options.model.out.empty()) check_file_can_be_written(options.model.out);
+  const LoadedDataset data = read_dataset(options.model.data, context.execution);
+  if (!data.dataset.validation || data.dataset.validation->targets.entries() == 0)
+    fail(ErrorKind::input,
+         "{} has no validation part to choose on; prepare it with --split users, or give --validation",
+         options.model.data.string());
+  const std::filesystem::path path =
+      options.searching.journal.empty() ? options.model.data / "search.journal" : options.searching.journal;
+  Journal journal(path, journal_header(measure, context.memory_limit));
+  const std::size_t resumed = journal.size();
+
+  const auto backend = make_backend(BackendKind::cpu, context.execution.threads, context.execution.observer);
+  Trainer trainer(data, options.model.data, Keep::shared_parts, context.memory_limit, *backend,
+                  context.execution);
+  const PointWatcher watcher{.trained = [&](const PointResult& result, std::size_t left, double seconds) {
+    context.say(point_line(result, measure.choice, left, seconds));
+  }};
+  Points points(trainer, measure, &journal, context.execution, watcher, until);
+  const std::vector<ModelParameters> first = first_points(space);
+  context.say(fmt::format("{} points, about {} for all of them; the journal {} has {} already", first.size(),
+                          duration(points.expected_seconds(first)), path.string(), resumed));
+  const auto begin = Points::Clock::now();
+  SearchResult result;
+  try {
+    result = search(points, space);
+  } catch (const TimeIsUp& up) {
+    print_unfinished(up, space, points, context);
+    return;
+  }
+  if (!result.best) fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
+
+  const ModelParameters chosen = to_convergence(*result.best, space);
+  Trained trained = trainer.train(chosen);
+  warn_about(chosen, trained, context);
+  std::string text = table_of(result, points) + fmt::format("best: {}\n", point_name(chosen)) +
+                     trained_text(chosen, trained, data.dataset.train.view());
+  Json best = final_json(chosen, trained, points, context, text);
+  if (!options.model.out.empty()) {
+    save_model(options.model.out, trained.model, option_texts(chosen), data, best);
+    context.say(fmt::format("written to {}", options.model.out.string()));
+  }
+  Json json = {{"complete", true}, {"best", best}};
+  const auto put = [&](const char* name, const std::optional<ModelParameters>& point) {
+    json[name] = point ? best_json(points.at(*point)) : Json();
+  };
+  put("best_unweighted", result.unweighted);
+  put("best_weighted", result.weighted);
+  put("best_down_weighted", result.down_weighted);
+  json["points"] = Json::array();
+  for (const ModelParameters& point : result.points) json["points"].push_back(point_json(points.at(point)));
+  const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
+  json["seconds"] = seconds;
+  context.print(json, text + fmt::format("{} points in {}\n", result.points.size(), duration(seconds)));
+}
+
+}  // namespace
+
+Run setup_search(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  TrainOptions& model = options->model;
+  parser.add_option("DATA", model.data, "Folder that `poise prepare` wrote")->required();
+  add_family(parser, model.model, false);
+  add_axis(parser, "--lambda", options->lambda, "1e-4,1e-2,1,1e2,1e4");
+  add_axis(parser, "--alpha", options->alpha, "those of --grid");
+  add_axis(parser, "--rank", options->rank);
+  add_axis(parser, "--dropout", options->dropout);
+  add_axis(parser, "--lambda-exponent", options->lambda_exponent);
+  add_axis(parser, "--weighting", options->weighting);
+  add_fixed_flags(parser, model);
+  add_searching_options(parser, options->searching);
+  parser.add_option("--journal", options->searching.journal,
+                    "File of finished points, to resume from (default: search.journal in DATA)");
+  parser.add_option("--out", model.out, "Model file to write: the best point, trained to convergence");
+  parser.footer(
+      "Where the best point lies on an edge the grid goes on there. A point is trained once: what the "
+      "journal\n"
+      "has is not trained again, after an interruption or for a larger grid.\n\n"
+      "Examples:\n"
+      "  poise search ml-20m.data --model full-rank --zero-diagonal --refine 3 --out ease.model\n"
+      "  poise search ml-20m.data --model awmf --regularizer dropout --rank 100 --grid extended --time-limit "
+      "2h\n"
+      "  poise search ml-20m.data --model wmf --rank 64,128 --lambda-exponent 0,0.5,1 --alpha 5,10,20");
+  return [options](const Context& context) { run(*options, context); };
+}
+
+}  // namespace poise::app

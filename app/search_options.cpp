@@ -1,0 +1,105 @@
+#include "search_options.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/search/point_json.hpp"
+#include "poise/search/search.hpp"
+
+#include "option_values.hpp"
+#include "progress.hpp"
+
+namespace poise::app {
+
+MeasureOptions SearchingOptions::measure() const {
+  return {.metrics = parse_metrics(metrics),
+          .choice = parse_metric(metric),
+          .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
+}
+
+const std::vector<double>& SearchingOptions::alphas() const {
+  return grid == "extended" ? extended_alphas : paper_alphas;
+}
+
+std::optional<Points::Clock::time_point> SearchingOptions::until() const {
+  if (time_limit.empty()) return {};
+  return Points::Clock::now() + std::chrono::duration_cast<Points::Clock::duration>(
+                                    std::chrono::duration<double>(parse_duration(time_limit)));
+}
+
+void add_searching_options(CLI::App& parser, SearchingOptions& options) {
+  parser
+      .add_option("--grid", options.grid,
+                  "paper (alpha 1,2,5,10,20) or extended (0.2 and 0.5 too: weights below 1 on what was seen)")
+      ->check(CLI::IsMember({"paper", "extended"}))
+      ->capture_default_str();
+  parser.add_option("--metric", options.metric, "What chooses, on the validation part")
+      ->capture_default_str();
+  parser.add_option("--metrics", options.metrics, "What else is measured")->capture_default_str();
+  parser
+      .add_option("--recall-denominator", options.denominator,
+                  "Recall divides by min(R, targets), or by all targets as papers on given splits do")
+      ->check(CLI::IsMember({"min", "targets"}))
+      ->capture_default_str();
+  parser
+      .add_option("--refine", options.refine,
+                  "How often to halve the spacing of lambda and alpha around the best point")
+      ->check(whole_number(0, 20))
+      ->capture_default_str();
+  parser.add_flag("--no-expand", options.no_expand,
+                  "Stay inside the grid, even where the best point lies on its edge");
+  parser.add_option("--time-limit", options.time_limit,
+                    "Begin no point after this time (90s, 30m, 2h, 1d); what is done is kept in the journal");
+}
+
+double parse_duration(std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  const double seconds = unit.empty() || unit == "s"    ? 1
+                         : unit == "m" || unit == "min" ? 60
+                         : unit == "h"                  ? 3600
+                         : unit == "d"                  ? 86400
+                                                        : 0;
+  if (error != std::errc() || seconds == 0 || !std::isfinite(value) || value < 0)
+    fail(ErrorKind::usage, "\"{}\" is not a time: write 90s, 30m, 2h or 1d", text);
+  return value * seconds;
+}
+
+std::string point_name(const ModelParameters& parameters) {
+  std::string name;
+  if (parameters.low_rank()) name += fmt::format("rank {}, ", parameters.rank);
+  name += fmt::format("lambda {}", parameters.lambda);
+  if (parameters.dropout != 0) name += fmt::format(", dropout {}", parameters.dropout);
+  if (parameters.lambda_exponent != 0) name += fmt::format(", exponent {}", parameters.lambda_exponent);
+  if (parameters.weighting.scheme != Scheme::constant)
+    name += fmt::format(", {}", scheme_name(parameters.weighting.scheme));
+  return name + fmt::format(", alpha {}", parameters.weighting.alpha);
+}
+
+std::string point_line(const PointResult& result, const Metric& choice, std::size_t left, double seconds) {
+  std::string line = "  " + point_name(result.parameters) + ": ";
+  line += result.failure.empty() ? fmt::format("{} {:.4f}", to_string(choice), result.score(choice))
+                                 : "no model (" + result.failure + ")";
+  line += fmt::format(" in {}", duration(result.seconds));
+  if (left > 0)
+    line += fmt::format("; {} point{} left, about {}", left, left == 1 ? "" : "s", duration(seconds));
+  return line;
+}
+
+Json point_json(const PointResult& result) {
+  const ModelParameters& parameters = result.parameters;
+  Json json = {{"lambda", parameters.lambda}, {"alpha", parameters.weighting.alpha}};
+  json["weighting"] = scheme_name(parameters.weighting.scheme);
+  if (parameters.low_rank()) json["rank"] = parameters.rank;
+  if (parameters.family == Family::full_rank) json["dropout"] = parameters.dropout;
+  if (parameters.family == Family::wmf) json["lambda_exponent"] = parameters.lambda_exponent;
+  json.update(to_json(result));
+  return json;
+}
+
+}  // namespace poise::app

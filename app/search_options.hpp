@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poise/search/points.hpp"
+
+#include "command.hpp"
+
+namespace poise::app {
+
+/// What `search` and `study` have in common.
+struct SearchingOptions {
+  std::string grid = "paper";
+  std::string metric = "ndcg@100";
+  std::string metrics = "recall@20,recall@50,ndcg@100";
+  std::string denominator = "min";
+  int refine = 0;
+  bool no_expand = false;
+  std::string time_limit;
+  std::filesystem::path journal;
+
+  [[nodiscard]] MeasureOptions measure() const;
+  [[nodiscard]] const std::vector<double>& alphas() const;
+  /// When to stop, counted from now.
+  [[nodiscard]] std::optional<Points::Clock::time_point> until() const;
+};
+void add_searching_options(CLI::App& parser, SearchingOptions& options);
+
+/// Seconds from a time such as 90s, 30m, 2h or 1.5d; Error{usage} when it is none.
+double parse_duration(std::string_view text);
+
+/// One line about a trained point: where it is, its score, how long it took, how much is left.
+std::string point_line(const PointResult& result, const Metric& choice, std::size_t left, double seconds);
+/// "lambda 100, alpha 2", and what else the point has.
+std::string point_name(const ModelParameters& parameters);
+
+/// The keys of a point in `search --json`.
+Json point_json(const PointResult& result);
+
+}  // namespace poise::app

@@ -1,0 +1,105 @@
+#include "trained_report.hpp"
+
+#include <fmt/format.h>
+
+#include "poise/io/model_file.hpp"
+#include "poise/search/point_json.hpp"
+
+namespace poise::app {
+
+Json trained_json(const ModelParameters& parameters, const Trained& trained) {
+  Json json = {{"model", family_name(parameters.family)}};
+  if (parameters.family == Family::popularity) {
+    // A count has no objective, nothing to converge and nothing to certify.
+    for (const char* const key :
+         {"rank", "lambda", "alpha", "weighting", "objective", "observed_weight", "certificate"})
+      json[key] = nullptr;
+    json.update({{"iterations", 0}, {"rounds", 0}, {"converged", true}});
+    return json;
+  }
+  const bool full_rank = parameters.family == Family::full_rank;
+  json["rank"] = full_rank ? Json() : Json(parameters.rank);
+  if (full_rank) json["zero_diagonal"] = parameters.zero_diagonal;
+  if (parameters.family == Family::awmf) json["regularizer"] = regularizer_name(parameters.regularizer);
+  if (parameters.family == Family::wmf) json["lambda_exponent"] = parameters.lambda_exponent;
+  json["lambda"] = parameters.lambda;
+  if (full_rank) json["dropout"] = parameters.dropout;
+  json.update({{"alpha", parameters.weighting.alpha},
+               {"weighting", scheme_name(parameters.weighting.scheme)},
+               {"objective", trained.objective},
+               {"observed_weight", trained.observed_weight},
+               {"certificate", to_json(trained.certificate, full_rank)},
+               {"iterations", trained.iterations},
+               {"rounds", trained.rounds},
+               {"converged", trained.converged}});
+  if (full_rank) {
+    json.update({{"condition", trained.condition},
+                 {"precision", trained.float64 ? "float64" : "float32"},
+                 {"direct_columns", trained.direct_columns},
+                 {"iterated_columns", trained.iterated_columns}});
+  } else {
+    json["live_directions"] = trained.live_directions;
+  }
+  return json;
+}
+
+std::string trained_text(const ModelParameters& parameters, const Trained& trained, CsrView X) {
+  const std::string sizes = fmt::format("over {} users x {} items", grouped(X.rows), grouped(X.cols));
+  const Certificate& certificate = trained.certificate;
+  if (parameters.family == Family::popularity) return fmt::format("popularity {}\n", sizes);
+  if (parameters.family == Family::full_rank) {
+    return fmt::format(
+        "full-rank model {}\n"
+        "  objective  {:.6g} of {:.6g} observed weight, proven within {:.1e} of its minimum ({:.1e} for the "
+        "worst column{})\n"
+        "  solved     {} columns directly, {} in at most {} iterations, {} inverse, condition {:.1e}\n",
+        sizes, trained.objective, trained.observed_weight, certificate.relative, certificate.worst_column,
+        certificate.sampled ? ", of a sample where solved directly" : "", grouped(trained.direct_columns),
+        grouped(trained.iterated_columns), trained.iterations, trained.float64 ? "float64" : "float32",
+        trained.condition);
+  }
+  std::string text = fmt::format(
+      "{} model of rank {} {}\n"
+      "  objective  {:.6g} of {:.6g} observed weight; re-solving either factor alone would gain at most "
+      "{:.1e} of what is explained\n",
+      family_name(parameters.family), parameters.rank, sizes, trained.objective, trained.observed_weight,
+      certificate.relative);
+  if (trained.rounds == 0) {
+    text += "  solved     in closed form, the global optimum\n";
+  } else {
+    text +=
+        fmt::format("  solved     in {} round{}, inner solves of at most {} iteration{}\n", trained.rounds,
+                    trained.rounds == 1 ? "" : "s", trained.iterations, trained.iterations == 1 ? "" : "s");
+  }
+  if (trained.live_directions < parameters.rank)
+    text += fmt::format("  alive      {} of {} directions\n", trained.live_directions, parameters.rank);
+  return text;
+}
+
+void warn_about(const ModelParameters& parameters, const Trained& trained, const Context& context) {
+  if (parameters.low_rank() && trained.live_directions == 0) {
+    context.say(
+        fmt::format("--lambda {} leaves no direction alive: every score is 0, and items rank by their order; "
+                    "lower --lambda",
+                    parameters.lambda));
+  } else if (!trained.converged && parameters.low_rank()) {
+    context.say(
+        fmt::format("the objective still fell after {} rounds; raise --rounds to go on", trained.rounds));
+  } else if (!trained.converged) {
+    context.say(fmt::format("the tolerance {} was not reached; what was reached is in the certificate",
+                            parameters.tolerance));
+  }
+}
+
+void save_model(const std::filesystem::path& path, const AnyModel& model,
+                const std::map<std::string, std::string>& options, const LoadedDataset& data,
+                const Json& report) {
+  const ModelInfo info = {.model = options.at("model"),
+                          .options = options,
+                          .data_checksum = data.checksum,
+                          .report = report.dump(),
+                          .items = data.dataset.items};
+  std::visit([&](const auto& each) { write_model(path, info, each); }, model);
+}
+
+}  // namespace poise::app
