@@ -5,8 +5,9 @@
 set -eu
 
 build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libfmt-dev
-       nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev"
-test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3 python3-numpy python3-pytest zstd clang-format"
+       nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libjs-vega"
+test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3 python3-numpy python3-pytest zstd clang-format
+      chromium"
 fuzz="$build clang libclang-rt-14-dev libomp-dev"
 
 case "${1:-build}" in

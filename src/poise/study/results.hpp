@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Estimate {
 /// By name ("recall@20"), in the order in which they were asked for.
 using Estimates = std::vector<std::pair<std::string, Estimate>>;
 
+/// The estimate of that name; null where there is none.
+const Estimate* find(const Estimates& estimates, std::string_view metric);
+
 /// What is studied. The keys are the first column of the paper's tables, written as "family/regularizer":
 /// "awmf/weight-decay" (the paper's model 1), "wmf" (2), "awmf/dropout" (3), "awmf/data-weight-decay" (4),
 /// "full-rank" (5); beyond the paper "full-rank" with a zero diagonal, "full-rank/dropout" (EDLAE, zero
@@ -35,6 +39,9 @@ struct StudyModel {
 
 /// unweighted: alpha = 1. weighted: alpha > 1. down_weighted: alpha < 1, a row of its own where it is best.
 enum class RowKind { unweighted, weighted, down_weighted };
+
+/// "unweighted", "weighted", "down-weighted".
+std::string_view to_string(RowKind kind);
 
 /// One trained point of a search.
 struct StudyPoint {
@@ -146,10 +153,12 @@ struct StudyResults {
   double seconds = 0;
 };
 
-/// The keys of docs/study.md: "rows", "pairs", "points" and the rest.
+/// The keys of docs/study.md: "rows", "pairs", "points" and the rest. What is not finite becomes null, and so
+/// does what a popularity row does not have; text that is not UTF-8 is mended.
 nlohmann::ordered_json to_json(const StudyResults& results);
 
-/// One line for each row and metric; no times, no paths, so that two runs of one study give the same bytes.
+/// One line for each row and metric, numbers as short as reads back to the same; no times, no paths, so that
+/// two runs of one study give the same bytes.
 std::string to_csv(const StudyResults& results);
 
 }  // namespace poise
