@@ -102,7 +102,7 @@
     const middle = (scale, field) => ({scale, field, band: 0.5});
     return {
       description, config, height: Math.min(220, 26 * alphas.length + 20), autosize: {type: 'fit-x', contains: 'padding'},
-      data: [{name: 'cells', values: cells}, {name: 'chosen', values: chosen}],
+      data: [{name: 'tried', values: cells}, {name: 'kept', values: chosen}],
       scales: [
         {name: 'x', type: 'band', domain: lambdas.map(short), range: 'width', paddingInner: 0.04},
         {name: 'y', type: 'band', domain: alphas.map(short), range: 'height', paddingInner: 0.06},
@@ -115,7 +115,7 @@
       ],
       marks: [
         {
-          name: 'cells', type: 'rect', from: {data: 'cells'},
+          name: 'cells', type: 'rect', from: {data: 'tried'},
           encode: {update: {
             x: {scale: 'x', field: 'lambda'}, y: {scale: 'y', field: 'alpha'}, width: {scale: 'x', band: 1},
             height: {scale: 'y', band: 1}, fill: {value: 'var(--heat)'}, fillOpacity: {scale: 'opacity', field: 'value'},
@@ -123,7 +123,7 @@
           }},
         },
         {
-          name: 'chosen', type: 'symbol', from: {data: 'chosen'},
+          name: 'chosen', type: 'symbol', from: {data: 'kept'},
           encode: {update: {
             x: middle('x', 'lambda'), y: middle('y', 'alpha'), size: {value: 90}, shape: {scale: 'shape', field: 'kind'},
             fill: {scale: 'colour', field: 'kind'}, stroke: {value: 'var(--paper)'}, strokeWidth: {value: 2},
