@@ -60,6 +60,13 @@ TEST(Findings, PopularityNeedsTheCorrectedP) {
   EXPECT_EQ(popularity_finding(results), "No row beats popularity");
 }
 
+TEST(Findings, TheMostAccurateRowIsNamed) {
+  const StudyResults results = test::sample_study();
+  EXPECT_EQ(best_finding(results, "films"),
+            "Most accurate: Full rank, dropout, zero diagonal (EDLAE), unweighted, nDCG@100 0.441");
+  EXPECT_EQ(best_finding(results, "no such data"), "");
+}
+
 TEST(Findings, CertificatesTellOfRowsThatDidNotConverge) {
   EXPECT_EQ(certificate_finding(test::sample_study()),
             "Every row is certified to 2.5e-7 of its explained weight; 4 of 46 rows did not converge");

@@ -18,6 +18,13 @@ TEST(ReportText, NumbersReadAsInThePaper) {
   EXPECT_EQ(bound(0), "0");
 }
 
+TEST(ReportText, SettingsAreShort) {
+  EXPECT_EQ(setting(1e-4), "0.0001");
+  EXPECT_EQ(setting(10000), "10000");
+  EXPECT_EQ(setting(31.622776601683793), "31.62");
+  EXPECT_EQ(setting(0.5), "0.5");
+}
+
 TEST(ReportText, CountsAreGrouped) {
   EXPECT_EQ(grouped(7), "7");
   EXPECT_EQ(grouped(999), "999");

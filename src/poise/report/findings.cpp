@@ -94,6 +94,22 @@ std::string rank_finding(const StudyResults& results) {
   return gains.empty() ? "" : fmt::format("Weighting changes {} by {}", metric_name(results.choice), gains);
 }
 
+std::string best_finding(const StudyResults& results, const std::string& data) {
+  const StudyRow* best = nullptr;
+  const Estimate* highest = nullptr;
+  for (const StudyRow& row : results.rows) {
+    const Estimate* estimate = row.data == data ? find(row.test, results.choice) : nullptr;
+    if (!estimate || (highest && !(estimate->mean > highest->mean))) continue;
+    best = &row;
+    highest = estimate;
+  }
+  if (!best) return "";
+  std::string name = model_name(best->model);
+  if (best->model.rank) name += fmt::format(", {}", rank_name(best->model.rank));
+  if (!is_baseline(best->model)) name += fmt::format(", {}", to_string(best->kind));
+  return fmt::format("Most accurate: {}, {} {}", name, metric_name(results.choice), accuracy(highest->mean));
+}
+
 std::string popularity_finding(const StudyResults& results) {
   const auto& rows = results.against_popularity;
   if (rows.empty()) return "";

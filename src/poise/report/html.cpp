@@ -71,6 +71,8 @@ std::string conclusions(const StudyResults& results) {
       lines += fmt::format("<li><b>{}</b> {}</li>\n", rank_heading(conclusion.rank),
                            html_text(conclusion.sentence));
     }
+    if (const std::string best = best_finding(results, part.name); !best.empty())
+      lines += fmt::format("<li class=\"most\">{}</li>\n", html_text(best));
     if (!lines.empty())
       text += fmt::format("<section><h2>{}</h2>\n<ul>\n{}</ul></section>\n", html_text(part.name), lines);
   }
@@ -123,7 +125,8 @@ std::string plots(const StudyResults& results) {
       "the dashed line is popularity.");
   text += figure(
       "grid", "What validation chose",
-      fmt::format("Each cell is a trained point; darker is a higher {} on the validation users, from the "
+      fmt::format("Each cell is a trained point; the stronger its colour, the higher its {} on the "
+                  "validation users, from the "
                   "lowest to the highest of the panel. A marked point is the one that the tables report.",
                   metric));
   text +=
@@ -134,7 +137,7 @@ std::string plots(const StudyResults& results) {
                  results.popularity_cutoff));
   text += figure(
       "convergence", "How the solutions converged",
-      "Left of each pair: how far the objective lies above the lowest reached, relative to it. Right: the "
+      "First how far the objective lies above the lowest reached, relative to it; then the "
       "certificate, a proven bound on what is still to gain, relative to the explained weight. Both on log "
       "scales, after each round or iteration.");
   return section("plots", "Plots", text);

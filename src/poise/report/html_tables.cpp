@@ -40,7 +40,7 @@ std::string field_cell(const StudyRow* row, std::ptrdiff_t index, std::string_vi
 
 std::string kind_cell(const StudyModel& model, RowKind kind) {
   return is_baseline(model) ? "<td></td>"
-                            : fmt::format("<td class=\"kind {}\">{}</td>", to_string(kind), to_string(kind));
+                            : fmt::format("<td class=\"kind {0}\"><span>{0}</span></td>", to_string(kind));
 }
 
 std::string model_cell(const TableGroup& group) {
@@ -78,7 +78,8 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
         const std::ptrdiff_t index = entry.row ? entry.row - results.rows.data() : 0;
         for (std::size_t metric = 0; metric < metrics; ++metric)
           text += accuracy_cell(entry.cells[metric], results.metrics[metric], index);
-        std::string alpha = entry.row ? fmt::format("<span class=\"value\">{}</span>", entry.row->alpha) : "";
+        std::string alpha =
+            entry.row ? fmt::format("<span class=\"value\">{}</span>", setting(entry.row->alpha)) : "";
         if (entry.paper) alpha += fmt::format("<span class=\"paper\">{}</span>", entry.paper->alpha);
         text += is_baseline(group.model) ? "<td></td>" : field_cell(entry.row, index, "alpha", alpha);
       }
@@ -132,9 +133,9 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       if (is_baseline(group.model)) {
         text += "<td></td><td></td><td></td><td></td>";
       } else {
-        text += field_cell(&row, index, "alpha", fmt::format("{}", row.alpha));
-        text += field_cell(&row, index, "lambda", fmt::format("{}", row.lambda));
-        text += field_cell(&row, index, "dropout", row.dropout != 0 ? fmt::format("{}", row.dropout) : "");
+        text += field_cell(&row, index, "alpha", setting(row.alpha));
+        text += field_cell(&row, index, "lambda", setting(row.lambda));
+        text += field_cell(&row, index, "dropout", row.dropout != 0 ? setting(row.dropout) : "");
         text += field_cell(&row, index, "certificate", bound(row.certificate.relative));
       }
       text += "</tr>\n";
@@ -144,11 +145,17 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
   return scrolled(text + "</table>");
 }
 
-std::string difference_cells(const PairedDifference& test) {
+std::string difference_text(const PairedDifference& test) {
+  return fmt::format("<span class=\"value\">{}</span><span class=\"interval\">{} to {}</span>",
+                     difference(test.difference), difference(test.low), difference(test.high));
+}
+
+std::string pair_cells(const StudyResults& results, std::ptrdiff_t place) {
+  const PairedDifference& test = results.pairs[place].test;
+  const char* sign = !(test.p < 0.05) ? "" : test.difference > 0 ? " helps" : " hurts";
   return fmt::format(
-      "<td class=\"number difference\"><span class=\"value\">{}</span><span class=\"interval\">{} to "
-      "{}</span></td>",
-      difference(test.difference), difference(test.low), difference(test.high));
+      "<td class=\"number{}\" data-pair=\"{}\">{}</td><td class=\"number\" data-pair-p=\"{}\">{}</td>", sign,
+      place, difference_text(test), place, html_text(p_value(test.p)));
 }
 
 // The pairs of one data set, model and kind are one line, whatever the number of metrics.
@@ -172,16 +179,20 @@ std::vector<PairLine> pair_lines(const StudyResults& results) {
   return lines;
 }
 
-std::string who(const std::string& data, const StudyModel& model, RowKind kind) {
-  return fmt::format(
-      "<th scope=\"row\" class=\"model\">{}</th><td class=\"number\">{}</td><td>{}</td><td class=\"kind "
-      "{}\">{}</td>",
-      html_text(numbered_name(model)), rank_number(model), html_text(data), to_string(kind), to_string(kind));
+std::string who(const StudyModel& model, RowKind kind) {
+  return fmt::format("<th scope=\"row\" class=\"model\">{}</th>{}<td class=\"number\">{}</td>",
+                     html_text(numbered_name(model)), kind_cell(model, kind), rank_number(model));
 }
 
 constexpr std::string_view who_heads =
-    "<th scope=\"col\">Model</th><th scope=\"col\" class=\"number\">Rank</th><th "
-    "scope=\"col\">Data</th><td></td>";
+    "<th scope=\"col\">Model</th><td></td><th scope=\"col\" class=\"number\">Rank</th>";
+
+// A name may be long, so it gets a line of its own and not a column.
+std::string data_line(const std::string& data, std::size_t columns) {
+  return fmt::format(
+      "<tbody><tr><th scope=\"rowgroup\" class=\"of-data\" colspan=\"{}\"><span>{}</span></th></tr>\n",
+      columns, html_text(data));
+}
 
 }  // namespace
 
@@ -206,41 +217,40 @@ std::string pairs_html(const StudyResults& results) {
   for (const std::string& metric : results.metrics)
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th><th scope=\"col\" class=\"number\">p</th>",
                         html_text(metric_name(metric)));
-  text += "</tr></thead><tbody>\n";
-  for (const PairLine& line : pair_lines(results)) {
-    text += "<tr>" + who(line.first->data, line.first->model, line.first->kind);
-    for (const std::ptrdiff_t place : line.by_metric) {
-      if (place < 0) {
-        text += "<td></td><td></td>";
-        continue;
-      }
-      const PairedDifference& test = results.pairs[place].test;
-      const char* sign = test.p < 0.05 ? test.difference > 0 ? " helps" : " hurts" : "";
-      text += fmt::format(
-          "<td class=\"number difference{}\" data-pair=\"{}\"><span class=\"value\">{}</span>"
-          "<span class=\"interval\">{} to {}</span></td><td class=\"number\" data-pair-p=\"{}\">{}</td>",
-          sign, place, difference(test.difference), difference(test.low), difference(test.high), place,
-          html_text(p_value(test.p)));
+  text += "</tr></thead>\n";
+  const std::vector<PairLine> lines = pair_lines(results);
+  for (const StudyData& part : results.data) {
+    text += data_line(part.name, 3 + 2 * results.metrics.size());
+    for (const PairLine& line : lines) {
+      if (line.first->data != part.name) continue;
+      text += "<tr>" + who(line.first->model, line.first->kind);
+      for (const std::ptrdiff_t place : line.by_metric)
+        text += place < 0 ? "<td></td><td></td>" : pair_cells(results, place);
+      text += "</tr>\n";
     }
-    text += "</tr>\n";
+    text += "</tbody>\n";
   }
-  return scrolled(text + "</tbody></table>");
+  return scrolled(text + "</table>");
 }
 
 std::string popularity_html(const StudyResults& results) {
   std::string text = fmt::format(
       "<table class=\"pairs\"><thead><tr>{}<th scope=\"col\" class=\"number\">{} less popularity's</th>"
       "<th scope=\"col\" class=\"number\">p</th><th scope=\"col\" class=\"number\">p, "
-      "Holm</th></tr></thead><tbody>\n",
+      "Holm</th></tr></thead>\n",
       who_heads, html_text(metric_name(results.choice)));
-  for (const PopularityComparison& row : results.against_popularity) {
-    const std::ptrdiff_t place = &row - results.against_popularity.data();
-    text +=
-        fmt::format("<tr data-comparison=\"{}\">{}{}{}{}</tr>\n", place, who(row.data, row.model, row.kind),
-                    difference_cells(row.test), number_cell("", html_text(p_value(row.test.p))),
-                    number_cell("", html_text(p_value(row.corrected_p))));
+  for (const StudyData& part : results.data) {
+    text += data_line(part.name, 6);
+    for (const PopularityComparison& row : results.against_popularity) {
+      if (row.data != part.name) continue;
+      text += fmt::format("<tr data-comparison=\"{}\">{}<td class=\"number\">{}</td>{}{}</tr>\n",
+                          &row - results.against_popularity.data(), who(row.model, row.kind),
+                          difference_text(row.test), number_cell("", html_text(p_value(row.test.p))),
+                          number_cell("", html_text(p_value(row.corrected_p))));
+    }
+    text += "</tbody>\n";
   }
-  return scrolled(text + "</tbody></table>");
+  return scrolled(text + "</table>");
 }
 
 std::string data_summary_html(const StudyResults& results) {

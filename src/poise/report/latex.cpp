@@ -77,7 +77,7 @@ std::string rank_table(const StudyResults& results, const RankTable& ranked) {
       body += " & " + kind_name(group.model, row.kind);
       for (const TableEntry& entry : row.entries) {
         for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
-        body += " & " + (entry.row && !is_baseline(group.model) ? fmt::format("{}", entry.row->alpha) : "");
+        body += " & " + (entry.row && !is_baseline(group.model) ? setting(entry.row->alpha) : "");
       }
       body += fmt::format(" & {} \\\\\n", wins(row.wins, group.compared)) + paper_line(row);
     }
@@ -103,10 +103,11 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
                       first ? latex_text(numbered_name(group.model)) : "", kind_name(group.model, row.kind));
       const TableEntry& entry = row.entries[0];
       for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
-      body += baseline ? " & & & &"
-                       : fmt::format(" & {} & {} & {} & {}", entry.row->alpha, entry.row->lambda,
-                                     entry.row->dropout != 0 ? fmt::format("{}", entry.row->dropout) : "",
-                                     bound(entry.row->certificate.relative));
+      body += baseline
+                  ? " & & & &"
+                  : fmt::format(" & {} & {} & {} & {}", setting(entry.row->alpha), setting(entry.row->lambda),
+                                entry.row->dropout != 0 ? setting(entry.row->dropout) : "",
+                                bound(entry.row->certificate.relative));
       body += " \\\\\n";
     }
   }

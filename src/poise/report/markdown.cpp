@@ -62,7 +62,7 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
                                         kind_name(group.model, row.kind)};
       for (const TableEntry& entry : row.entries) {
         for (const TableCell& cell : entry.cells) cells.push_back(estimate(cell));
-        cells.push_back(entry.row && !is_baseline(group.model) ? fmt::format("{}", entry.row->alpha) : "");
+        cells.push_back(entry.row && !is_baseline(group.model) ? setting(entry.row->alpha) : "");
       }
       cells.push_back(wins(row.wins, group.compared));
       text.add(cells);
@@ -97,9 +97,9 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       const TableEntry& entry = row.entries[0];
       for (const TableCell& cell : entry.cells) cells.push_back(estimate(cell));
       if (!baseline) {
-        cells.push_back(fmt::format("{}", entry.row->alpha));
-        cells.push_back(fmt::format("{}", entry.row->lambda));
-        if (dropout) cells.push_back(fmt::format("{}", entry.row->dropout));
+        cells.push_back(setting(entry.row->alpha));
+        cells.push_back(setting(entry.row->lambda));
+        if (dropout) cells.push_back(setting(entry.row->dropout));
         cells.push_back(bound(entry.row->certificate.relative) + (entry.row->converged ? "" : " (open)"));
       }
       text.add(std::move(cells));
@@ -129,7 +129,11 @@ std::string study_markdown(const StudyResults& results) {
   for (const StudyConclusion& conclusion : results.conclusions)
     text += fmt::format("- **{}, {}**: {}\n", markdown_text(conclusion.data), rank_name(conclusion.rank),
                         markdown_text(conclusion.sentence));
-  if (!results.conclusions.empty()) text += '\n';
+  for (const StudyData& part : results.data) {
+    if (const std::string best = best_finding(results, part.name); !best.empty())
+      text += fmt::format("- **{}**: {}\n", markdown_text(part.name), markdown_text(best));
+  }
+  if (!results.data.empty()) text += '\n';
   for (const auto& [rank, table] : tables_by_rank(results))
     text += fmt::format("## {}\n\n{}\n", rank_heading(rank), rank_table(results, table));
   text +=

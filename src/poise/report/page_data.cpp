@@ -32,9 +32,10 @@ class Numbering {
     object["rank"] = model.rank ? Json(*model.rank) : Json();
   }
 
-  [[nodiscard]] Json model_names() const {
+  [[nodiscard]] Json model_list() const {
     Json names = Json::array();
-    for (const StudyModel& model : models_) names.push_back(model_name(model));
+    for (const StudyModel& model : models_)
+      names.push_back({{"name", model_name(model)}, {"variant", variant_name(model)}});
     return names;
   }
 
@@ -94,7 +95,7 @@ std::string page_data(const StudyResults& results) {
   for (const std::string& metric : results.metrics) metrics.push_back(metric_name(metric));
   const Json page = {
       {"data", std::move(names)},
-      {"models", numbering.model_names()},
+      {"models", numbering.model_list()},
       {"metrics", std::move(metrics)},
       {"choice", metric_name(results.choice)},
       {"choice_index", std::ranges::find(results.metrics, results.choice) - results.metrics.begin()},

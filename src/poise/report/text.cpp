@@ -16,6 +16,7 @@ struct Named {
   bool zero_diagonal;
   std::string_view number;
   std::string_view name;
+  std::string_view variant = "plain";
 };
 
 constexpr std::array<Named, 9> models = {{
@@ -24,9 +25,9 @@ constexpr std::array<Named, 9> models = {{
     {"awmf/dropout", false, "3", "AWMF, dropout"},
     {"awmf/data-weight-decay", false, "4", "AWMF, data/weight decay"},
     {"full-rank", false, "5", "Full rank"},
-    {"full-rank", true, "", "Full rank, zero diagonal"},
-    {"full-rank/dropout", false, "", "Full rank, dropout (DLAE)"},
-    {"full-rank/dropout", true, "", "Full rank, dropout, zero diagonal (EDLAE)"},
+    {"full-rank", true, "", "Full rank, zero diagonal", "zero diagonal"},
+    {"full-rank/dropout", false, "", "Full rank, dropout (DLAE)", "DLAE"},
+    {"full-rank/dropout", true, "", "Full rank, dropout, zero diagonal (EDLAE)", "EDLAE"},
     {"popularity", false, "", "Popularity"},
 }};
 
@@ -60,6 +61,11 @@ std::string bound(double value) {
   return text;
 }
 
+std::string setting(double value) {
+  std::string text = fmt::format("{}", value);
+  return text.size() <= 6 ? text : fmt::format("{:.4g}", value);
+}
+
 std::string grouped(std::int64_t value) {
   std::string text = fmt::format("{}", value);
   for (std::ptrdiff_t at = std::ssize(text) - 3; at > (value < 0 ? 1 : 0); at -= 3) text.insert(at, ",");
@@ -76,6 +82,11 @@ std::string duration(double seconds) {
 std::string model_name(const StudyModel& model) {
   if (const Named* known = named(model)) return std::string(known->name);
   return model.zero_diagonal ? model.key + ", zero diagonal" : model.key;
+}
+
+std::string variant_name(const StudyModel& model) {
+  const Named* known = named(model);
+  return known ? std::string(known->variant) : model_name(model);
 }
 
 std::string numbered_name(const StudyModel& model) {

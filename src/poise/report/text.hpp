@@ -25,6 +25,10 @@ std::string p_value(double p);
 /// "3.2e-7", for certificates.
 std::string bound(double value);
 
+/// A hyperparameter as it was given, or to four digits where a grid between the given ones made it: "0.0001",
+/// "31.62".
+std::string setting(double value);
+
 /// "1,234,567"
 std::string grouped(std::int64_t value);
 
@@ -33,6 +37,9 @@ std::string duration(double seconds);
 
 /// "AWMF, weight decay"; a key that is not known reads as it is.
 std::string model_name(const StudyModel& model);
+
+/// What sets it apart from others of its family: "zero diagonal", "EDLAE"; "plain" for nothing.
+std::string variant_name(const StudyModel& model);
 
 /// "1. AWMF, weight decay" for the paper's models, else without a number.
 std::string numbered_name(const StudyModel& model);

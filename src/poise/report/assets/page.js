@@ -15,14 +15,17 @@
     },
   };
   const kindScales = [
+    {name: 'dodge', type: 'ordinal', domain: kinds, range: [-4, 4, 0]},
     {name: 'colour', type: 'ordinal', domain: kinds, range: colours},
     {name: 'shape', type: 'ordinal', domain: kinds, range: shapes},
   ];
 
+  const power = "replace(format(datum.value, '.0e'), '+', '')";
+
   const short = value => {
     const size = Math.abs(value);
     const text = size !== 0 && (size < 1e-2 || size >= 1e4) ? value.toExponential(2) : value.toPrecision(3);
-    return text.replace(/\.?0+(e|$)/, '$1').replace('e+', 'e');
+    return text.replace(/(\.\d*?)0+(?=e|$)/, '$1').replace(/\.(?=e|$)/, '').replace('e+', 'e');
   };
   const rankText = rank => rank === null ? 'full' : String(rank);
   const byRank = (a, b) => (a ?? Infinity) - (b ?? Infinity);
@@ -31,7 +34,7 @@
 
   // One line for each kind, with error bars where a value has `low` and `high`.
   function series({values, x, y, description}) {
-    const at = {scale: 'x', field: 'x'};
+    const at = {scale: 'x', field: 'x', ...(x.dodge ? {offset: {scale: 'dodge', field: 'kind'}} : {})};
     const marks = [];
     if (y.baseline !== undefined) {
       marks.push({
@@ -42,7 +45,7 @@
         }},
       });
     }
-    marks.push({
+    if (x.lines !== false) marks.push({
       type: 'group', from: {facet: {name: 'line', data: 'values', groupby: 'kind'}},
       marks: [{
         name: 'lines', type: 'line', from: {data: 'line'},
@@ -79,7 +82,8 @@
         {orient: 'bottom', scale: 'x', title: x.title, labelOverlap: true, tickCount: 5,
          ...(x.type === 'point' ? {} : {format: 'd', tickMinStep: 1})},
         {orient: 'left', scale: 'y', title: y.title, grid: true, tickCount: y.type === 'log' ? 4 : 5,
-         format: y.type === 'log' ? '.0e' : '.2~f', domain: false, ticks: false, labelPadding: 6, labelOverlap: true},
+         domain: false, ticks: false, labelPadding: 6, titlePadding: 8, labelOverlap: true,
+         ...(y.type === 'log' ? {encode: {labels: {update: {text: {signal: power}}}}} : {format: '.2~f'})},
       ],
       marks,
     };
@@ -192,14 +196,18 @@
       values: of.map(row => ({...value(row), x: label(row),
         text: `${row.kind}, ${label(row)}: ${row.test[metric][0].toFixed(4)}` +
               (row.test[metric][1] === null ? '' : ` ± ${row.test[metric][1].toFixed(4)}`)})),
-      x: {type: 'point', ...x}, y, description: `${title}: ${study.metrics[metric]} against rank`,
+      x: {type: 'point', dodge: true, ...x}, y, description: `${title}: ${study.metrics[metric]} against rank`,
     })});
     const low = rows.filter(row => row.rank !== null), full = rows.filter(row => row.rank === null);
     const ranks = distinct(low.map(row => row.rank)).sort(byRank).map(rankText);
-    const panels = modelsOf(low).map(model => panel(study.models[model], low.filter(row => row.model === model)
+    const panels = modelsOf(low).map(model => panel(study.models[model].name, low.filter(row => row.model === model)
       .sort((a, b) => byRank(a.rank, b.rank)), row => rankText(row.rank), {domain: ranks, title: 'rank'}));
-    return panels.concat(modelsOf(full).map(model => panel(study.models[model], full.filter(row => row.model === model),
-      () => 'full', {domain: ['full'], title: 'rank'})));
+    if (full.length > 0) {
+      const variant = row => study.models[row.model].variant;
+      panels.push(panel('Full rank', full.sort((a, b) => a.model - b.model), variant,
+                        {domain: distinct(full.map(variant)), title: 'full-rank model', lines: false}));
+    }
+    return panels;
   }
 
   const at = ({data, rank}) => item => item.data === data && item.rank === rank;
@@ -213,9 +221,9 @@
         const key = `${point.lambda} ${point.alpha}`;
         if (!best.has(key) || best.get(key).value < point.value) best.set(key, point);
       }
-      return {title: study.models[model], spec: heatMap({
+      return {title: study.models[model].name, spec: heatMap({
         points: [...best.values()], rows: rows.filter(row => row.model === model),
-        description: `${study.models[model]}: validation accuracy over lambda and alpha`,
+        description: `${study.models[model].name}: validation accuracy over lambda and alpha`,
       })};
     });
   }
@@ -226,15 +234,14 @@
     return modelsOf(rows).map(model => {
       const of = rows.filter(row => row.model === model);
       const values = of.flatMap(row => row.popularity.filter(bin => bin[2] > 0 && bin[3] !== null).map(bin => ({
-        kind: row.kind, x: label(bin), y: bin[3],
+        kind: row.kind, x: bin[1], y: bin[3],
         text: `${row.kind}, items of ${label(bin)} users: ${bin[3].toFixed(4)} of ${bin[2].toLocaleString('en')} targets`,
       })));
-      const domain = ascending(of.flatMap(row => row.popularity.map(bin => bin[0])))
-        .map(least => label(of.flatMap(row => row.popularity).find(bin => bin[0] === least)));
-      return {title: study.models[model], spec: series({
-        values, x: {type: 'point', domain, title: 'training users of the item'},
+      const domain = ascending(of.flatMap(row => row.popularity.map(bin => bin[1])));
+      return {title: study.models[model].name, spec: series({
+        values, x: {type: 'point', domain, title: 'training users of the item, up to'},
         y: {type: 'linear', domain: [0, Math.max(...values.map(value => value.y), 1e-3)], title: `share in the first ${study.cutoff}`},
-        description: `${study.models[model]}: recall by item popularity`,
+        description: `${study.models[model].name}: recall by item popularity`,
       })};
     });
   }
@@ -250,10 +257,10 @@
       });
       if (values.length === 0) return [];
       const heights = values.map(value => value.y);
-      return [{title: `${study.models[model]}: ${title}`, spec: series({
+      return [{title: `${study.models[model].name}: ${title}`, spec: series({
         values, x: {type: 'linear', domain: [0, Math.max(...values.map(value => value.x))], title: 'step'},
         y: {type: 'log', domain: [Math.min(...heights), Math.max(...heights)], title: 'relative'},
-        description: `${study.models[model]}: ${title} after each step`,
+        description: `${study.models[model].name}: ${title} after each step`,
       })}];
     };
     return modelsOf(rows).flatMap(model => {
