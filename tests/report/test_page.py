@@ -61,18 +61,6 @@ def test_says_nothing_and_asks_for_nothing(page, folder):
     assert page.requests() == [(folder / "report.html").as_uri()]
 
 
-def test_complaints_and_requests_are_noticed(browser, folder, tmp_path):
-    """The test above can fail."""
-    bad = tmp_path / "bad.html"
-    bad.write_text((folder / "report.html").read_text().replace(
-        "</main>", "</main><script>fetch('http://127.0.0.1:9/x').catch(() => {}); console.error('no')</script>"))
-    browser.open(bad.as_uri(), width=1280)
-    browser.evaluate("new Promise(done => setTimeout(done, 50))")
-    texts = json.dumps(browser.complaints())
-    assert "no" in texts and "Content Security Policy" in texts
-    browser.open((folder / "report.html").as_uri(), width=1280)
-
-
 def test_accuracies_are_those_of_the_results(page, study):
     shown = cells(page, "td[data-metric]", ["row", "metric"])
     rows = study["rows"]
@@ -123,13 +111,12 @@ def test_differences_are_those_of_the_results(page, study):
 
 
 def test_other_tables_are_those_of_the_results(page, study):
-    against = page.evaluate("[...document.querySelectorAll('tr[data-comparison]')].map(row => "
-                            "[...row.cells].map(cell => (cell.querySelector('.value') ?? cell).textContent))")
-    assert len(against) == len(study["against_popularity"])
-    for line, row in zip(against, study["against_popularity"]):
-        assert line[1] == row["kind"] and line[2] == ("full" if row["rank"] is None else str(row["rank"]))
-        assert line[3] == f"{row['difference']:+.4f}"
-        assert line[5] == ("< 0.001" if row["corrected_p"] < 0.001 else f"{row['corrected_p']:.3f}")
+    shown = cells(page, "td[data-comparison]", ["comparison"])
+    assert sorted(int(cell["comparison"]) for cell in shown) == list(range(len(study["against_popularity"])))
+    for cell in shown:
+        row = study["against_popularity"][int(cell["comparison"])]
+        assert cell["text"] == f"{row['difference']:+.4f}"
+        assert cell["interval"] == ("< 0.001" if row["corrected_p"] < 0.001 else f"{row['corrected_p']:.3f}")
     data = page.evaluate("[...document.querySelectorAll('tr[data-set]')].map(row => "
                          "[...row.cells].map(cell => cell.textContent))")
     assert [line[0] for line in data] == [part["name"] for part in study["data"]]
@@ -198,31 +185,44 @@ def test_plots_are_as_wide_as_their_panels(page):
     assert all(abs(plot - panel) <= 2 for plot, panel in widths), widths
 
 
+def test_prints_light(page):
+    page.colours(dark=True, media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+    assert len(page.call("Page.printToPDF", landscape=False)["data"]) > 10000
+    page.colours()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_fits_its_width_and_follows_the_colours(browser, folder, width):
+    browser.open((folder / "report.html").as_uri(), width=width, phone=width < 500)
+    for dark in (False, True):
+        browser.colours(dark)
+        assert browser.evaluate("document.documentElement.scrollWidth") == width
+        background, text, plot = browser.evaluate(
+            "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color, "
+            "getComputedStyle(document.querySelector('#accuracy svg .role-axis-label text')).fill]")
+        bright = [sum(map(int, colour[4:-1].split(","))) > 382 for colour in (background, text, plot)]
+        assert bright == ([False, True, True] if dark else [True, False, False])
+        if "POISE_SCREENSHOTS" in os.environ:
+            pictures = pathlib.Path(os.environ["POISE_SCREENSHOTS"])
+            pictures.mkdir(parents=True, exist_ok=True)
+            browser.screenshot(pictures / f"{'phone' if width < 500 else 'desktop'}-{'dark' if dark else 'light'}.png")
+    assert browser.complaints() == []
+
+
+def test_complaints_and_requests_are_noticed(browser, folder, tmp_path):
+    """So that test_says_nothing_and_asks_for_nothing can fail."""
+    bad = tmp_path / "bad.html"
+    bad.write_text((folder / "report.html").read_text().replace(
+        "</main>", "</main><script>fetch('http://127.0.0.1:9/x').catch(() => {}); console.error('no')</script>"))
+    browser.open(bad.as_uri(), width=1280)
+    browser.evaluate("new Promise(done => setTimeout(done, 50))")
+    texts = json.dumps(browser.complaints())
+    assert "no" in texts and "Content Security Policy" in texts
+
+
 def test_an_empty_study_is_a_page(browser, folder):
     browser.open((folder / "empty.html").as_uri(), width=1280)
     assert browser.complaints() == []
     assert "No weighted row" in browser.evaluate("document.querySelector('h1').textContent")
-
-
-@pytest.mark.parametrize("width, dark", [(1280, False), (1280, True), (390, False), (390, True)])
-def test_fits_its_width_and_follows_the_colours(browser, folder, width, dark):
-    browser.open((folder / "report.html").as_uri(), width=width, dark=dark, phone=width < 500)
-    assert browser.complaints() == []
-    assert browser.evaluate("document.documentElement.scrollWidth") == width
-    background, text, plot = browser.evaluate(
-        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color, "
-        "getComputedStyle(document.querySelector('#accuracy svg .role-axis-label text')).fill]")
-    bright = [sum(map(int, colour[4:-1].split(","))) > 382 for colour in (background, text, plot)]
-    assert bright == ([False, True, True] if dark else [True, False, False])
-    if "POISE_SCREENSHOTS" in os.environ:
-        pictures = pathlib.Path(os.environ["POISE_SCREENSHOTS"])
-        pictures.mkdir(parents=True, exist_ok=True)
-        browser.screenshot(pictures / f"{'phone' if width < 500 else 'desktop'}-{'dark' if dark else 'light'}.png")
-
-
-def test_prints_light(browser, folder):
-    browser.open((folder / "report.html").as_uri(), width=1280, dark=True)
-    browser.colours(dark=True, media="print")
-    assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert browser.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
-    assert len(browser.call("Page.printToPDF", landscape=False)["data"]) > 10000

@@ -86,8 +86,20 @@ bool has_paper(const StudyResults& results) {
   return false;
 }
 
+// A line may end after a hyphen, not after a minus.
+std::string with_minus(const std::string& text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool negative = text[at] == '-' && at > 0 && (text[at - 1] == 'e' || text[at - 1] == ' ') &&
+                          at + 1 < text.size() && text[at + 1] >= '0' && text[at + 1] <= '9';
+    result += negative ? "−" : std::string(1, text[at]);
+  }
+  return result;
+}
+
 std::string section(std::string_view id, const std::string& heading, const std::string& body) {
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, html_text(heading), body);
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, html_text(with_minus(heading)),
+                     body);
 }
 
 std::string tables(const StudyResults& results) {
@@ -102,6 +114,7 @@ std::string tables(const StudyResults& results) {
         "<p>Small figures below ours are the paper's (Ayoub et al., “Does Weighting Improve Matrix "
         "Factorization for "
         "Recommender Systems?”, WWW 2025), which prints α of model 2 one higher than this table does.</p>\n";
+  text += kinds_legend;
   return section("tables", "Accuracy at each rank",
                  text + rank_tables_html(results) + std::string(models_legend));
 }
@@ -143,6 +156,21 @@ std::string plots(const StudyResults& results) {
   return section("plots", "Plots", text);
 }
 
+std::string every_row(const StudyResults& results) {
+  std::string text =
+      "<p>The point that validation chose for each row, and its certificate: a proven bound on how far its "
+      "objective lies "
+      "above the minimum (full rank), or on what solving one factor again could gain (low rank), relative to "
+      "the "
+      "explained weight.</p>\n";
+  if (const std::string popular = popularity_finding(results); !popular.empty())
+    text += fmt::format(
+        "<p>{} in {}: paired t test, p &lt; 0.05 after Holm's correction over all rows, which is the p "
+        "shown below the difference.</p>\n",
+        html_text(popular), html_text(metric_name(results.choice)));
+  return text + data_tables_html(results);
+}
+
 std::string options(const StudyResults& results) {
   std::string text = "<dl class=\"options\">\n";
   for (const auto& [name, value] : results.options)
@@ -169,16 +197,8 @@ std::string body(const StudyResults& results) {
         "sets.</p>\n" +
             pairs_html(results));
   text += plots(results);
-  text += section(
-      "points", certificate_finding(results).empty() ? "Every row" : certificate_finding(results),
-      "<p>The point that validation chose for each row, and its certificate: a proven bound on how far its "
-      "objective lies above the minimum (full rank), or on what solving one factor again could gain (low "
-      "rank), relative to the explained weight.</p>\n" +
-          data_tables_html(results));
-  if (!results.against_popularity.empty())
-    text += section("popularity", popularity_finding(results),
-                    "<p>p &lt; 0.05 counts, after Holm's correction over all rows of the study.</p>\n" +
-                        popularity_html(results));
+  const std::string certified = certificate_finding(results);
+  text += section("points", certified.empty() ? "Every row" : certified, every_row(results));
   text += section("data", "Data", data_summary_html(results));
   text += section("options", "Options, version, time", options(results));
   return text +

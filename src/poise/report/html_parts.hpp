@@ -15,14 +15,12 @@ std::string html_text(std::string_view text);
 /// (data-row, data-metric).
 std::string rank_tables_html(const StudyResults& results);
 
-/// One table for each data set: every row with its point and certificate.
+/// One table for each data set: every row with its point and certificate (data-row, data-field), and its
+/// comparison with popularity (data-comparison).
 std::string data_tables_html(const StudyResults& results);
 
 /// Weighted less unweighted for every metric, with interval and p (data-pair: the place in results.json).
 std::string pairs_html(const StudyResults& results);
-
-/// Every row against popularity (data-comparison).
-std::string popularity_html(const StudyResults& results);
 
 /// The data sets (data-set).
 std::string data_summary_html(const StudyResults& results);

@@ -18,7 +18,7 @@ std::string number_cell(const std::string& attributes, const std::string& text) 
   return fmt::format("<td class=\"number\"{}{}>{}</td>", attributes.empty() ? "" : " ", attributes, text);
 }
 
-std::string accuracy_cell(const TableCell& cell, const std::string& metric, std::ptrdiff_t row) {
+std::string accuracy_cell(const TableCell& cell, const std::string& metric, std::ptrdiff_t row, bool leads) {
   std::string text;
   if (cell.test) {
     text = fmt::format("<span class=\"value\">{}</span>", accuracy(cell.test->mean));
@@ -28,7 +28,7 @@ std::string accuracy_cell(const TableCell& cell, const std::string& metric, std:
   if (cell.paper) text += fmt::format("<span class=\"paper\">{}</span>", accuracy(*cell.paper));
   const std::string attributes =
       cell.test ? fmt::format("data-row=\"{}\" data-metric=\"{}\"", row, html_text(metric)) : "";
-  return fmt::format("<td class=\"number{}\"{}{}>{}</td>", cell.best ? " best" : "",
+  return fmt::format("<td class=\"number{}{}\"{}{}>{}</td>", leads ? " lead" : "", cell.best ? " best" : "",
                      attributes.empty() ? "" : " ", attributes, text);
 }
 
@@ -77,7 +77,7 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
       for (const TableEntry& entry : row.entries) {
         const std::ptrdiff_t index = entry.row ? entry.row - results.rows.data() : 0;
         for (std::size_t metric = 0; metric < metrics; ++metric)
-          text += accuracy_cell(entry.cells[metric], results.metrics[metric], index);
+          text += accuracy_cell(entry.cells[metric], results.metrics[metric], index, metric == 0);
         std::string alpha =
             entry.row ? fmt::format("<span class=\"value\">{}</span>", setting(entry.row->alpha)) : "";
         if (entry.paper) alpha += fmt::format("<span class=\"paper\">{}</span>", entry.paper->alpha);
@@ -88,6 +88,17 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
     text += "</tbody>\n";
   }
   return scrolled(text + "</table>");
+}
+
+std::string comparison_cell(const StudyResults& results, const StudyRow& row) {
+  const auto& all = results.against_popularity;
+  const auto found = std::ranges::find_if(all, [&](const PopularityComparison& candidate) {
+    return candidate.data == row.data && candidate.model == row.model && candidate.kind == row.kind;
+  });
+  if (found == all.end()) return "<td></td>";
+  return number_cell(fmt::format("data-comparison=\"{}\"", found - all.begin()),
+                     fmt::format("<span class=\"value\">{}</span><span class=\"interval\">{}</span>",
+                                 difference(found->test.difference), html_text(p_value(found->corrected_p))));
 }
 
 std::string wins_finding(const StudyTable& table) {
@@ -111,7 +122,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       "class=\"number\">Rank</th><td></td>";
   for (const std::string& metric : results.metrics)
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
-  for (const char* head : {"α", "λ", "Dropout", "Certificate"})
+  for (const char* head : {"α", "λ", "Dropout", "Certificate", "Over popularity"})
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", head);
   text += "</tr></thead>\n";
   for (const TableGroup& group : table.groups) {
@@ -128,15 +139,16 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       for (std::size_t metric = 0; metric < results.metrics.size(); ++metric) {
         TableCell ours = entry.cells[metric];
         ours.paper.reset();
-        text += accuracy_cell(ours, results.metrics[metric], index);
+        text += accuracy_cell(ours, results.metrics[metric], index, false);
       }
       if (is_baseline(group.model)) {
-        text += "<td></td><td></td><td></td><td></td>";
+        text += "<td></td><td></td><td></td><td></td><td></td>";
       } else {
         text += field_cell(&row, index, "alpha", setting(row.alpha));
         text += field_cell(&row, index, "lambda", setting(row.lambda));
         text += field_cell(&row, index, "dropout", row.dropout != 0 ? setting(row.dropout) : "");
         text += field_cell(&row, index, "certificate", bound(row.certificate.relative));
+        text += comparison_cell(results, row);
       }
       text += "</tr>\n";
     }
@@ -227,26 +239,6 @@ std::string pairs_html(const StudyResults& results) {
       for (const std::ptrdiff_t place : line.by_metric)
         text += place < 0 ? "<td></td><td></td>" : pair_cells(results, place);
       text += "</tr>\n";
-    }
-    text += "</tbody>\n";
-  }
-  return scrolled(text + "</table>");
-}
-
-std::string popularity_html(const StudyResults& results) {
-  std::string text = fmt::format(
-      "<table class=\"pairs\"><thead><tr>{}<th scope=\"col\" class=\"number\">{} less popularity's</th>"
-      "<th scope=\"col\" class=\"number\">p</th><th scope=\"col\" class=\"number\">p, "
-      "Holm</th></tr></thead>\n",
-      who_heads, html_text(metric_name(results.choice)));
-  for (const StudyData& part : results.data) {
-    text += data_line(part.name, 6);
-    for (const PopularityComparison& row : results.against_popularity) {
-      if (row.data != part.name) continue;
-      text += fmt::format("<tr data-comparison=\"{}\">{}<td class=\"number\">{}</td>{}{}</tr>\n",
-                          &row - results.against_popularity.data(), who(row.model, row.kind),
-                          difference_text(row.test), number_cell("", html_text(p_value(row.test.p))),
-                          number_cell("", html_text(p_value(row.corrected_p))));
     }
     text += "</tbody>\n";
   }

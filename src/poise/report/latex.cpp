@@ -21,6 +21,7 @@ constexpr std::string_view preamble = R"(\documentclass{article}
 \usepackage{booktabs}
 \usepackage{graphicx}
 \usepackage[a4paper,margin=15mm]{geometry}
+\setlength{\belowcaptionskip}{6pt}
 \newcommand{\pmse}[1]{\,{\scriptsize$\pm$#1}}
 \newcommand{\fitted}[1]{\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{#1}}
 \begin{document}
@@ -71,7 +72,7 @@ std::string rank_table(const StudyResults& results, const RankTable& ranked) {
   }
   std::string body = fmt::format("{} & \\\\\n{}\n{} & Wins \\\\\n", names, rules, heads);
   for (const TableGroup& group : table.groups) {
-    body += "\\midrule\n";
+    body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
     for (const TableRow& row : group.rows) {
       body += &row == &group.rows.front() ? latex_text(numbered_name(group.model)) : "";
       body += " & " + kind_name(group.model, row.kind);
@@ -94,7 +95,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
   for (const std::string& metric : results.metrics) body += " & " + latex_text(metric_name(metric));
   body += " & $\\alpha$ & $\\lambda$ & dropout & certificate \\\\\n";
   for (const TableGroup& group : table.groups) {
-    body += "\\midrule\n";
+    body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
     const bool baseline = is_baseline(group.model);
     for (const TableRow& row : group.rows) {
       const bool first = &row == &group.rows.front();
