@@ -164,10 +164,9 @@ std::string every_row(const StudyResults& results) {
       "the "
       "explained weight.</p>\n";
   if (const std::string popular = popularity_finding(results); !popular.empty())
-    text += fmt::format(
-        "<p>{} in {}: paired t test, p &lt; 0.05 after Holm's correction over all rows, which is the p "
-        "shown below the difference.</p>\n",
-        html_text(popular), html_text(metric_name(results.choice)));
+    text +=
+        fmt::format("<p>{} in {}: paired t test, p &lt; 0.05 after Holm's correction over all rows.</p>\n",
+                    html_text(popular), html_text(metric_name(results.choice)));
   return text + data_tables_html(results);
 }
 

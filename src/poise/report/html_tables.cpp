@@ -90,15 +90,15 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
   return scrolled(text + "</table>");
 }
 
-std::string comparison_cell(const StudyResults& results, const StudyRow& row) {
+std::string comparison_cells(const StudyResults& results, const StudyRow& row) {
   const auto& all = results.against_popularity;
   const auto found = std::ranges::find_if(all, [&](const PopularityComparison& candidate) {
     return candidate.data == row.data && candidate.model == row.model && candidate.kind == row.kind;
   });
-  if (found == all.end()) return "<td></td>";
-  return number_cell(fmt::format("data-comparison=\"{}\"", found - all.begin()),
-                     fmt::format("<span class=\"value\">{}</span><span class=\"interval\">{}</span>",
-                                 difference(found->test.difference), html_text(p_value(found->corrected_p))));
+  if (found == all.end()) return "<td></td><td></td>";
+  const std::ptrdiff_t place = found - all.begin();
+  return number_cell(fmt::format("data-comparison=\"{}\"", place), difference(found->test.difference)) +
+         number_cell(fmt::format("data-comparison-p=\"{}\"", place), html_text(p_value(found->corrected_p)));
 }
 
 std::string wins_finding(const StudyTable& table) {
@@ -122,7 +122,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       "class=\"number\">Rank</th><td></td>";
   for (const std::string& metric : results.metrics)
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
-  for (const char* head : {"α", "λ", "Dropout", "Certificate", "Over popularity"})
+  for (const char* head : {"α", "λ", "Dropout", "Certificate", "Over popularity", "p, Holm"})
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", head);
   text += "</tr></thead>\n";
   for (const TableGroup& group : table.groups) {
@@ -142,13 +142,13 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
         text += accuracy_cell(ours, results.metrics[metric], index, false);
       }
       if (is_baseline(group.model)) {
-        text += "<td></td><td></td><td></td><td></td><td></td>";
+        text += "<td></td><td></td><td></td><td></td><td></td><td></td>";
       } else {
         text += field_cell(&row, index, "alpha", setting(row.alpha));
         text += field_cell(&row, index, "lambda", setting(row.lambda));
         text += field_cell(&row, index, "dropout", row.dropout != 0 ? setting(row.dropout) : "");
         text += field_cell(&row, index, "certificate", bound(row.certificate.relative));
-        text += comparison_cell(results, row);
+        text += comparison_cells(results, row);
       }
       text += "</tr>\n";
     }

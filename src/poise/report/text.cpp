@@ -25,7 +25,7 @@ constexpr std::array<Named, 9> models = {{
     {"awmf/dropout", false, "3", "AWMF, dropout"},
     {"awmf/data-weight-decay", false, "4", "AWMF, data/weight decay"},
     {"full-rank", false, "5", "Full rank"},
-    {"full-rank", true, "", "Full rank, zero diagonal", "zero diagonal"},
+    {"full-rank", true, "", "Full rank, zero diagonal", "zero diag."},
     {"full-rank/dropout", false, "", "Full rank, dropout (DLAE)", "DLAE"},
     {"full-rank/dropout", true, "", "Full rank, dropout, zero diagonal (EDLAE)", "EDLAE"},
     {"popularity", false, "", "Popularity"},

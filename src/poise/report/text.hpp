@@ -38,7 +38,7 @@ std::string duration(double seconds);
 /// "AWMF, weight decay"; a key that is not known reads as it is.
 std::string model_name(const StudyModel& model);
 
-/// What sets it apart from others of its family: "zero diagonal", "EDLAE"; "plain" for nothing.
+/// What sets it apart from others of its family, for an axis: "zero diag.", "EDLAE"; "plain" for nothing.
 std::string variant_name(const StudyModel& model);
 
 /// "1. AWMF, weight decay" for the paper's models, else without a number.
