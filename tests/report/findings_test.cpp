@@ -63,7 +63,7 @@ TEST(Findings, PopularityNeedsTheCorrectedP) {
 TEST(Findings, TheMostAccurateRowIsNamed) {
   const StudyResults results = test::sample_study();
   EXPECT_EQ(best_finding(results, "films"),
-            "Most accurate: Full rank, dropout, zero diagonal (EDLAE), unweighted, nDCG@100 0.441");
+            "Most accurate: EDLAE (full rank, dropout), unweighted, nDCG@100 0.441");
   EXPECT_EQ(best_finding(results, "no such data"), "");
 }
 

@@ -67,7 +67,7 @@ TEST(PaperTable, OrdersModelsAsThePaperDoes) {
     names.push_back(rank_number(group.model) + " " + model_name(group.model));
   const std::vector<std::string> expected = {"full Full rank",
                                              "full Full rank, zero diagonal",
-                                             "full Full rank, dropout, zero diagonal (EDLAE)",
+                                             "full EDLAE (full rank, dropout)",
                                              "100 AWMF, weight decay",
                                              "100 WMF",
                                              "100 AWMF, dropout",

@@ -121,7 +121,8 @@ std::string tables(const StudyResults& results) {
 
 std::string figure(std::string_view id, const std::string& heading, const std::string& caption) {
   return fmt::format(
-      "<figure id=\"{}\"><h3>{}</h3>\n<p class=\"caption\">{}</p>\n<div class=\"panels\"></div></figure>\n",
+      "<figure id=\"{}\"><figcaption><h3>{}</h3>\n<p>{}</p></figcaption>\n<div "
+      "class=\"panels\"></div></figure>\n",
       id, html_text(heading), caption);
 }
 

@@ -26,8 +26,8 @@ constexpr std::array<Named, 9> models = {{
     {"awmf/data-weight-decay", false, "4", "AWMF, data/weight decay"},
     {"full-rank", false, "5", "Full rank"},
     {"full-rank", true, "", "Full rank, zero diagonal", "zero diag."},
-    {"full-rank/dropout", false, "", "Full rank, dropout (DLAE)", "DLAE"},
-    {"full-rank/dropout", true, "", "Full rank, dropout, zero diagonal (EDLAE)", "EDLAE"},
+    {"full-rank/dropout", false, "", "DLAE (full rank, dropout)", "DLAE"},
+    {"full-rank/dropout", true, "", "EDLAE (full rank, dropout)", "EDLAE"},
     {"popularity", false, "", "Popularity"},
 }};
 

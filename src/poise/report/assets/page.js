@@ -272,7 +272,7 @@
     });
   }
 
-  const choice = {data: 0, metric: study.choice_index, rank: null};
+  const choice = {data: 0, metric: Math.min(study.choice_index, study.metrics.length - 1), rank: null};
   const redraw = {
     data: () => { redraw.metric(); redraw.rank(); },
     metric: () => draw('accuracy', accuracy(choice)),
