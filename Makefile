@@ -31,13 +31,13 @@ test: format-check
 	@ctest --preset asan
 
 bench:
-	@scripts/install-packages.sh test
+	@scripts/install-packages.sh bench
 	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON
 	@cmake --build --preset release
 	@build/release/bin/poise_bench
 
 bench-check:
-	@scripts/install-packages.sh test
+	@scripts/install-packages.sh bench
 	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON
 	@cmake --build --preset release
 	@/usr/bin/python3 bench/check.py build/release/bin

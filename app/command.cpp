@@ -16,6 +16,7 @@ const std::vector<Command>& commands() {
       {"prepare", "read raw logs, filter, split, and store them as prepared data", setup_prepare},
       {"train", "train a model on prepared data", setup_train, true},
       {"search", "find the best lambda, alpha and more on the validation part", setup_search, true},
+      {"study", "does weighting help? the paper's tables from your own data", setup_study, true},
       {"evaluate", "measure a model's ranking on held-out users", setup_evaluate},
       {"recommend", "recommend items for a history", setup_recommend},
       {"similar", "find the items similar to one", setup_similar},

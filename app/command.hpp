@@ -50,6 +50,7 @@ Run setup_synth(CLI::App& parser);
 Run setup_prepare(CLI::App& parser);
 Run setup_train(CLI::App& parser);
 Run setup_search(CLI::App& parser);
+Run setup_study(CLI::App& parser);
 Run setup_evaluate(CLI::App& parser);
 Run setup_recommend(CLI::App& parser);
 Run setup_similar(CLI::App& parser);

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "poise/base/csv.hpp"
 #include "poise/base/error.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/io/atomic_file.hpp"
 #include "poise/io/model_file.hpp"
 
 #include "command.hpp"
-#include "csv.hpp"
 #include "output_check.hpp"
 
 namespace poise::app {

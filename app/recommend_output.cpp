@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "poise/base/csv.hpp"
 #include "poise/recommend/explain.hpp"
 
-#include "csv.hpp"
 #include "standard_streams.hpp"
 
 namespace poise::app {

@@ -1,22 +1,23 @@
 #!/bin/sh
 # Installs the Debian packages that are missing: `install-packages.sh build` for building and running Poise,
-# `test` for the tests as well, `fuzz` for the fuzzers, `format` for the formatter. Says what it does, and
-# what to run by hand when it may not.
+# `test` for the tests as well, `bench` for the benchmarks, `fuzz` for the fuzzers, `format` for the formatter. Says
+# what it does, and what to run by hand when it may not.
 set -eu
 
 build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libfmt-dev
-       nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev"
+       nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libboost-dev libjs-vega"
 test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3 python3-numpy python3-pytest zstd clang-format"
 fuzz="$build clang libclang-rt-14-dev libomp-dev"
 
 case "${1:-build}" in
   build) wanted=$build ;;
-  test) wanted=$test ;;
+  bench) wanted=$test ;;
+  test) wanted="$test chromium" ;;
   fuzz) wanted=$fuzz ;;
   tidy) wanted="$test clang-tidy" ;;
   tsan) wanted="$test clang libclang-rt-14-dev libomp-dev" ;;
   format) wanted=clang-format ;;
-  *) echo "usage: $0 [build|test|fuzz|tidy|tsan|format]" >&2; exit 2 ;;
+  *) echo "usage: $0 [build|bench|test|fuzz|tidy|tsan|format]" >&2; exit 2 ;;
 esac
 
 command -v dpkg-query >/dev/null || {

@@ -43,6 +43,15 @@ class BestRanks {
   std::vector<std::int64_t> ranks_;
 };
 
+/// Sums of whole numbers, in whatever order threads add them.
+void count_hits(const UserRanking& ranking, std::int64_t at, std::vector<std::int64_t>& hits) {
+  const auto top = ranking.items.first(std::min<std::size_t>(at, ranking.items.size()));
+  for (const std::int32_t item : top) {
+    if (std::ranges::binary_search(ranking.targets, item))
+      std::atomic_ref(hits[item]).fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 MetricResult summarize(const Metric& metric, const Matrix<double>& per_user, std::int64_t column) {
   const auto users = static_cast<double>(per_user.rows());
   double sum = 0;
@@ -89,7 +98,7 @@ EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targe
   result.users_without_targets = targets.rows - result.users;
   if (result.users == 0) fail(ErrorKind::input, "no user has a target: there is nothing to evaluate on");
 
-  std::int64_t longest = 0;
+  std::int64_t longest = options.item_hits_at;
   for (const Metric& metric : options.metrics) {
     longest = std::max(longest, metric.at);
     if (metric.kind != MetricKind::coverage) result.per_user_metrics.push_back(metric);
@@ -98,6 +107,7 @@ EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targe
   const auto columns = static_cast<std::int64_t>(result.per_user_metrics.size());
   result.per_user = Matrix<double>(result.users, columns);
   const bool wants_coverage = asks_for(options.metrics, MetricKind::coverage);
+  if (options.item_hits_at > 0) result.item_hits.assign(scorer.items(), 0);
   BestRanks best_ranks(wants_coverage ? scorer.items() : 0);
   const std::vector<double> weights = stratified_weights(training_counts);
 
@@ -111,6 +121,7 @@ EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targe
           const std::int64_t size = top_k(scores.row(row - first), candidates, items, top_scores);
           const UserRanking ranking{std::span(items).first(size), targets.row(row), weights};
           if (wants_coverage) best_ranks.add(ranking.items);
+          if (options.item_hits_at > 0) count_hits(ranking, options.item_hits_at, result.item_hits);
           for (std::int64_t c = 0; c < columns; ++c) {
             result.per_user(measured_before[row], c) =
                 measure(result.per_user_metrics[c], options.denominator, ranking);

@@ -16,6 +16,7 @@ namespace poise {
 struct EvaluateOptions {
   std::vector<Metric> metrics = {{MetricKind::recall, 20}, {MetricKind::recall, 50}, {MetricKind::ndcg, 100}};
   RecallDenominator denominator = RecallDenominator::min;
+  std::int64_t item_hits_at = 0;  ///< count, for every item, its targets found in the top so many; 0: do not
 };
 
 struct MetricResult {
@@ -33,6 +34,8 @@ struct EvaluationResult {
   std::vector<Metric> per_user_metrics;  ///< the metrics without coverage, the columns of per_user
   std::vector<std::int64_t> user_rows;   ///< the row in `targets` of each measured user
   Matrix<double> per_user;               ///< users x per_user_metrics
+
+  std::vector<std::int64_t> item_hits;  ///< with item_hits_at: users whose target each item is and who find it
 };
 
 /// Ranks all items but those of the history for every user, ties to the lower index, and averages the metrics

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,9 @@
 
 namespace poise {
 
+/// The estimate of that name; null where there is none.
+const Estimate* find(const Estimates& estimates, std::string_view metric);
+
 /// What is studied. The keys are the first column of the paper's tables, written as "family/regularizer":
 /// "awmf/weight-decay" (the paper's model 1), "wmf" (2), "awmf/dropout" (3), "awmf/data-weight-decay" (4),
 /// "full-rank" (5); beyond the paper "full-rank" with a zero diagonal, "full-rank/dropout" (EDLAE, zero
@@ -21,10 +25,13 @@ namespace poise {
 struct StudyModel {
   std::string key;
   bool zero_diagonal = false;
-  std::optional<std::int64_t> rank;  ///< none: full rank
+  std::optional<std::int64_t> rank = {};  ///< none: full rank
 
   bool operator==(const StudyModel&) const = default;
 };
+
+/// "unweighted", "weighted", "down-weighted".
+std::string_view to_string(RowKind kind);
 
 /// One trained point of a search.
 struct StudyPoint {
@@ -117,9 +124,9 @@ struct StudyData {
 /// A plain sentence for a rank (none: full rank) of a data set, or, `overall`, for all of it.
 struct StudyConclusion {
   std::string data;
-  bool overall = false;
   std::optional<std::int64_t> rank;
   std::string sentence;
+  bool overall = false;
 };
 
 struct StudyResults {
@@ -137,10 +144,12 @@ struct StudyResults {
   double seconds = 0;
 };
 
-/// The keys of docs/study.md: "rows", "pairs", "points" and the rest.
+/// The keys of docs/study.md: "rows", "pairs", "points" and the rest. What is not finite becomes null, and so
+/// does what a popularity row does not have; text that is not UTF-8 is mended.
 nlohmann::ordered_json to_json(const StudyResults& results);
 
-/// One line for each row and metric; no times, no paths, so that two runs of one study give the same bytes.
+/// One line for each row and metric, numbers as short as reads back to the same; no times, no paths, so that
+/// two runs of one study give the same bytes.
 std::string to_csv(const StudyResults& results);
 
 }  // namespace poise

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace poise::app {
+namespace poise {
 
 /// A csv field, quoted where its text needs it.
 inline std::string csv_field(std::string_view text) {
@@ -16,4 +16,4 @@ inline std::string csv_field(std::string_view text) {
   return quoted + "\"";
 }
 
-}  // namespace poise::app
+}  // namespace poise

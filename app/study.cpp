@@ -1,0 +1,193 @@
+#include "poise/study/study.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/io/atomic_file.hpp"
+#include "poise/report/conclude.hpp"
+#include "poise/report/html.hpp"
+#include "poise/report/latex.hpp"
+#include "poise/report/markdown.hpp"
+
+#include "option_values.hpp"
+#include "output_check.hpp"
+#include "progress.hpp"
+#include "search_options.hpp"
+
+namespace poise::app {
+
+namespace {
+
+struct Options {
+  std::vector<std::filesystem::path> data;
+  std::filesystem::path out;
+  std::vector<std::int64_t> ranks = {10, 100, 1000};
+  std::string models = "all";
+  std::vector<std::string> compare_paper;
+  double tolerance = 1e-6;
+  SearchingOptions searching;
+};
+
+/// A folder's own name; a second one of that name is told apart by a number.
+std::string name_of(const std::filesystem::path& folder, std::set<std::string>& taken) {
+  std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();
+  const std::string base = path.filename().string();
+  std::string name = base;
+  for (int k = 2; !taken.insert(name).second; ++k) name = fmt::format("{} ({})", base, k);
+  return name;
+}
+
+std::vector<StudyInput> read_inputs(const Options& options, const Context& context) {
+  if (!options.compare_paper.empty() && options.compare_paper.size() != options.data.size())
+    fail(ErrorKind::usage,
+         "--compare-paper names {} data sets and there are {}: name one for each, in their order",
+         options.compare_paper.size(), options.data.size());
+  std::set<std::string> taken;
+  std::vector<StudyInput> inputs;
+  for (std::size_t k = 0; k < options.data.size(); ++k) {
+    const std::filesystem::path& folder = options.data[k];
+    inputs.push_back({.name = name_of(folder, taken),
+                      .folder = folder,
+                      .data = read_dataset(folder, context.execution),
+                      .paper_data = options.compare_paper.empty() ? "" : options.compare_paper[k]});
+    for (const StudyInput& other : std::span(inputs).first(k)) {
+      if (other.data.checksum == inputs.back().data.checksum)
+        fail(ErrorKind::usage, "{} and {} hold the same data", other.folder.string(), folder.string());
+    }
+  }
+  return inputs;
+}
+
+std::vector<std::pair<std::string, std::string>> option_list(const Options& options, const Context& context) {
+  std::vector<std::pair<std::string, std::string>> list = {
+      {"--models", options.models},
+      {"--ranks", fmt::format("{}", fmt::join(options.ranks, ","))},
+      {"--grid", options.searching.grid},
+      {"--metric", options.searching.metric},
+      {"--metrics", options.searching.metrics},
+      {"--recall-denominator", options.searching.denominator},
+      {"--refine", fmt::format("{}", options.searching.refine)},
+      {"--tolerance", fmt::format("{}", options.tolerance)},
+      {"--seed", fmt::format("{}", context.seed)}};
+  if (options.searching.no_expand) list.emplace_back("--no-expand", "");
+  if (!options.compare_paper.empty())
+    list.emplace_back("--compare-paper", fmt::format("{}", fmt::join(options.compare_paper, ",")));
+  return list;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void print_unfinished(const TimeIsUp& up, const Context& context) {
+  Json json = {{"complete", false}, {"missing", Json::array()}};
+  std::string text = "the time limit is reached; missing of the step in progress:\n";
+  for (const ModelParameters& point : up.missing) {
+    json["missing"].push_back(option_texts(point));
+    text += "  " + point_name(point) + "\n";
+  }
+  context.print(json, text + "run the same command again to go on\n");
+}
+
+void run(const Options& options, const Context& context) {
+  const auto begin = Points::Clock::now();
+  StudyOptions study_options{.kinds = parse_kinds(options.models),
+                             .ranks = options.ranks,
+                             .alphas = options.searching.alphas(),
+                             .expand = !options.searching.no_expand,
+                             .refine = options.searching.refine,
+                             .measure = options.searching.measure(),
+                             .base = {.tolerance = options.tolerance, .seed = context.seed},
+                             .memory_limit = context.memory_limit};
+  std::ranges::sort(study_options.ranks);
+  const auto repeated = std::ranges::unique(study_options.ranks);
+  study_options.ranks.erase(repeated.begin(), repeated.end());
+  const auto until = options.searching.until();
+  check_folder_can_be_written(options.out);
+  const std::vector<StudyInput> inputs = read_inputs(options, context);
+  std::filesystem::create_directories(options.out);
+  const std::filesystem::path path =
+      options.searching.journal.empty() ? options.out / "study.journal" : options.searching.journal;
+  Journal journal(path, journal_header(study_options.measure, context.memory_limit));
+  if (journal.size() > 0)
+    context.say(fmt::format("going on from the {} entries of {}", journal.size(), path.string()));
+
+  const auto backend = make_backend(BackendKind::cpu, context.execution.threads, context.execution.observer);
+  const StudyWatcher watcher{
+      .points = {.trained =
+                     [&](const PointResult& result, std::size_t left, double seconds) {
+                       context.say(point_line(result, study_options.measure.choice, left, seconds));
+                     }},
+      .say = [&](const std::string& line) { context.say(line); }};
+  StudyResults results;
+  try {
+    results = study(inputs, study_options, journal, *backend, context.execution, watcher, until);
+  } catch (const TimeIsUp& up) {
+    print_unfinished(up, context);
+    return;
+  }
+  results.options = option_list(options, context);
+  results.conclusions = conclude(results);
+  results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
+
+  const Json json = to_json(results);
+  const std::string markdown = study_markdown(results);
+  write_file(options.out / "tables.md", markdown);
+  write_file(options.out / "tables.tex", study_latex(results));
+  write_file(options.out / "results.csv", to_csv(results));
+  write_file(options.out / "results.json", json.dump(1) + "\n");
+  write_file(options.out / "report.html", study_html(results));
+  context.print(json, markdown);
+  context.say(fmt::format("{} points in {}; written to {}", results.points.size(), duration(results.seconds),
+                          (options.out / "report.html").string()));
+}
+
+}  // namespace
+
+Run setup_study(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.add_option("DATA", options->data, "Folders that `poise prepare` wrote")->required();
+  parser.add_option("--out", options->out, "Folder for the tables, the results and report.html")->required();
+  parser.add_option("--ranks", options->ranks, "Ranks of the low-rank models")
+      ->delimiter(',')
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  parser
+      .add_option("--models", options->models,
+                  "all, or of: weight-decay (the paper's 1), wmf (2), dropout (3), data-weight-decay (4), "
+                  "full-rank (5), ease, edlae")
+      ->capture_default_str();
+  parser
+      .add_option("--compare-paper", options->compare_paper,
+                  "Which data of the paper each DATA is (ml-20m, netflix, msd): its figures stand beside")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"ml-20m", "netflix", "msd"}));
+  parser
+      .add_option("--tolerance", options->tolerance,
+                  "Bound on certificate.worst_column; of low-rank models, on their final inner solves")
+      ->check(positive_number())
+      ->capture_default_str();
+  add_searching_options(parser, options->searching);
+  parser.add_option("--journal", options->searching.journal,
+                    "File of finished work, to resume from (default: study.journal in --out)");
+  parser.footer(
+      "Does weighting help, for which rank, with which regularizer? For every model and rank the validation\n"
+      "part chooses the best weighted and the best unweighted point; the test part is read once, for these.\n"
+      "Writes tables.md, tables.tex, results.csv, results.json and report.html. Interrupted or killed, it "
+      "goes\n"
+      "on where it was.\n\n"
+      "Examples:\n"
+      "  poise study ml-20m.data --out study --ranks 10,100 --refine 3 --compare-paper ml-20m\n"
+      "  poise study netflix.data msd.data --out study --models full-rank,ease --time-limit 8h\n"
+      "  poise study shop.data --out study --grid extended --ranks 50");
+  return [options](const Context& context) { run(*options, context); };
+}
+
+}  // namespace poise::app

@@ -1,0 +1,230 @@
+#include "poise/report/html.hpp"
+
+#include <fmt/format.h>
+
+#include "poise/report/assets.hpp"
+#include "poise/report/findings.hpp"
+#include "poise/report/html_parts.hpp"
+#include "poise/report/text.hpp"
+
+namespace poise {
+
+namespace report {
+
+std::string html_text(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+}  // namespace report
+
+namespace {
+
+using namespace report;
+
+constexpr std::string_view policy =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri "
+    "'none'; "
+    "form-action 'none'";
+
+constexpr std::string_view models_legend = R"(<dl class="models">
+<div><dt>1. AWMF, weight decay</dt><dd>‖√W ∘ (X − XUVᵀ)‖² + λ(‖U‖² + ‖V‖²)</dd></div>
+<div><dt>2. WMF</dt><dd>‖√W ∘ (X − UVᵀ)‖² + λ(‖U‖² + ‖V‖²)</dd></div>
+<div><dt>3. AWMF, dropout</dt><dd>‖√W ∘ (X − XUVᵀ)‖² + λ‖UVᵀ‖²</dd></div>
+<div><dt>4. AWMF, data/weight decay</dt><dd>‖√W ∘ (X − XUVᵀ)‖² + λ(‖XU‖² + ‖V‖²)</dd></div>
+<div><dt>5. Full rank</dt><dd>‖√W ∘ (X − XB)‖² + λ‖B‖²</dd></div>
+</dl>
+)";
+
+constexpr std::string_view kinds_legend =
+    "<p class=\"legend\"><span class=\"kind unweighted\">unweighted</span> <span class=\"kind "
+    "weighted\">weighted</span> "
+    "<span class=\"kind down-weighted\">down-weighted</span></p>\n";
+
+std::string conclusions(const StudyResults& results) {
+  std::string text;
+  for (const StudyData& part : results.data) {
+    std::string lines;
+    for (const StudyConclusion& conclusion : results.conclusions) {
+      if (conclusion.data != part.name) continue;
+      const std::string rank =
+          conclusion.overall ? "" : fmt::format("<b>{}</b> ", rank_heading(conclusion.rank));
+      lines += fmt::format("<li>{}{}</li>\n", rank, html_text(conclusion.sentence));
+    }
+    if (const std::string best = best_finding(results, part.name); !best.empty())
+      lines += fmt::format("<li class=\"most\">{}</li>\n", html_text(best));
+    if (!lines.empty())
+      text += fmt::format("<section><h2>{}</h2>\n<ul>\n{}</ul></section>\n", html_text(part.name), lines);
+  }
+  return text.empty() ? "" : "<div class=\"conclusions\">\n" + text + "</div>\n";
+}
+
+bool has_paper(const StudyResults& results) {
+  for (const StudyData& part : results.data) {
+    if (!part.paper_data.empty()) return true;
+  }
+  return false;
+}
+
+// A line may end after a hyphen, not after a minus.
+std::string with_minus(const std::string& text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool negative = text[at] == '-' && at > 0 && (text[at - 1] == 'e' || text[at - 1] == ' ') &&
+                          at + 1 < text.size() && text[at + 1] >= '0' && text[at + 1] <= '9';
+    result += negative ? "−" : std::string(1, text[at]);
+  }
+  return result;
+}
+
+std::string section(std::string_view id, const std::string& heading, const std::string& body) {
+  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, html_text(with_minus(heading)),
+                     body);
+}
+
+std::string tables(const StudyResults& results) {
+  std::string text =
+      "<p>Means over the test users ± standard error. <b>Bold</b>: alone the best of a model's rows, in the "
+      "digits "
+      "shown; wins count these cells, and a tie counts for neither. α is the weight of an observed entry "
+      "against 1 for "
+      "all others; the unweighted rows have α = 1.</p>\n";
+  if (has_paper(results))
+    text +=
+        "<p>Small figures below ours are the paper's (Ayoub et al., “Does Weighting Improve Matrix "
+        "Factorization for "
+        "Recommender Systems?”, WWW 2025), which prints α of model 2 one higher than this table does.</p>\n";
+  text += kinds_legend;
+  return section("tables", "Accuracy at each rank",
+                 text + rank_tables_html(results) + std::string(models_legend));
+}
+
+std::string figure(std::string_view id, const std::string& heading, const std::string& caption) {
+  return fmt::format(
+      "<figure id=\"{}\"><figcaption><h3>{}</h3>\n<p>{}</p></figcaption>\n<div "
+      "class=\"panels\"></div></figure>\n",
+      id, html_text(heading), caption);
+}
+
+std::string plots(const StudyResults& results) {
+  const std::string metric = html_text(metric_name(results.choice));
+  std::string text =
+      "<noscript><p>The plots are drawn by a script in this page; the tables have the same "
+      "numbers.</p></noscript>\n"
+      "<form id=\"choose\" hidden></form>\n";
+  text += kinds_legend;
+  text += figure(
+      "accuracy", "Accuracy against rank",
+      "Mean over the test users; a bar spans one standard error to each side. All panels share their scale; "
+      "the dashed line is popularity.");
+  text += figure(
+      "grid", "What validation chose",
+      fmt::format("Each cell is a trained point; the stronger its colour, the higher its {} on the "
+                  "validation users, from the "
+                  "lowest to the highest of the panel. A marked point is the one that the tables report.",
+                  metric));
+  text +=
+      figure("popularity-bins", "Where weighting acts: recall by item popularity",
+             fmt::format(
+                 "The share of the test users' targets that are among their first {} recommendations, by how "
+                 "many training users the item has: rare items to the left.",
+                 results.popularity_cutoff));
+  text += figure(
+      "convergence", "How the solutions converged",
+      "First how far the objective lies above the lowest reached, relative to it; then the "
+      "certificate, a proven bound on what is still to gain, relative to the explained weight. Both on log "
+      "scales, after each round or iteration.");
+  return section("plots", "Plots", text);
+}
+
+std::string every_row(const StudyResults& results) {
+  std::string text =
+      "<p>The point that validation chose for each row, and its certificate: a proven bound on how far its "
+      "objective lies "
+      "above the minimum (full rank), or on what solving one factor again could gain (low rank), relative to "
+      "the "
+      "explained weight.</p>\n";
+  if (const std::string popular = popularity_finding(results); !popular.empty())
+    text +=
+        fmt::format("<p>{} in {}: paired t test, p &lt; 0.05 after Holm's correction over all rows.</p>\n",
+                    html_text(popular), html_text(metric_name(results.choice)));
+  return text + data_tables_html(results);
+}
+
+std::string options(const StudyResults& results) {
+  std::string text = "<dl class=\"options\">\n";
+  for (const auto& [name, value] : results.options)
+    text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", html_text(name), html_text(value));
+  text += fmt::format("<div><dt>points trained</dt><dd>{}</dd></div>\n<div><dt>time</dt><dd>{}</dd></div>\n",
+                      grouped(std::ssize(results.points)), duration(results.seconds));
+  return text + fmt::format("<div><dt>Poise</dt><dd>{}</dd></div>\n</dl>\n", html_text(results.version));
+}
+
+std::string body(const StudyResults& results) {
+  std::string text = fmt::format(
+      "<header>\n<p class=\"kicker\">A study by Poise: does weighting help?</p>\n<h1>{}</h1>\n<p>{}</p>\n",
+      html_text(headline(results)), html_text(headline_terms(results)));
+  text += conclusions(results);
+  text +=
+      "<nav><a href=\"#tables\">Tables</a> <a href=\"#pairs\">Differences</a> <a href=\"#plots\">Plots</a> "
+      "<a href=\"#points\">Every row</a> <a href=\"#data\">Data and options</a></nav>\n</header>\n<main>\n";
+  text += tables(results);
+  if (!results.pairs.empty())
+    text += section(
+        "pairs", rank_finding(results).empty() ? "Weighted less unweighted" : rank_finding(results),
+        "<p>The mean over the same test users of a row less its unweighted row, with the 95 % interval and "
+        "p of a paired t test. Coloured where p &lt; 0.05. The heading averages over models and data "
+        "sets.</p>\n" +
+            pairs_html(results));
+  text += plots(results);
+  const std::string certified = certificate_finding(results);
+  text += section("points", certified.empty() ? "Every row" : certified, every_row(results));
+  text += section("data", "Data", data_summary_html(results));
+  text += section("options", "Options, version, time", options(results));
+  return text +
+         "</main>\n<footer><p>Made by Poise. Plots by Vega (BSD 3-clause), included in this file with its "
+         "licence.</p></footer>\n";
+}
+
+}  // namespace
+
+std::string study_html(const StudyResults& results) {
+  std::string page = fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light "
+      "dark\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+      policy, html_text(headline(results)), assets::page_css);
+  page += body(results);
+  page +=
+      fmt::format("<script type=\"application/json\" id=\"study-data\">{}</script>\n", page_data(results));
+  page +=
+      fmt::format("<script type=\"text/plain\" id=\"vega-licence\">\n{}</script>\n", assets::vega_licence);
+  page += fmt::format("<script>\n{}</script>\n<script>\n{}</script>\n</body>\n</html>\n", assets::vega_js,
+                      assets::page_js);
+  return page;
+}
+
+}  // namespace poise

@@ -1,0 +1,268 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "poise/report/findings.hpp"
+#include "poise/report/html_parts.hpp"
+#include "poise/report/table.hpp"
+#include "poise/report/text.hpp"
+
+namespace poise::report {
+
+namespace {
+
+std::string scrolled(const std::string& table) { return "<div class=\"scroll\">" + table + "</div>\n"; }
+
+std::string number_cell(const std::string& attributes, const std::string& text) {
+  return fmt::format("<td class=\"number\"{}{}>{}</td>", attributes.empty() ? "" : " ", attributes, text);
+}
+
+std::string accuracy_cell(const TableCell& cell, const std::string& metric, std::ptrdiff_t row, bool leads) {
+  std::string text;
+  if (cell.test) {
+    text = fmt::format("<span class=\"value\">{}</span>", accuracy(cell.test->mean));
+    if (cell.test->standard_error)
+      text += fmt::format("<span class=\"error\">±{}</span>", accuracy(*cell.test->standard_error));
+  }
+  if (cell.paper) text += fmt::format("<span class=\"paper\">{}</span>", accuracy(*cell.paper));
+  const std::string attributes =
+      cell.test ? fmt::format("data-row=\"{}\" data-metric=\"{}\"", row, html_text(metric)) : "";
+  return fmt::format("<td class=\"number{}{}\"{}{}>{}</td>", leads ? " lead" : "", cell.best ? " best" : "",
+                     attributes.empty() ? "" : " ", attributes, text);
+}
+
+std::string field_cell(const StudyRow* row, std::ptrdiff_t index, std::string_view field,
+                       const std::string& text) {
+  return row ? number_cell(fmt::format("data-row=\"{}\" data-field=\"{}\"", index, field), text)
+             : number_cell("", "");
+}
+
+std::string kind_cell(const StudyModel& model, RowKind kind) {
+  return is_baseline(model) ? "<td></td>"
+                            : fmt::format("<td class=\"kind {0}\"><span>{0}</span></td>", to_string(kind));
+}
+
+std::string model_cell(const TableGroup& group) {
+  return fmt::format("<th scope=\"rowgroup\" class=\"model\" rowspan=\"{}\">{}</th>", group.rows.size(),
+                     html_text(numbered_name(group.model)));
+}
+
+std::string rank_table(const StudyResults& results, const StudyTable& table) {
+  const std::size_t metrics = results.metrics.size();
+  std::string names;
+  std::string heads;
+  for (const StudyData* data : table.data) {
+    const std::string paper = data->paper_data.empty()
+                                  ? ""
+                                  : fmt::format(" <span class=\"paper-name\">beside the paper's {}</span>",
+                                                html_text(paper_data_name(data->paper_data)));
+    names += fmt::format("<th scope=\"colgroup\" colspan=\"{}\">{}{}</th>", metrics + 1,
+                         html_text(data->name), paper);
+    for (const std::string& metric : results.metrics)
+      heads += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
+    heads += "<th scope=\"col\" class=\"number\">α</th>";
+  }
+  std::string text = fmt::format(
+      "<table class=\"accuracies\"><thead><tr><td colspan=\"2\"></td>{}<td></td></tr><tr><th "
+      "scope=\"col\">Model</th>"
+      "<td></td>{}<th scope=\"col\" class=\"number\">Wins</th></tr></thead>\n",
+      names, heads);
+  for (const TableGroup& group : table.groups) {
+    text += "<tbody>";
+    for (const TableRow& row : group.rows) {
+      text += "<tr>";
+      if (&row == &group.rows.front()) text += model_cell(group);
+      text += kind_cell(group.model, row.kind);
+      for (const TableEntry& entry : row.entries) {
+        const std::ptrdiff_t index = entry.row ? entry.row - results.rows.data() : 0;
+        for (std::size_t metric = 0; metric < metrics; ++metric)
+          text += accuracy_cell(entry.cells[metric], results.metrics[metric], index, metric == 0);
+        std::string alpha =
+            entry.row ? fmt::format("<span class=\"value\">{}</span>", setting(entry.row->alpha)) : "";
+        if (entry.paper) alpha += fmt::format("<span class=\"paper\">{}</span>", entry.paper->alpha);
+        text += is_baseline(group.model) ? "<td></td>" : field_cell(entry.row, index, "alpha", alpha);
+      }
+      text += fmt::format("<td class=\"number wins\">{}</td></tr>\n", wins(row.wins, group.compared));
+    }
+    text += "</tbody>\n";
+  }
+  return scrolled(text + "</table>");
+}
+
+std::string comparison_cells(const StudyResults& results, const StudyRow& row) {
+  const auto& all = results.against_popularity;
+  const auto found = std::ranges::find_if(all, [&](const PopularityComparison& candidate) {
+    return candidate.data == row.data && candidate.model == row.model && candidate.kind == row.kind;
+  });
+  if (found == all.end()) return "<td></td><td></td>";
+  const std::ptrdiff_t place = found - all.begin();
+  return number_cell(fmt::format("data-comparison=\"{}\"", place), difference(found->test.difference)) +
+         number_cell(fmt::format("data-comparison-p=\"{}\"", place), html_text(p_value(found->corrected_p)));
+}
+
+std::string wins_finding(const StudyTable& table) {
+  int compared = 0;
+  std::array<int, 3> won{};
+  for (const TableGroup& group : table.groups) {
+    compared += group.compared;
+    for (const TableRow& row : group.rows) won[static_cast<std::size_t>(row.kind)] += row.wins;
+  }
+  if (compared == 0) return "";
+  const auto of = [&](RowKind kind) { return won[static_cast<std::size_t>(kind)]; };
+  std::string text = fmt::format(": weighted rows win {} of {} cells, unweighted {}", of(RowKind::weighted),
+                                 compared, of(RowKind::unweighted));
+  if (of(RowKind::down_weighted) > 0) text += fmt::format(", down-weighted {}", of(RowKind::down_weighted));
+  return text;
+}
+
+std::string data_table(const StudyResults& results, const StudyTable& table) {
+  std::string text =
+      "<table class=\"points\"><thead><tr><th scope=\"col\">Model</th><th scope=\"col\" "
+      "class=\"number\">Rank</th><td></td>";
+  for (const std::string& metric : results.metrics)
+    text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
+  for (const char* head : {"α", "λ", "Dropout", "Certificate", "Over popularity", "p, Holm"})
+    text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", head);
+  text += "</tr></thead>\n";
+  for (const TableGroup& group : table.groups) {
+    text += "<tbody>";
+    for (const TableRow& line : group.rows) {
+      const TableEntry& entry = line.entries[0];
+      const StudyRow& row = *entry.row;
+      const std::ptrdiff_t index = entry.row - results.rows.data();
+      text += "<tr>";
+      if (&line == &group.rows.front())
+        text += model_cell(group) + fmt::format("<td class=\"number\" rowspan=\"{}\">{}</td>",
+                                                group.rows.size(), rank_number(group.model));
+      text += kind_cell(group.model, line.kind);
+      for (std::size_t metric = 0; metric < results.metrics.size(); ++metric) {
+        TableCell ours = entry.cells[metric];
+        ours.paper.reset();
+        text += accuracy_cell(ours, results.metrics[metric], index, false);
+      }
+      if (is_baseline(group.model)) {
+        text += "<td></td><td></td><td></td><td></td><td></td><td></td>";
+      } else {
+        text += field_cell(&row, index, "alpha", setting(row.alpha));
+        text += field_cell(&row, index, "lambda", setting(row.lambda));
+        text += field_cell(&row, index, "dropout", row.dropout != 0 ? setting(row.dropout) : "");
+        text += field_cell(&row, index, "certificate", bound(row.certificate.relative));
+        text += comparison_cells(results, row);
+      }
+      text += "</tr>\n";
+    }
+    text += "</tbody>\n";
+  }
+  return scrolled(text + "</table>");
+}
+
+std::string difference_text(const PairedDifference& test) {
+  return fmt::format("<span class=\"value\">{}</span><span class=\"interval\">{} to {}</span>",
+                     difference(test.difference), difference(test.low), difference(test.high));
+}
+
+std::string pair_cells(const StudyResults& results, std::ptrdiff_t place) {
+  const PairedDifference& test = results.pairs[place].test;
+  const char* sign = !(test.p < 0.05) ? "" : test.difference > 0 ? " helps" : " hurts";
+  return fmt::format(
+      "<td class=\"number{}\" data-pair=\"{}\">{}</td><td class=\"number\" data-pair-p=\"{}\">{}</td>", sign,
+      place, difference_text(test), place, html_text(p_value(test.p)));
+}
+
+// The pairs of one data set, model and kind are one line, whatever the number of metrics.
+struct PairLine {
+  const StudyPair* first = nullptr;
+  std::vector<std::ptrdiff_t> by_metric;  ///< places in StudyResults::pairs; -1: none
+};
+
+std::vector<PairLine> pair_lines(const StudyResults& results) {
+  std::vector<PairLine> lines;
+  for (const StudyPair& pair : results.pairs) {
+    auto line = std::ranges::find_if(lines, [&](const PairLine& known) {
+      return known.first->data == pair.data && known.first->model == pair.model &&
+             known.first->kind == pair.kind;
+    });
+    if (line == lines.end())
+      line = lines.insert(lines.end(), {&pair, std::vector<std::ptrdiff_t>(results.metrics.size(), -1)});
+    const auto metric = std::ranges::find(results.metrics, pair.metric) - results.metrics.begin();
+    if (metric < std::ssize(results.metrics)) line->by_metric[metric] = &pair - results.pairs.data();
+  }
+  return lines;
+}
+
+std::string who(const StudyModel& model, RowKind kind) {
+  return fmt::format("<th scope=\"row\" class=\"model\">{}</th>{}<td class=\"number\">{}</td>",
+                     html_text(numbered_name(model)), kind_cell(model, kind), rank_number(model));
+}
+
+constexpr std::string_view who_heads =
+    "<th scope=\"col\">Model</th><td></td><th scope=\"col\" class=\"number\">Rank</th>";
+
+// A name may be long, so it gets a line of its own and not a column.
+std::string data_line(const std::string& data, std::size_t columns) {
+  return fmt::format(
+      "<tbody><tr><th scope=\"rowgroup\" class=\"of-data\" colspan=\"{}\"><span>{}</span></th></tr>\n",
+      columns, html_text(data));
+}
+
+}  // namespace
+
+std::string rank_tables_html(const StudyResults& results) {
+  std::string text;
+  for (const auto& [rank, table] : tables_by_rank(results)) {
+    text +=
+        fmt::format("<h3>{}{}</h3>\n{}", rank_heading(rank), wins_finding(table), rank_table(results, table));
+  }
+  return text;
+}
+
+std::string data_tables_html(const StudyResults& results) {
+  std::string text;
+  for (const StudyTable& table : tables_by_data(results))
+    text += fmt::format("<h3>{}</h3>\n{}", html_text(table.data[0]->name), data_table(results, table));
+  return text;
+}
+
+std::string pairs_html(const StudyResults& results) {
+  std::string text = fmt::format("<table class=\"pairs\"><thead><tr>{}", who_heads);
+  for (const std::string& metric : results.metrics)
+    text += fmt::format("<th scope=\"col\" class=\"number\">{}</th><th scope=\"col\" class=\"number\">p</th>",
+                        html_text(metric_name(metric)));
+  text += "</tr></thead>\n";
+  const std::vector<PairLine> lines = pair_lines(results);
+  for (const StudyData& part : results.data) {
+    text += data_line(part.name, 3 + 2 * results.metrics.size());
+    for (const PairLine& line : lines) {
+      if (line.first->data != part.name) continue;
+      text += "<tr>" + who(line.first->model, line.first->kind);
+      for (const std::ptrdiff_t place : line.by_metric)
+        text += place < 0 ? "<td></td><td></td>" : pair_cells(results, place);
+      text += "</tr>\n";
+    }
+    text += "</tbody>\n";
+  }
+  return scrolled(text + "</table>");
+}
+
+std::string data_summary_html(const StudyResults& results) {
+  std::string text = "<table class=\"data\"><thead><tr><th scope=\"col\">Data</th>";
+  for (const char* head :
+       {"Users", "Items", "Interactions", "Density", "Training users", "Validation users", "Test users"})
+    text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", head);
+  text += "<th scope=\"col\">Checksum</th></tr></thead><tbody>\n";
+  for (const StudyData& part : results.data) {
+    const double cells = static_cast<double>(part.users) * static_cast<double>(part.items);
+    text += fmt::format("<tr data-set=\"{}\"><th scope=\"row\">{}</th>", &part - results.data.data(),
+                        html_text(part.name));
+    for (const std::string& value :
+         {grouped(part.users), grouped(part.items), grouped(part.interactions),
+          cells > 0 ? fmt::format("{:.3g} %", 100.0 * static_cast<double>(part.interactions) / cells) : "",
+          grouped(part.train_users), grouped(part.validation_users), grouped(part.test_users)})
+      text += number_cell("", value);
+    text += fmt::format("<td class=\"checksum\">{}</td></tr>\n", html_text(part.checksum));
+  }
+  return scrolled(text + "</tbody></table>");
+}
+
+}  // namespace poise::report

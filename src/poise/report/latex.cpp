@@ -1,0 +1,136 @@
+#include "poise/report/latex.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "poise/report/findings.hpp"
+#include "poise/report/table.hpp"
+#include "poise/report/text.hpp"
+
+namespace poise {
+
+namespace {
+
+using namespace report;
+
+constexpr std::string_view preamble = R"(\documentclass{article}
+\usepackage[utf8]{inputenc}
+\usepackage[T1]{fontenc}
+\usepackage{textcomp}
+\usepackage{booktabs}
+\usepackage{graphicx}
+\usepackage[a4paper,margin=15mm]{geometry}
+\setlength{\belowcaptionskip}{6pt}
+\newcommand{\pmse}[1]{\,{\scriptsize$\pm$#1}}
+\newcommand{\fitted}[1]{\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{#1}}
+\begin{document}
+)";
+
+std::string estimate(const TableCell& cell) {
+  if (!cell.test) return "";
+  const std::string mean = accuracy(cell.test->mean);
+  const std::string error =
+      cell.test->standard_error ? fmt::format("\\pmse{{{}}}", accuracy(*cell.test->standard_error)) : "";
+  return (cell.best ? fmt::format("\\textbf{{{}}}", mean) : mean) + error;
+}
+
+std::string paper_line(const TableRow& row) {
+  std::string line = " & \\quad the paper";
+  const PaperFigure* any = nullptr;
+  for (const TableEntry& entry : row.entries) {
+    if (entry.paper) any = entry.paper;
+    for (const TableCell& cell : entry.cells) line += " & " + (cell.paper ? accuracy(*cell.paper) : "");
+    line += " & " + (entry.paper ? fmt::format("{}", entry.paper->alpha) : "");
+  }
+  return any ? fmt::format("{} & {} \\\\\n", line, wins(any->wins, 9)) : "";
+}
+
+std::string environment(const std::string& caption, const std::string& columns, const std::string& body) {
+  return fmt::format(
+      "\n\\begin{{table}}[p]\n\\centering\n\\caption{{{}}}\n\\fitted{{%\n\\begin{{tabular}}{{{}}}"
+      "\n\\toprule\n{}"
+      "\\bottomrule\n\\end{{tabular}}}}\n\\end{{table}}\n",
+      caption, columns, body);
+}
+
+std::string rank_table(const StudyResults& results, const RankTable& ranked) {
+  const std::size_t metrics = results.metrics.size();
+  const StudyTable& table = ranked.table;
+  std::string columns = "ll";
+  std::string names = " & ";
+  std::string rules;
+  std::string heads = "Model & ";
+  for (std::size_t part = 0; part < table.data.size(); ++part) {
+    columns += std::string(metrics + 1, 'r');
+    names +=
+        fmt::format(" & \\multicolumn{{{}}}{{c}}{{{}}}", metrics + 1, latex_text(table.data[part]->name));
+    const std::size_t left = 3 + part * (metrics + 1);
+    rules += fmt::format("\\cmidrule(lr){{{}-{}}}", left, left + metrics);
+    for (const std::string& metric : results.metrics) heads += " & " + latex_text(metric_name(metric));
+    heads += " & $\\alpha$";
+  }
+  std::string body = fmt::format("{} & \\\\\n{}\n{} & Wins \\\\\n", names, rules, heads);
+  for (const TableGroup& group : table.groups) {
+    body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
+    for (const TableRow& row : group.rows) {
+      body += &row == &group.rows.front() ? latex_text(numbered_name(group.model)) : "";
+      body += " & " + kind_name(group.model, row.kind);
+      for (const TableEntry& entry : row.entries) {
+        for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
+        body += " & " + (entry.row && !is_baseline(group.model) ? setting(entry.row->alpha) : "");
+      }
+      body += fmt::format(" & {} \\\\\n", wins(row.wins, group.compared)) + paper_line(row);
+    }
+  }
+  return environment(fmt::format("Ranking accuracies at {}: means over the test users and their standard "
+                                 "errors; bold where a row is "
+                                 "alone the best of its model.",
+                                 rank_name(ranked.rank)),
+                     columns + "r", body);
+}
+
+std::string data_table(const StudyResults& results, const StudyTable& table) {
+  std::string body = "Rank & Model & ";
+  for (const std::string& metric : results.metrics) body += " & " + latex_text(metric_name(metric));
+  body += " & $\\alpha$ & $\\lambda$ & dropout & certificate \\\\\n";
+  for (const TableGroup& group : table.groups) {
+    body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
+    const bool baseline = is_baseline(group.model);
+    for (const TableRow& row : group.rows) {
+      const bool first = &row == &group.rows.front();
+      body +=
+          fmt::format("{} & {} & {}", first ? rank_number(group.model) : "",
+                      first ? latex_text(numbered_name(group.model)) : "", kind_name(group.model, row.kind));
+      const TableEntry& entry = row.entries[0];
+      for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
+      body += baseline
+                  ? " & & & &"
+                  : fmt::format(" & {} & {} & {} & {}", setting(entry.row->alpha), setting(entry.row->lambda),
+                                entry.row->dropout != 0 ? setting(entry.row->dropout) : "",
+                                bound(entry.row->certificate.relative));
+      body += " \\\\\n";
+    }
+  }
+  return environment(
+      fmt::format("Every row on {}, with the point that validation chose and the bound on the relative "
+                  "excess of its objective.",
+                  latex_text(table.data[0]->name)),
+      "rll" + std::string(results.metrics.size() + 4, 'r'), body);
+}
+
+}  // namespace
+
+std::string study_latex(const StudyResults& results) {
+  std::string text(preamble);
+  text += fmt::format("\\noindent {}.\n", latex_text(headline(results)));
+  for (const StudyConclusion& conclusion : results.conclusions)
+    text += fmt::format("\n\\noindent {}{}: {}\n", latex_text(conclusion.data),
+                        conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
+                        latex_text(conclusion.sentence));
+  for (const RankTable& table : tables_by_rank(results)) text += rank_table(results, table);
+  for (const StudyTable& table : tables_by_data(results)) text += data_table(results, table);
+  return text + "\\end{document}\n";
+}
+
+}  // namespace poise

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "poise/study/results.hpp"
+
+namespace poise {
+
+/// tables.tex: a document of its own that pdflatex compiles with booktabs and graphicx, one table for each
+/// rank as the paper prints it and one for each data set with every row.
+std::string study_latex(const StudyResults& results);
+
+namespace report {
+
+/// Any text as LaTeX that pdflatex accepts: special characters escaped, those that its fonts lack as
+/// [U+4E2D], bytes that are not UTF-8 as [xFF].
+std::string latex_text(std::string_view text);
+
+}  // namespace report
+
+}  // namespace poise

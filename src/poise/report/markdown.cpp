@@ -1,0 +1,158 @@
+#include "poise/report/markdown.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "poise/report/findings.hpp"
+#include "poise/report/pipe_table.hpp"
+#include "poise/report/table.hpp"
+#include "poise/report/text.hpp"
+
+namespace poise {
+
+namespace {
+
+using namespace report;
+
+std::string estimate(const TableCell& cell) {
+  if (!cell.test) return "";
+  const std::string mean = accuracy(cell.test->mean);
+  const std::string error =
+      cell.test->standard_error ? " ±" + accuracy(*cell.test->standard_error) : std::string();
+  return (cell.best ? "**" + mean + "**" : mean) + error;
+}
+
+std::vector<std::string> paper_row(const TableRow& row, std::size_t metrics) {
+  std::vector<std::string> cells = {"", "  the paper"};
+  const PaperFigure* any = nullptr;
+  for (const TableEntry& entry : row.entries) {
+    if (entry.paper) any = entry.paper;
+    for (std::size_t metric = 0; metric < metrics; ++metric) {
+      const std::optional<double> value = entry.cells[metric].paper;
+      cells.push_back(value ? accuracy(*value) : "");
+    }
+    cells.push_back(entry.paper ? fmt::format("{}", entry.paper->alpha) : "");
+  }
+  if (!any) return {};
+  cells.push_back(wins(any->wins, 9));
+  return cells;
+}
+
+std::string rank_table(const StudyResults& results, const StudyTable& table) {
+  const std::size_t metrics = results.metrics.size();
+  std::string alignment = "ll";
+  std::vector<std::string> names = {"", ""};
+  std::vector<std::string> heads = {"Model", ""};
+  for (const StudyData* data : table.data) {
+    alignment += std::string(metrics + 1, 'r');
+    names.push_back(markdown_text(data->name));
+    names.resize(names.size() + metrics);
+    for (const std::string& metric : results.metrics) heads.push_back(metric_name(metric));
+    heads.emplace_back("alpha");
+  }
+  heads.emplace_back("Wins");
+  PipeTable text(alignment + "r");
+  text.add(names);
+  text.add(heads);
+  for (const TableGroup& group : table.groups) {
+    for (const TableRow& row : group.rows) {
+      const bool first = &row == &group.rows.front();
+      std::vector<std::string> cells = {first ? markdown_text(numbered_name(group.model)) : "",
+                                        kind_name(group.model, row.kind)};
+      for (const TableEntry& entry : row.entries) {
+        for (const TableCell& cell : entry.cells) cells.push_back(estimate(cell));
+        cells.push_back(entry.row && !is_baseline(group.model) ? setting(entry.row->alpha) : "");
+      }
+      cells.push_back(wins(row.wins, group.compared));
+      text.add(cells);
+      if (auto paper = paper_row(row, metrics); !paper.empty()) text.add(std::move(paper));
+    }
+  }
+  return text.text();
+}
+
+std::string data_table(const StudyResults& results, const StudyTable& table) {
+  const bool dropout = std::ranges::any_of(table.groups, [](const TableGroup& group) {
+    return std::ranges::any_of(group.rows, [](const TableRow& row) {
+      return row.entries[0].row && row.entries[0].row->dropout != 0;
+    });
+  });
+  std::string alignment = "rll" + std::string(results.metrics.size(), 'r') + (dropout ? "rrrr" : "rrr");
+  PipeTable text(alignment);
+  std::vector<std::string> heads = {"Rank", "Model", ""};
+  for (const std::string& metric : results.metrics) heads.push_back(metric_name(metric));
+  heads.emplace_back("alpha");
+  heads.emplace_back("lambda");
+  if (dropout) heads.emplace_back("dropout");
+  heads.emplace_back("certificate");
+  text.add(heads);
+  for (const TableGroup& group : table.groups) {
+    const bool baseline = is_baseline(group.model);
+    for (const TableRow& row : group.rows) {
+      const bool first = &row == &group.rows.front();
+      std::vector<std::string> cells = {rank_number(group.model),
+                                        first ? markdown_text(numbered_name(group.model)) : "",
+                                        kind_name(group.model, row.kind)};
+      const TableEntry& entry = row.entries[0];
+      for (const TableCell& cell : entry.cells) cells.push_back(estimate(cell));
+      if (!baseline) {
+        cells.push_back(setting(entry.row->alpha));
+        cells.push_back(setting(entry.row->lambda));
+        if (dropout) cells.push_back(setting(entry.row->dropout));
+        cells.push_back(bound(entry.row->certificate.relative) + (entry.row->converged ? "" : " (open)"));
+      }
+      text.add(std::move(cells));
+    }
+  }
+  return text.text();
+}
+
+std::string pairs_table(const StudyResults& results) {
+  PipeTable text("lrllrrrr");
+  text.add({"Data", "Rank", "Model", "", "Users", "Difference", "95 % interval", "p"});
+  for (const StudyPair& pair : results.pairs) {
+    if (pair.metric != results.choice) continue;
+    const PairedDifference& test = pair.test;
+    text.add({markdown_text(pair.data), rank_number(pair.model), markdown_text(numbered_name(pair.model)),
+              std::string(to_string(pair.kind)), grouped(test.users), difference(test.difference),
+              fmt::format("{} to {}", difference(test.low), difference(test.high)), p_value(test.p)});
+  }
+  return text.text();
+}
+
+}  // namespace
+
+std::string study_markdown(const StudyResults& results) {
+  std::string text = fmt::format("# {}\n\n", headline(results));
+  if (const std::string terms = headline_terms(results); !terms.empty()) text += terms + "\n\n";
+  for (const StudyConclusion& conclusion : results.conclusions)
+    text += fmt::format("- **{}{}**: {}\n", markdown_text(conclusion.data),
+                        conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
+                        markdown_text(conclusion.sentence));
+  for (const StudyData& part : results.data) {
+    if (const std::string best = best_finding(results, part.name); !best.empty())
+      text += fmt::format("- **{}**: {}\n", markdown_text(part.name), markdown_text(best));
+  }
+  if (!results.data.empty()) text += '\n';
+  for (const auto& [rank, table] : tables_by_rank(results))
+    text += fmt::format("## {}\n\n{}\n", rank_heading(rank), rank_table(results, table));
+  text +=
+      "Test users' mean ± its standard error. Bold: alone the best of a model's rows, in the digits shown; "
+      "wins count "
+      "these cells.\n\n";
+  for (const StudyTable& table : tables_by_data(results))
+    text += fmt::format("## {}: every row\n\n{}\n", markdown_text(table.data[0]->name),
+                        data_table(results, table));
+  if (const std::string finding = certificate_finding(results); !finding.empty()) text += finding + ".\n\n";
+  if (std::ranges::any_of(results.pairs,
+                          [&](const StudyPair& pair) { return pair.metric == results.choice; }))
+    text += fmt::format("## {} less the unweighted row's, over the same users\n\n{}\n",
+                        metric_name(results.choice), pairs_table(results));
+  if (const std::string finding = popularity_finding(results); !finding.empty())
+    text += fmt::format("{} ({}, p < 0.05 after Holm's correction over all rows).\n", finding,
+                        metric_name(results.choice));
+  return text;
+}
+
+}  // namespace poise

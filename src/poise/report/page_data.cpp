@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "poise/report/html_parts.hpp"
+#include "poise/report/text.hpp"
+
+namespace poise::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json number(const std::optional<double>& value) { return value ? number(*value) : Json(); }
+
+// Models whatever their rank: a plot has one panel for each.
+class Numbering {
+ public:
+  explicit Numbering(const StudyResults& results) {
+    for (const StudyData& part : results.data) data_.push_back(part.name);
+  }
+
+  void add_place(Json& object, const std::string& data, const StudyModel& model) {
+    const StudyModel family{.key = model.key, .zero_diagonal = model.zero_diagonal, .rank = {}};
+    auto known = std::ranges::find(models_, family);
+    if (known == models_.end()) known = models_.insert(models_.end(), family);
+    object["data"] = std::ranges::find(data_, data) - data_.begin();
+    object["model"] = known - models_.begin();
+    object["rank"] = model.rank ? Json(*model.rank) : Json();
+  }
+
+  [[nodiscard]] Json model_list() const {
+    Json names = Json::array();
+    for (const StudyModel& model : models_)
+      names.push_back({{"name", model_name(model)}, {"variant", variant_name(model)}});
+    return names;
+  }
+
+ private:
+  std::vector<std::string> data_;
+  std::vector<StudyModel> models_;
+};
+
+Json row_json(const StudyRow& row, const StudyResults& results, Numbering& numbering) {
+  Json object = Json::object();
+  numbering.add_place(object, row.data, row.model);
+  object["kind"] = to_string(row.kind);
+  object["alpha"] = number(row.alpha);
+  object["lambda"] = number(row.lambda);
+  Json test = Json::array();
+  for (const std::string& metric : results.metrics) {
+    const Estimate* estimate = find(row.test, metric);
+    test.push_back(estimate ? Json::array({number(estimate->mean), number(estimate->standard_error)})
+                            : Json());
+  }
+  object["test"] = std::move(test);
+  Json convergence = Json::array();
+  for (const ConvergenceStep& step : row.convergence)
+    convergence.push_back(Json::array({step.step, number(step.objective), number(step.certificate)}));
+  object["convergence"] = std::move(convergence);
+  Json popularity = Json::array();
+  for (const PopularityBin& bin : row.by_popularity)
+    popularity.push_back(Json::array({bin.least, bin.most, bin.targets, number(bin.recall)}));
+  object["popularity"] = std::move(popularity);
+  return object;
+}
+
+Json point_json(const StudyPoint& point, const StudyResults& results, Numbering& numbering) {
+  Json object = Json::object();
+  numbering.add_place(object, point.data, point.model);
+  object["lambda"] = number(point.lambda);
+  object["alpha"] = number(point.alpha);
+  if (point.dropout != 0) object["dropout"] = number(point.dropout);
+  const Estimate* estimate = find(point.validation, results.choice);
+  object["value"] = estimate ? number(estimate->mean) : Json();
+  return object;
+}
+
+}  // namespace
+
+std::string page_data(const StudyResults& results) {
+  Numbering numbering(results);
+  Json rows = Json::array();
+  Json baselines = Json::array();
+  for (const StudyRow& row : results.rows)
+    (is_baseline(row.model) ? baselines : rows).push_back(row_json(row, results, numbering));
+  Json points = Json::array();
+  for (const StudyPoint& point : results.points) points.push_back(point_json(point, results, numbering));
+  Json names = Json::array();
+  for (const StudyData& part : results.data) names.push_back(part.name);
+  Json metrics = Json::array();
+  for (const std::string& metric : results.metrics) metrics.push_back(metric_name(metric));
+  const Json page = {
+      {"data", std::move(names)},
+      {"models", numbering.model_list()},
+      {"metrics", std::move(metrics)},
+      {"choice", metric_name(results.choice)},
+      {"choice_index", std::ranges::find(results.metrics, results.choice) - results.metrics.begin()},
+      {"cutoff", results.popularity_cutoff},
+      {"rows", std::move(rows)},
+      {"baselines", std::move(baselines)},
+      {"points", std::move(points)}};
+  // "<" occurs in JSON inside strings only, and could end the script element there.
+  std::string text;
+  for (const char c : page.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace poise::report

@@ -1,0 +1,134 @@
+#include "poise/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace poise::report {
+
+namespace {
+
+struct Named {
+  std::string_view key;
+  bool zero_diagonal;
+  std::string_view number;
+  std::string_view name;
+  std::string_view variant = "plain";
+};
+
+constexpr std::array<Named, 9> models = {{
+    {"awmf/weight-decay", false, "1", "AWMF, weight decay"},
+    {"wmf", false, "2", "WMF"},
+    {"awmf/dropout", false, "3", "AWMF, dropout"},
+    {"awmf/data-weight-decay", false, "4", "AWMF, data/weight decay"},
+    {"full-rank", false, "5", "Full rank"},
+    {"full-rank", true, "", "Full rank, zero diagonal", "zero diag."},
+    {"full-rank/dropout", false, "", "DLAE (full rank, dropout)", "DLAE"},
+    {"full-rank/dropout", true, "", "EDLAE (full rank, dropout)", "EDLAE"},
+    {"popularity", false, "", "Popularity"},
+}};
+
+const Named* named(const StudyModel& model) {
+  const auto found = std::ranges::find_if(models, [&](const Named& candidate) {
+    return candidate.key == model.key && candidate.zero_diagonal == model.zero_diagonal;
+  });
+  return found == models.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string accuracy(double value) { return fmt::format("{:.3f}", value); }
+
+double as_printed(double value) {
+  const std::string text = accuracy(value);
+  double printed = std::nan("");
+  std::from_chars(text.data(), text.data() + text.size(), printed);
+  return printed;
+}
+
+std::string difference(double value) { return fmt::format("{:+.4f}", value); }
+
+std::string p_value(double p) { return p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", p); }
+
+std::string bound(double value) {
+  if (value == 0) return "0";
+  std::string text = fmt::format("{:.1e}", value);
+  const std::size_t digits = text.find('e') + 2;
+  if (digits < text.size() && text[digits] == '0') text.erase(digits, 1);
+  return text;
+}
+
+std::string setting(double value) {
+  std::string text = fmt::format("{}", value);
+  return text.size() <= 6 ? text : fmt::format("{:.4g}", value);
+}
+
+std::string grouped(std::int64_t value) {
+  std::string text = fmt::format("{}", value);
+  for (std::ptrdiff_t at = std::ssize(text) - 3; at > (value < 0 ? 1 : 0); at -= 3) text.insert(at, ",");
+  return text;
+}
+
+std::string duration(double seconds) {
+  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  const auto minutes = static_cast<std::int64_t>(std::llround(seconds / 60));
+  if (minutes < 60) return fmt::format("{} min", minutes);
+  return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+std::string model_name(const StudyModel& model) {
+  if (const Named* known = named(model)) return std::string(known->name);
+  return model.zero_diagonal ? model.key + ", zero diagonal" : model.key;
+}
+
+std::string variant_name(const StudyModel& model) {
+  const Named* known = named(model);
+  return known ? std::string(known->variant) : model_name(model);
+}
+
+std::string numbered_name(const StudyModel& model) {
+  const Named* known = named(model);
+  return known && !known->number.empty() ? fmt::format("{}. {}", known->number, known->name)
+                                         : model_name(model);
+}
+
+bool is_baseline(const StudyModel& model) { return model.key == "popularity"; }
+
+std::string kind_name(const StudyModel& model, RowKind kind) {
+  return is_baseline(model) ? "" : std::string(to_string(kind));
+}
+
+std::string rank_number(const StudyModel& model) {
+  if (is_baseline(model)) return "";
+  return model.rank ? fmt::format("{}", *model.rank) : "full";
+}
+
+std::string wins(int count, int compared) {
+  return compared > 0 ? fmt::format("{}/{}", count, compared) : "";
+}
+
+std::string rank_name(const std::optional<std::int64_t>& rank) {
+  return rank ? fmt::format("rank {}", *rank) : "full rank";
+}
+
+std::string rank_heading(const std::optional<std::int64_t>& rank) {
+  return rank ? fmt::format("Rank {}", *rank) : "Full rank";
+}
+
+std::string metric_name(const std::string& metric) {
+  if (metric.starts_with("ndcg@")) return "nDCG" + metric.substr(4);
+  if (metric.starts_with("recall@")) return "Recall" + metric.substr(6);
+  return metric;
+}
+
+std::string paper_data_name(const std::string& data) {
+  if (data == "ml-20m") return "ML-20M";
+  if (data == "netflix") return "Netflix";
+  if (data == "msd") return "MSD";
+  return data;
+}
+
+}  // namespace poise::report

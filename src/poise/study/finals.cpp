@@ -1,0 +1,112 @@
+#include "poise/study/finals.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "poise/base/error.hpp"
+#include "poise/study/popularity_bins.hpp"
+#include "poise/study/statistics.hpp"
+
+namespace poise {
+namespace {
+
+std::vector<double> values_of(const EvaluationResult& result, const Metric& metric) {
+  const auto found = std::ranges::find(result.per_user_metrics, metric);
+  if (found == result.per_user_metrics.end()) return {};
+  const std::int64_t column = found - result.per_user_metrics.begin();
+  std::vector<double> values(result.per_user.rows());
+  for (std::int64_t user = 0; user < result.per_user.rows(); ++user)
+    values[user] = result.per_user(user, column);
+  return values;
+}
+
+PairedDifference difference_of(const EvaluationResult& a, const EvaluationResult& b, const Metric& metric) {
+  return paired_difference(values_of(a, metric), values_of(b, metric));
+}
+
+std::vector<ConvergenceStep> convergence_of(const ModelParameters& parameters, const Trained& trained) {
+  std::vector<ConvergenceStep> steps;
+  for (const LowRankRound& round : trained.trace)
+    steps.push_back({.step = round.round, .objective = round.objective, .certificate = {}});
+  for (std::size_t k = 0; k < trained.worst_column.size(); ++k)
+    steps.push_back({.step = static_cast<int>(k), .objective = {}, .certificate = trained.worst_column[k]});
+  if (parameters.low_rank() && !steps.empty()) steps.back().certificate = trained.certificate.relative;
+  return steps;
+}
+
+}  // namespace
+
+TestPart::TestPart(std::string data, Points& points, const Execution& execution)
+    : data_(std::move(data)), points_(points), execution_(execution) {
+  const Dataset& dataset = points.trainer().data().dataset;
+  training_counts_ = column_counts(dataset.train.view());
+  targets_ = column_counts(dataset.test->targets.view());
+  Measured measured =
+      row_of({.key = "popularity"}, RowKind::unweighted, {.family = Family::popularity, .lambda = 0});
+  popularity_ = std::move(measured.row);
+  popularity_test_ = std::move(measured.test);
+}
+
+TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
+                                    const ModelParameters& parameters) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Trained trained = points_.trainer().train(parameters);
+  const Dataset& dataset = points_.trainer().data().dataset;
+  const auto measure = [&](const HeldOut& part, std::int64_t hits_at) {
+    EvaluateOptions options = points_.options().evaluation();
+    options.item_hits_at = hits_at;
+    return evaluate(scorer_of(trained.model), dataset.histories(part), part.targets.view(), training_counts_,
+                    options, execution_);
+  };
+  Measured measured;
+  measured.test = measure(*dataset.test, popularity_cutoff);
+  StudyRow& row = measured.row;
+  row.data = data_;
+  row.model = model;
+  row.kind = kind;
+  row.lambda = parameters.lambda;
+  row.alpha = parameters.weighting.alpha;
+  row.dropout = parameters.family == Family::full_rank ? parameters.dropout : 0;
+  row.validation = estimates_of(measure(*dataset.validation, 0));
+  row.test = estimates_of(measured.test);
+  row.objective = trained.objective;
+  row.observed_weight = trained.observed_weight;
+  row.certificate = trained.certificate;
+  row.converged = trained.converged;
+  row.convergence = convergence_of(parameters, trained);
+  row.by_popularity =
+      popularity_bins(training_counts_, targets_, measured.test.item_hits, popularity_bin_count);
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return measured;
+}
+
+Finals TestPart::measure(const StudyModel& model,
+                         const std::vector<std::pair<RowKind, ModelParameters>>& chosen) {
+  Finals finals;
+  std::optional<EvaluationResult> unweighted;
+  for (const auto& [kind, parameters] : chosen) {
+    Measured measured = row_of(model, kind, parameters);
+    const Metric& choice = points_.options().choice;
+    finals.against_popularity.push_back({.data = data_,
+                                         .model = model,
+                                         .kind = kind,
+                                         .metric = to_string(choice),
+                                         .test = difference_of(measured.test, popularity_test_, choice)});
+    if (kind == RowKind::unweighted) {
+      unweighted = std::move(measured.test);
+    } else if (unweighted) {
+      for (const Metric& metric : measured.test.per_user_metrics) {
+        finals.pairs.push_back({.data = data_,
+                                .model = model,
+                                .kind = kind,
+                                .metric = to_string(metric),
+                                .test = difference_of(measured.test, *unweighted, metric)});
+      }
+    }
+    finals.rows.push_back(std::move(measured.row));
+  }
+  return finals;
+}
+
+}  // namespace poise

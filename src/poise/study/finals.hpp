@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "poise/search/search.hpp"
+#include "poise/study/results.hpp"
+
+namespace poise {
+
+/// The rows of one kind, rank and data set, and what sets them against each other: one entry of the journal.
+struct Finals {
+  std::vector<StudyRow> rows;
+  std::vector<StudyPair> pairs;
+  std::vector<PopularityComparison> against_popularity;  ///< not yet corrected
+};
+
+/// The test part of one data set: read for chosen models alone.
+class TestPart {
+ public:
+  TestPart(std::string data, Points& points, const Execution& execution);
+
+  /// A model of popularity, as a row.
+  [[nodiscard]] const StudyRow& popularity() const { return popularity_; }
+
+  /// Trains the chosen points to convergence and measures them.
+  Finals measure(const StudyModel& model, const std::vector<std::pair<RowKind, ModelParameters>>& chosen);
+
+ private:
+  struct Measured {
+    StudyRow row;
+    EvaluationResult test;
+  };
+  Measured row_of(const StudyModel& model, RowKind kind, const ModelParameters& parameters);
+
+  std::string data_;
+  Points& points_;
+  Execution execution_;
+  std::vector<std::int64_t> training_counts_;
+  std::vector<std::int64_t> targets_;  ///< per item
+  EvaluationResult popularity_test_;
+  StudyRow popularity_;
+};
+
+/// Cut-off of the recall by popularity, and the number of bins.
+constexpr int popularity_cutoff = 50;
+constexpr int popularity_bin_count = 8;
+
+nlohmann::ordered_json to_json(const Finals& finals);
+/// Error{input} when something is missing. `data` and `model` are not in the entry.
+Finals finals_from_json(const nlohmann::ordered_json& json, const std::string& data, const StudyModel& model);
+
+}  // namespace poise

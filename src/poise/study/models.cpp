@@ -1,0 +1,74 @@
+#include "poise/study/models.hpp"
+
+#include <algorithm>
+
+#include "poise/base/error.hpp"
+
+namespace poise {
+namespace {
+
+/// Around the published best ones (0.25 to 0.33).
+const std::vector<double> edlae_dropouts = {0.25, 0.33, 0.5};
+
+const StudiedKind* find_kind(std::string_view name) {
+  const std::vector<StudiedKind>& kinds = studied_kinds();
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    if (name == kinds[k].name || (k < 5 && name == std::to_string(k + 1))) return &kinds[k];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<StudiedKind>& studied_kinds() {
+  static const std::vector<StudiedKind> kinds = {
+      {.key = "awmf/weight-decay", .name = "weight-decay", .low_rank = true},
+      {.key = "wmf", .name = "wmf", .low_rank = true},
+      {.key = "awmf/dropout", .name = "dropout", .low_rank = true},
+      {.key = "awmf/data-weight-decay", .name = "data-weight-decay", .low_rank = true},
+      {.key = "full-rank", .name = "full-rank"},
+      {.key = "full-rank", .name = "ease", .zero_diagonal = true},
+      {.key = "full-rank/dropout", .name = "edlae", .zero_diagonal = true}};
+  return kinds;
+}
+
+std::vector<StudiedKind> parse_kinds(std::string_view text) {
+  if (text == "all") return studied_kinds();
+  std::vector<const StudiedKind*> wanted;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view name = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const StudiedKind* const kind = find_kind(name);
+    if (kind == nullptr)
+      fail(ErrorKind::usage,
+           "there is no model \"{}\" to study; there are all, weight-decay (1), wmf (2), dropout (3), "
+           "data-weight-decay (4), full-rank (5), ease and edlae",
+           name);
+    wanted.push_back(kind);
+  }
+  if (wanted.empty()) fail(ErrorKind::usage, "--models needs at least one model");
+  std::vector<StudiedKind> kinds;
+  for (const StudiedKind& kind : studied_kinds()) {
+    if (std::ranges::find(wanted, &kind) != wanted.end()) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, const ModelParameters& base) {
+  SearchSpace space{.base = base};
+  ModelParameters& parameters = space.base;
+  if (kind.low_rank) {
+    parameters.family = kind.key == "wmf" ? Family::wmf : Family::awmf;
+    if (parameters.family == Family::awmf)
+      parameters.regularizer = parse_regularizer(kind.key.substr(kind.key.find('/') + 1));
+    parameters.rank = rank.value_or(parameters.rank);
+    return space;
+  }
+  parameters.family = Family::full_rank;
+  parameters.zero_diagonal = kind.zero_diagonal;
+  if (kind.key == "full-rank/dropout") space.dropout = edlae_dropouts;
+  return space;
+}
+
+}  // namespace poise

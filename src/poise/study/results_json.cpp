@@ -1,0 +1,177 @@
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "poise/study/results.hpp"
+
+namespace poise {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+template <class T>
+Json number(const std::optional<T>& value) {
+  return value ? number(*value) : Json();
+}
+
+// A name may be a folder's, which is any bytes; JSON is UTF-8.
+std::string text(const std::string& value) {
+  return Json::parse(Json(value).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+}
+
+Json to_json(const Estimates& estimates) {
+  Json object = Json::object();
+  for (const auto& [name, estimate] : estimates)
+    object[text(name)] = {{"mean", number(estimate.mean)}, {"stderr", number(estimate.standard_error)}};
+  return object;
+}
+
+bool is_trained(const StudyModel& model) { return model.key != "popularity"; }
+
+Json to_json(const Certificate& certificate, const StudyModel& model) {
+  if (!is_trained(model)) return {};
+  Json object = {{"absolute", number(certificate.absolute)}, {"relative", number(certificate.relative)}};
+  if (!model.rank) object["worst_column"] = number(certificate.worst_column);
+  object["sampled"] = certificate.sampled;
+  return object;
+}
+
+Json identity(const std::string& data, const StudyModel& model) {
+  return {{"data", text(data)},
+          {"model", text(model.key)},
+          {"rank", model.rank ? Json(*model.rank) : Json()},
+          {"zero_diagonal", model.zero_diagonal}};
+}
+
+Json regularizer(const StudyModel& model) {
+  const std::size_t slash = model.key.find('/');
+  return slash == std::string::npos ? Json() : Json(text(model.key.substr(slash + 1)));
+}
+
+Json to_json(const ConvergenceStep& step) {
+  return {
+      {"step", step.step}, {"objective", number(step.objective)}, {"certificate", number(step.certificate)}};
+}
+
+Json to_json(const PopularityBin& bin) {
+  return {{"least", bin.least},
+          {"most", bin.most},
+          {"items", bin.items},
+          {"targets", bin.targets},
+          {"recall", number(bin.recall)}};
+}
+
+Json to_json(const StudyRow& row);
+Json to_json(const StudyPoint& point);
+Json to_json(const StudyPair& pair);
+Json to_json(const PopularityComparison& comparison);
+Json to_json(const StudyConclusion& conclusion);
+Json to_json(const StudyData& data);
+
+template <class T>
+Json list(const std::vector<T>& values) {
+  Json array = Json::array();
+  for (const T& value : values) array.push_back(to_json(value));
+  return array;
+}
+
+Json to_json(const StudyRow& row) {
+  const auto trained = [&](double value) { return is_trained(row.model) ? number(value) : Json(); };
+  Json object = identity(row.data, row.model);
+  object["regularizer"] = regularizer(row.model);
+  object["kind"] = to_string(row.kind);
+  object["weighted"] = row.kind != RowKind::unweighted;
+  object["alpha"] = trained(row.alpha);
+  object["lambda"] = trained(row.lambda);
+  object["dropout"] = trained(row.dropout);
+  object["validation"] = to_json(row.validation);
+  object["test"] = to_json(row.test);
+  object["objective"] = trained(row.objective);
+  object["observed_weight"] = trained(row.observed_weight);
+  object["certificate"] = to_json(row.certificate, row.model);
+  object["converged"] = row.converged;
+  object["convergence"] = list(row.convergence);
+  object["by_popularity"] = list(row.by_popularity);
+  object["seconds"] = number(row.seconds);
+  return object;
+}
+
+Json to_json(const StudyPoint& point) {
+  Json object = identity(point.data, point.model);
+  object["alpha"] = number(point.alpha);
+  object["lambda"] = number(point.lambda);
+  object["dropout"] = number(point.dropout);
+  object["validation"] = to_json(point.validation);
+  object["objective"] = number(point.objective);
+  object["certificate"] = to_json(point.certificate, point.model);
+  object["seconds"] = number(point.seconds);
+  return object;
+}
+
+void add(Json& object, RowKind kind, const std::string& metric, const PairedDifference& test) {
+  object["kind"] = to_string(kind);
+  object["metric"] = text(metric);
+  object["users"] = test.users;
+  object["difference"] = number(test.difference);
+  object["interval"] = {number(test.low), number(test.high)};
+  object["p"] = number(test.p);
+}
+
+Json to_json(const StudyPair& pair) {
+  Json object = identity(pair.data, pair.model);
+  add(object, pair.kind, pair.metric, pair.test);
+  return object;
+}
+
+Json to_json(const PopularityComparison& comparison) {
+  Json object = identity(comparison.data, comparison.model);
+  add(object, comparison.kind, comparison.metric, comparison.test);
+  object["corrected_p"] = number(comparison.corrected_p);
+  return object;
+}
+
+Json to_json(const StudyConclusion& conclusion) {
+  return {{"data", text(conclusion.data)},
+          {"rank", conclusion.rank ? Json(*conclusion.rank) : Json()},
+          {"sentence", text(conclusion.sentence)},
+          {"overall", conclusion.overall}};
+}
+
+Json to_json(const StudyData& data) {
+  return {{"name", text(data.name)},
+          {"checksum", text(data.checksum)},
+          {"users", data.users},
+          {"items", data.items},
+          {"interactions", data.interactions},
+          {"train_users", data.train_users},
+          {"train_interactions", data.train_interactions},
+          {"validation_users", data.validation_users},
+          {"test_users", data.test_users},
+          {"paper_data", data.paper_data.empty() ? Json() : Json(text(data.paper_data))}};
+}
+
+}  // namespace
+
+Json to_json(const StudyResults& results) {
+  Json options = Json::object();
+  for (const auto& [name, value] : results.options) options[text(name)] = text(value);
+  Json metrics = Json::array();
+  for (const std::string& metric : results.metrics) metrics.push_back(text(metric));
+  return {{"version", text(results.version)},
+          {"metrics", std::move(metrics)},
+          {"choice", text(results.choice)},
+          {"popularity_cutoff", results.popularity_cutoff},
+          {"conclusions", list(results.conclusions)},
+          {"data", list(results.data)},
+          {"rows", list(results.rows)},
+          {"pairs", list(results.pairs)},
+          {"against_popularity", list(results.against_popularity)},
+          {"points", list(results.points)},
+          {"options", std::move(options)},
+          {"seconds", number(results.seconds)}};
+}
+
+}  // namespace poise

@@ -1,0 +1,191 @@
+#include "poise/study/study.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/base/version.hpp"
+#include "poise/study/finals.hpp"
+#include "poise/study/statistics.hpp"
+
+namespace poise {
+namespace {
+
+StudyData summary_of(const StudyInput& input) {
+  const Dataset& dataset = input.data.dataset;
+  StudyData data{.name = input.name,
+                 .checksum = input.data.checksum,
+                 .users = dataset.train.rows,
+                 .items = dataset.train.cols,
+                 .interactions = dataset.train.entries(),
+                 .train_users = dataset.train.rows,
+                 .train_interactions = dataset.train.entries(),
+                 .validation_users = 0,
+                 .test_users = 0,
+                 .paper_data = input.paper_data};
+  const auto add = [&](const HeldOut& part, std::int64_t& users) {
+    users = part.targets.rows;
+    if (dataset.split == SplitKind::users) data.users += users;
+    data.interactions += part.fold_in.entries() + part.targets.entries();
+  };
+  add(*dataset.validation, data.validation_users);
+  add(*dataset.test, data.test_users);
+  return data;
+}
+
+void check(const StudyInput& input) {
+  const auto check_part = [&](const std::optional<HeldOut>& part, const char* name) {
+    if (part && part->targets.entries() > 0) return;
+    fail(
+        ErrorKind::input,
+        "{} has no {} part with targets, and a study needs both; prepare it with --split users, or give both "
+        "files",
+        input.folder.string(), name);
+  };
+  check_part(input.data.dataset.validation, "validation");
+  check_part(input.data.dataset.test, "test");
+}
+
+/// The study of one data set.
+class DataStudy {
+ public:
+  DataStudy(const StudyInput& input, const StudyOptions& options, Journal& journal, Backend& backend,
+            const Execution& execution, const StudyWatcher& watcher,
+            std::optional<Points::Clock::time_point> until, StudyResults& results)
+      : input_(input),
+        options_(options),
+        journal_(journal),
+        execution_(execution),
+        watcher_(watcher),
+        results_(results),
+        trainer_(input.data, input.folder, Keep::shared_parts, options.memory_limit, backend, execution),
+        points_(trainer_, options.measure, &journal, execution, watcher.points, until),
+        until_(until) {}
+
+  void run() {
+    results_.data.push_back(summary_of(input_));
+    const std::int64_t smaller = std::min(input_.data.dataset.train.rows, input_.data.dataset.train.cols);
+    const bool pairs = std::ranges::count(options_.kinds, "full-rank", &StudiedKind::key) > 1;
+    for (const std::int64_t rank : options_.ranks) {
+      if (rank >= smaller) {
+        say(fmt::format("{}: rank {} is left out, for there are only {} directions", input_.name, rank,
+                        smaller));
+        continue;
+      }
+      for (const StudiedKind& kind : options_.kinds) {
+        if (kind.low_rank) one(kind, rank, false);
+      }
+    }
+    for (const StudiedKind& kind : options_.kinds) {
+      if (!kind.low_rank) one(kind, {}, pairs && kind.key == "full-rank");
+    }
+    results_.rows.push_back(test_part().popularity());
+  }
+
+ private:
+  void say(const std::string& line) const {
+    if (watcher_.say) watcher_.say(line);
+  }
+
+  /// Made when first asked for, so that a resumed study begins where it stopped.
+  TestPart& test_part() {
+    if (!test_part_) test_part_.emplace(input_.name, points_, execution_);
+    return *test_part_;
+  }
+
+  void one(const StudiedKind& kind, std::optional<std::int64_t> rank, bool both_diagonals) {
+    const StudyModel model{.key = kind.key, .zero_diagonal = kind.zero_diagonal, .rank = rank};
+    SearchSpace space = space_of(kind, rank, options_.base);
+    space.alpha = options_.alphas;
+    space.expand = options_.expand;
+    space.refine = options_.refine;
+    space.both_diagonals = both_diagonals;
+    say(fmt::format("{}: {}{}", input_.name, kind.name, rank ? fmt::format(", rank {}", *rank) : ""));
+    const SearchResult result = search(points_, space);
+    for (const ModelParameters& point : result.points) results_.points.push_back(study_point(model, point));
+
+    std::vector<std::pair<RowKind, ModelParameters>> chosen;
+    const auto choose = [&](RowKind row, const std::optional<ModelParameters>& point) {
+      if (point) chosen.emplace_back(row, to_convergence(*point, space));
+    };
+    choose(RowKind::unweighted, result.unweighted);
+    choose(RowKind::weighted, result.weighted);
+    if (result.down_weighted && result.best &&
+        points_.key(*result.best) == points_.key(*result.down_weighted))
+      choose(RowKind::down_weighted, result.down_weighted);
+    add(finals_of(model, chosen));
+  }
+
+  StudyPoint study_point(const StudyModel& model, const ModelParameters& parameters) const {
+    const PointResult& point = points_.at(parameters);
+    return {.data = input_.name,
+            .model = model,
+            .lambda = parameters.lambda,
+            .alpha = parameters.weighting.alpha,
+            .dropout = parameters.family == Family::full_rank ? parameters.dropout : 0,
+            .validation = point.validation,
+            .objective = point.objective,
+            .certificate = point.certificate,
+            .seconds = point.seconds};
+  }
+
+  Finals finals_of(const StudyModel& model, const std::vector<std::pair<RowKind, ModelParameters>>& chosen) {
+    nlohmann::ordered_json name = {{"data", input_.data.checksum}, {"rows", nlohmann::ordered_json::array()}};
+    for (const auto& [kind, parameters] : chosen) name["rows"].push_back(option_texts(parameters));
+    const std::string key = name.dump();
+    if (journal_.find(key) == nullptr) {
+      if (until_ && Points::Clock::now() >= *until_) {
+        TimeIsUp up;
+        for (const auto& [kind, parameters] : chosen) up.missing.push_back(parameters);
+        throw up;
+      }
+      journal_.append(key, to_json(test_part().measure(model, chosen)));
+    }
+    return finals_from_json(*journal_.find(key), input_.name, model);
+  }
+
+  void add(Finals finals) {
+    const auto append = [](auto& to, auto& from) {
+      to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+    };
+    append(results_.rows, finals.rows);
+    append(results_.pairs, finals.pairs);
+    append(results_.against_popularity, finals.against_popularity);
+  }
+
+  const StudyInput& input_;
+  const StudyOptions& options_;
+  Journal& journal_;
+  Execution execution_;
+  const StudyWatcher& watcher_;
+  StudyResults& results_;
+  Trainer trainer_;
+  Points points_;
+  std::optional<Points::Clock::time_point> until_;
+  std::optional<TestPart> test_part_;
+};
+
+}  // namespace
+
+StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
+                   Backend& backend, const Execution& execution, const StudyWatcher& watcher,
+                   std::optional<Points::Clock::time_point> until) {
+  for (const StudyInput& input : inputs) check(input);
+  StudyResults results;
+  for (const Metric& metric : options.measure.evaluation().metrics)
+    results.metrics.push_back(to_string(metric));
+  results.choice = to_string(options.measure.choice);
+  results.popularity_cutoff = popularity_cutoff;
+  results.version = std::string(version());
+  for (const StudyInput& input : inputs)
+    DataStudy(input, options, journal, backend, execution, watcher, until, results).run();
+
+  std::vector<double> p;
+  for (const PopularityComparison& row : results.against_popularity) p.push_back(row.test.p);
+  const std::vector<double> corrected = holm(p);
+  for (std::size_t k = 0; k < corrected.size(); ++k) results.against_popularity[k].corrected_p = corrected[k];
+  return results;
+}
+
+}  // namespace poise

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/data/dataset_file.hpp"
+#include "poise/study/models.hpp"
+#include "poise/study/results.hpp"
+
+namespace poise {
+
+/// A prepared data set under the name that the tables call it.
+struct StudyInput {
+  std::string name;
+  std::filesystem::path folder;
+  LoadedDataset data;
+  std::string paper_data = {};  ///< see StudyData
+};
+
+struct StudyOptions {
+  std::vector<StudiedKind> kinds = studied_kinds();
+  std::vector<std::int64_t> ranks = {10, 100, 1000};
+  std::vector<double> alphas = paper_alphas;
+  bool expand = true;
+  int refine = 0;
+  MeasureOptions measure = {};
+  ModelParameters base = {};  ///< tolerance, rounds, start and seed of every model
+  std::uint64_t memory_limit = 0;
+};
+
+/// What a study asks of its surroundings.
+struct StudyWatcher {
+  PointWatcher points = {};
+  std::function<void(const std::string&)> say = {};  ///< one line about what comes next
+};
+
+/// The paper's experiment: for every data set, kind and rank a search, in which the validation part chooses
+/// the best unweighted and the best weighted point (and the best alpha below 1 where it is better than both);
+/// these are trained to convergence, and the test part is read once, for them. Everything that took time
+/// goes to the journal, and what is there is not done again. Ranks that are not below the number of items
+/// are left out for that data set. Throws TimeIsUp. Error{input} for data without validation or test part.
+StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
+                   Backend& backend, const Execution& execution, const StudyWatcher& watcher,
+                   std::optional<Points::Clock::time_point> until);
+
+}  // namespace poise

@@ -1,0 +1,230 @@
+"""report.html as a browser shows it. POISE_TESTS is the program of unit tests, which writes the page;
+POISE_SCREENSHOTS, where set, is a folder for pictures of it."""
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from browser import PATH, Browser
+
+pytestmark = pytest.mark.skipif(PATH is None, reason="no Chromium is installed")
+
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    subprocess.run([os.environ["POISE_TESTS"], "--gtest_filter=StudyHtml.WritesTheSampleForTheBrowser"], check=True,
+                   stdout=subprocess.DEVNULL, env={**os.environ, "POISE_REPORT_FOLDER": str(folder)})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def study(folder):
+    return json.loads((folder / "results.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def browser():
+    browser = Browser()
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="module")
+def page(browser, folder):
+    browser.open((folder / "report.html").as_uri(), width=1280)
+    return browser
+
+
+def cells(page, selector, names):
+    """The elements' data attributes and the text of their .value, or of all of them."""
+    return page.evaluate(f"""[...document.querySelectorAll({json.dumps(selector)})].map(cell => ({{
+        ...Object.fromEntries({json.dumps(names)}.map(name => [name, cell.dataset[name]])),
+        text: (cell.querySelector('.value') ?? cell).textContent.trim(),
+        error: cell.querySelector('.error')?.textContent, best: cell.classList.contains('best'),
+        interval: cell.querySelector('.interval')?.textContent}}))""")
+
+
+def marks(page, figure, mark):
+    return page.evaluate(
+        f"[...document.querySelectorAll('#{figure} .panel')].map(panel => "
+        f"panel.querySelectorAll('svg .role-mark.{mark} > *').length)")
+
+
+def test_says_nothing_and_asks_for_nothing(page, folder):
+    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+    assert page.complaints() == []
+    assert page.requests() == [(folder / "report.html").as_uri()]
+
+
+def test_accuracies_are_those_of_the_results(page, study):
+    shown = cells(page, "td[data-metric]", ["row", "metric"])
+    rows = study["rows"]
+    for cell in shown:
+        estimate = rows[int(cell["row"])]["test"][cell["metric"]]
+        assert cell["text"] == f"{estimate['mean']:.3f}"
+        assert cell["error"] == f"±{estimate['stderr']:.3f}"
+    # Each row once in the table of its rank and once in that of its data; popularity in all of the three ranks' tables.
+    popular = sum(row["model"] == "popularity" for row in rows)
+    assert len(shown) == 3 * (2 * (len(rows) - popular) + (3 + 1) * popular)
+    assert {int(cell["row"]) for cell in shown} == set(range(len(rows)))
+
+
+def test_bold_is_the_better_as_printed(page, study):
+    groups = {}
+    for row in study["rows"]:
+        groups.setdefault((row["data"], row["model"], row["rank"], row["zero_diagonal"]), []).append(row)
+    for cell in cells(page, "td[data-metric]", ["row", "metric"]):
+        row = study["rows"][int(cell["row"])]
+        others = [f"{other['test'][cell['metric']]['mean']:.3f}"
+                  for other in groups[row["data"], row["model"], row["rank"], row["zero_diagonal"]] if other is not row]
+        assert cell["best"] == (bool(others) and all(cell["text"] > other for other in others))
+
+
+def test_points_are_those_of_the_results(page, study):
+    shown = cells(page, "td[data-field]", ["row", "field"])
+    assert len(shown) > 0
+    for cell in shown:
+        row = study["rows"][int(cell["row"])]
+        if cell["field"] == "certificate":
+            assert float(cell["text"]) == pytest.approx(row["certificate"]["relative"], rel=0.05)
+        elif cell["field"] == "dropout" and row["dropout"] == 0:
+            assert cell["text"] == ""
+        else:
+            assert float(cell["text"]) == pytest.approx(row[cell["field"]], rel=1e-3)
+
+
+def test_differences_are_those_of_the_results(page, study):
+    shown = cells(page, "td[data-pair]", ["pair"])
+    assert sorted(int(cell["pair"]) for cell in shown) == list(range(len(study["pairs"])))
+    for cell in shown:
+        pair = study["pairs"][int(cell["pair"])]
+        assert cell["text"] == f"{pair['difference']:+.4f}"
+        assert cell["interval"] == f"{pair['interval'][0]:+.4f} to {pair['interval'][1]:+.4f}"
+    for cell in cells(page, "td[data-pair-p]", ["pairP"]):
+        p = study["pairs"][int(cell["pairP"])]["p"]
+        assert cell["text"] == ("< 0.001" if p < 0.001 else f"{p:.3f}")
+
+
+def test_other_tables_are_those_of_the_results(page, study):
+    shown = cells(page, "td[data-comparison]", ["comparison"])
+    assert sorted(int(cell["comparison"]) for cell in shown) == list(range(len(study["against_popularity"])))
+    for cell in shown:
+        row = study["against_popularity"][int(cell["comparison"])]
+        assert cell["text"] == f"{row['difference']:+.4f}"
+    for cell in cells(page, "td[data-comparison-p]", ["comparisonP"]):
+        p = study["against_popularity"][int(cell["comparisonP"])]["corrected_p"]
+        assert cell["text"] == ("< 0.001" if p < 0.001 else f"{p:.3f}")
+    data = page.evaluate("[...document.querySelectorAll('tr[data-set]')].map(row => "
+                         "[...row.cells].map(cell => cell.textContent))")
+    assert [line[0] for line in data] == [part["name"] for part in study["data"]]
+    assert [line[3] for line in data] == [f"{part['interactions']:,}" for part in study["data"]]
+    sentences = page.evaluate("[...document.querySelectorAll('.conclusions li:not(.most)')].map(item => item.textContent)")
+    assert all(text.endswith(conclusion["sentence"]) for text, conclusion in zip(sentences, study["conclusions"]))
+    assert len(sentences) == len(study["conclusions"])
+
+
+def model(item):
+    return item["model"], item["zero_diagonal"]
+
+
+def by_model(items):
+    groups = {}
+    for item in items:
+        groups.setdefault(model(item), []).append(item)
+    return list(groups.values())
+
+
+def test_every_plot_has_its_marks(page, study):
+    trained = [row for row in study["rows"] if row["model"] != "popularity"]
+    names = [part["name"] for part in study["data"]]
+    ranks = [10, 100, None]
+    choices = itertools.product(range(len(names)), range(len(ranks)), range(len(study["metrics"])))
+    for data, rank, metric in choices:
+        page.evaluate(f"""for (const [name, value] of Object.entries({{data: {data}, rank: {rank}, metric: {metric}}})) {{
+            const select = document.querySelector(`select[name=${{name}}]`);
+            if (select.value === String(value)) continue;
+            select.value = value;
+            select.dispatchEvent(new Event('change'));
+        }}""")
+        of_data = [row for row in trained if row["data"] == names[data]]
+        low = by_model([row for row in of_data if row["rank"] is not None])
+        full = by_model([row for row in of_data if row["rank"] is None])
+        expected = [len(group) for group in low] + [sum(map(len, full))]
+        assert marks(page, "accuracy", "points") == expected
+        assert marks(page, "accuracy", "errors") == expected
+        assert marks(page, "accuracy", "baseline") == [1] * len(expected)
+
+        rows = by_model([row for row in of_data if row["rank"] == ranks[rank]])
+        points = by_model([point for point in study["points"]
+                           if point["data"] == names[data] and point["rank"] == ranks[rank]])
+        assert marks(page, "grid", "cells") == [
+            len({(point["lambda"], point["alpha"]) for point in group}) for group in points]
+        assert page.evaluate("""[...document.querySelectorAll('#grid .panel')].map(panel => new Set(
+            [...panel.querySelectorAll('.role-mark.cells > *')].map(cell => cell.getAttribute('d'))).size)""") == \
+            marks(page, "grid", "cells"), "no cell hides another"
+        assert marks(page, "grid", "chosen") == [len(group) for group in rows]
+        assert marks(page, "popularity-bins", "points") == [
+            sum(bin["targets"] > 0 for row in group for bin in row["by_popularity"]) for group in rows]
+
+        steps = []
+        for group in rows:
+            if any(step["objective"] is not None for row in group for step in row["convergence"]):
+                steps.append(sum(sum(step["objective"] > min(s["objective"] for s in row["convergence"])
+                                     for step in row["convergence"]) for row in group))
+            steps.append(sum(step["certificate"] > 0 for row in group for step in row["convergence"]))
+        assert marks(page, "convergence", "points") == steps
+    assert page.complaints() == []
+
+
+def test_plots_are_as_wide_as_their_panels(page):
+    widths = page.evaluate("[...document.querySelectorAll('.panel svg')].map(plot => "
+                           "[plot.getBoundingClientRect().width, plot.closest('.panel').clientWidth])")
+    assert all(abs(plot - panel) <= 2 for plot, panel in widths), widths
+
+
+def test_prints_light(page):
+    page.colours(dark=True, media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+    assert len(page.call("Page.printToPDF", landscape=False)["data"]) > 10000
+    page.colours()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_fits_its_width_and_follows_the_colours(browser, folder, width):
+    browser.open((folder / "report.html").as_uri(), width=width, phone=width < 500)
+    for dark in (False, True):
+        browser.colours(dark)
+        assert browser.evaluate("document.documentElement.scrollWidth") == width
+        background, text, plot = browser.evaluate(
+            "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color, "
+            "getComputedStyle(document.querySelector('#accuracy svg .role-axis-label text')).fill]")
+        bright = [sum(map(int, colour[4:-1].split(","))) > 382 for colour in (background, text, plot)]
+        assert bright == ([False, True, True] if dark else [True, False, False])
+        if "POISE_SCREENSHOTS" in os.environ:
+            pictures = pathlib.Path(os.environ["POISE_SCREENSHOTS"])
+            pictures.mkdir(parents=True, exist_ok=True)
+            browser.screenshot(pictures / f"{'phone' if width < 500 else 'desktop'}-{'dark' if dark else 'light'}.png")
+    assert browser.complaints() == []
+
+
+def test_complaints_and_requests_are_noticed(browser, folder, tmp_path):
+    """So that test_says_nothing_and_asks_for_nothing can fail."""
+    bad = tmp_path / "bad.html"
+    bad.write_text((folder / "report.html").read_text().replace(
+        "</main>", "</main><script>fetch('http://127.0.0.1:9/x').catch(() => {}); console.error('no')</script>"))
+    browser.open(bad.as_uri(), width=1280)
+    browser.evaluate("new Promise(done => setTimeout(done, 50))")
+    texts = json.dumps(browser.complaints())
+    assert "no" in texts and "Content Security Policy" in texts
+
+
+def test_an_empty_study_is_a_page(browser, folder):
+    browser.open((folder / "empty.html").as_uri(), width=1280)
+    assert browser.complaints() == []
+    assert "No weighted row" in browser.evaluate("document.querySelector('h1').textContent")
