@@ -104,7 +104,7 @@ void run(const Options& options, const Context& context) {
                              .expand = !options.searching.no_expand,
                              .refine = options.searching.refine,
                              .measure = options.searching.measure(),
-                             .base = {.tolerance = options.tolerance, .seed = context.seed},
+                             .base = {.tolerance = options.tolerance, .rounds = 1000, .seed = context.seed},
                              .memory_limit = context.memory_limit};
   std::ranges::sort(study_options.ranks);
   const auto repeated = std::ranges::unique(study_options.ranks);

@@ -39,10 +39,10 @@ std::string p_text(double p) {
   return text.starts_with('<') ? "p " + text : "p = " + text;
 }
 
-/// "by +0.0041 nDCG@100 with alpha 5 (95 % interval +0.0032 to +0.0050, p < 0.001)"
+/// "+0.0041 nDCG@100 with alpha 5 (95 % interval +0.0032 to +0.0050, p < 0.001)"
 std::string by_how_much(const StudyResults& results, const StudyPair& pair) {
   const StudyRow* const row = row_of(results, pair);
-  return fmt::format("by {} {}{} (95 % interval {} to {}, {})", difference(pair.test.difference),
+  return fmt::format("{} {}{} (95 % interval {} to {}, {})", difference(pair.test.difference),
                      metric_name(results.choice), row ? " with alpha " + setting(row->alpha) : "",
                      difference(pair.test.low), difference(pair.test.high), p_text(pair.test.p));
 }
@@ -83,7 +83,7 @@ std::string sentence(const StudyResults& results, const std::string& data,
   if (pairs.size() > 1) text += "; " + counts(pairs);
   text += ".";
   if (const StudyPair* const down = pair_of(results, *best, RowKind::down_weighted); down != nullptr) {
-    text += fmt::format(" Weights below one differ from no weights {}.", by_how_much(results, *down));
+    text += fmt::format(" Weights below one against none: {}.", by_how_much(results, *down));
   }
   return text;
 }
