@@ -171,7 +171,7 @@ const LeftFactor& LeftFactorCache::get(CsrView X, const Weights& W, Regularizer 
                 .a = W.a,
                 .b = W.b,
                 .regularizer = regularizer,
-                .lambda = lambda,
+                .lambda = regularizer == Regularizer::data_weight_decay ? 0 : lambda,  // K = G0 either way
                 .matrices = static_cast<std::int64_t>(std::min<std::uint64_t>(6, bytes / matrix)),
                 .pairs = spectrum.pairs()};
   if (key == key_) return left_;
