@@ -8,6 +8,7 @@
 #include "poise/io/model_file.hpp"
 #include "poise/io/spectrum_cache.hpp"
 #include "poise/model/asymmetric_fit.hpp"
+#include "poise/model/left_factor.hpp"
 #include "poise/model/wmf_fit.hpp"
 
 #include "estimate.hpp"
@@ -86,11 +87,15 @@ void announce(const Request& request, CsrView X, const Weights& W, Backend& back
   const auto n = static_cast<double>(X.cols);
   const std::int64_t pairs = spectrum_step(request.fit.rank, X.cols);
   const SpectrumCost spectrum = from_spectrum ? spectrum_cost(X, pairs) : SpectrumCost{};
-  const std::uint64_t factors =
-      request.wmf ? wmf_memory(X.rows, X.cols, X.entries(), std::min(request.fit.rank, X.cols))
-                  : asymmetric_memory(X, std::min(request.fit.rank, X.cols));
-  const double held = from_spectrum ? 4 * n * static_cast<double>(pairs) : 0;
-  const double bytes = std::max(spectrum.bytes, held + static_cast<double>(factors));
+  const bool rounds = !W.uniform() || request.lambda_exponent != 0 || request.fit.start == Start::random;
+  const std::int64_t rank = std::min(request.fit.rank, X.cols);
+  std::uint64_t held =
+      (request.wmf ? wmf_memory(X.rows, X.cols, X.entries(), rank) : asymmetric_memory(X, rank)) +
+      (from_spectrum ? 4 * static_cast<std::uint64_t>(X.cols * pairs) : 0);
+  if (rounds && !request.wmf)
+    held += left_factor_memory(X, W, request.regularizer,
+                               context.memory_limit - std::min(held, context.memory_limit));
+  const double bytes = std::max(spectrum.bytes, static_cast<double>(held));
   refuse_if_too_large({.seconds = 0, .bytes = bytes}, context,
                       "a lower --rank would fit, or raise --memory-limit");
 
@@ -98,7 +103,6 @@ void announce(const Request& request, CsrView X, const Weights& W, Backend& back
   const double entries = (request.wmf ? 240 : 300) * static_cast<double>(X.entries()) * d;
   const double dense = 10 * static_cast<double>(X.rows) * d * d + (request.wmf ? 0 : 6 * n * n * d);
   const double rate = product_rate(backend);
-  const bool rounds = !W.uniform() || request.lambda_exponent != 0 || request.fit.start == Start::random;
   const double seconds = spectrum.operations / rate;
   const double round = rounds ? (entries + dense) / rate : 0;
   if (seconds + 20 * round < 2) return;

@@ -112,7 +112,9 @@ class Fit {
       result_.converged = true;
       return;
     }
-    const std::uint64_t used = asymmetric_memory(problem_.X, options_.rank);
+    const std::uint64_t used =
+        asymmetric_memory(problem_.X, options_.rank) +
+        sizeof(float) * static_cast<std::uint64_t>(spectrum_.Q.rows() * spectrum_.Q.cols());
     left_ =
         make_left_factor(problem_.X, *problem_.W, options_.regularizer, options_.lambda, spectrum_,
                          options_.memory_limit - std::min(used, options_.memory_limit), backend_, execution_);
