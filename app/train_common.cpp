@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
@@ -64,9 +67,13 @@ double product_rate(Backend& backend) {
   const Matrix<float> a(size, size, 1.0F);
   Matrix<float> c(size, size);
   backend.gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
-  const Stopwatch watch;
-  backend.gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
-  return 2.0 * size * size * size / watch.seconds();
+  double shortest = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < 3; ++run) {
+    const Stopwatch watch;
+    backend.gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
+    shortest = std::min(shortest, watch.seconds());
+  }
+  return 2.0 * size * size * size / shortest;
 }
 
 }  // namespace poise::app
