@@ -20,5 +20,5 @@ show evaluate "$work/ease.model" "$work/demo"
 show recommend "$work/ease.model" --items 1,2,3 -k 3 --explain
 show similar "$work/ease.model" --item 1 -k 3
 printf '\n# Does weighting help on these data?\n'
-show study "$work/demo" --ranks 10,100 --out "$work/study"
+show study "$work/demo" --ranks 10,50 --out "$work/study"
 printf '\nThe page to read: %s\n' "$work/study/report.html"

@@ -118,7 +118,7 @@ class Fit {
     left_ = &cache_.get(problem_.X, *problem_.W, options_.regularizer, options_.lambda, spectrum_,
                         options_.memory_limit - std::min(used, options_.memory_limit), backend_, execution_);
     watch_.book("items x items");
-    Progress progress(execution_.observer, "training", options_.rounds, "rounds");
+    Progress progress(execution_.observer, "training", 0, "rounds");  // it may end at any
     excess_ = first_tolerance * std::max(explained(), 1e-3 * problem_.W->observed);
     for (int number = 1; number <= options_.rounds; ++number) {
       const bool last = result_.converged || number == options_.rounds;

@@ -99,7 +99,7 @@ class WmfSolver {
     const std::int64_t d = current_.V.cols();
     before_ = {Matrix<float>(current_.U.rows(), d), Matrix<float>(current_.V.rows(), d)};
     fit.trace.push_back({.round = 0, .seconds = watch_.total()});
-    Progress progress(execution_.observer, "alternating", options_.rounds, "rounds");
+    Progress progress(execution_.observer, "training", 0, "rounds");  // it may end at any
     double momentum = 1;
     double tolerance = loosest;
     for (int round = 1; round <= options_.rounds; ++round) {
