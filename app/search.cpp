@@ -1,5 +1,6 @@
 #include "poise/search/search.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -41,7 +42,12 @@ SearchSpace space_of(Options options, const Context& context) {
   first(options.model.lambda_exponent, options.lambda_exponent);
   first(options.model.weighting, options.weighting);
   refuse_other_flags(options.model);
-  // Whether each alpha goes with each weighting is asked of the points.
+  // Beside other weightings none has the one point of alpha 1; alone, another alpha contradicts it.
+  const auto all = [](const auto& axis, const auto& value) {
+    return std::ranges::count(axis, value) == std::ssize(axis);
+  };
+  if (!options.weighting.empty() && all(options.weighting, "none") && !all(options.alpha, 1.0))
+    fail(ErrorKind::usage, "--weighting none is alpha 1; give no --alpha, or other weightings too");
   options.model.alpha.reset();
   SearchSpace space{.base = parameters_of(options.model, context),
                     .alpha = options.alpha.empty() ? options.searching.alphas() : options.alpha,

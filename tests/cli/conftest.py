@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import random
 import subprocess
 
 import pytest
@@ -77,3 +78,19 @@ def model(data, tmp_path):
     """A popularity model of it."""
     run("train", data, "--model", "popularity", "--out", tmp_path / "model")
     return tmp_path / "model"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """160 users of 40 items in four departments, each user faithful to one; what is bought often has larger values."""
+    folder = tmp_path_factory.mktemp("shop")
+    draw = random.Random(7)
+    rows = ["user,item,count"]
+    for user in range(160):
+        for _ in range(draw.randrange(8, 20)):
+            department = user % 4 if draw.random() < 0.7 else draw.randrange(4)
+            item = department * 10 + min(int(draw.expovariate(0.35)), 9)
+            rows.append(f"u{user},i{item},{draw.randrange(1, 6)}")
+    (folder / "log.csv").write_text("\n".join(rows) + "\n")
+    run("prepare", folder / "log.csv", "--out", folder / "shop")
+    return folder / "shop"
