@@ -80,17 +80,22 @@ def model(data, tmp_path):
     return tmp_path / "model"
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory):
-    """160 users of 40 items in four departments, each user faithful to one; what is bought often has larger values."""
-    folder = tmp_path_factory.mktemp("shop")
-    draw = random.Random(7)
+def shop_log(seed):
+    """A raw log: 240 users of 60 items in four departments, each user faithful to one."""
+    draw = random.Random(seed)
     rows = ["user,item,count"]
-    for user in range(160):
+    for user in range(240):
         for _ in range(draw.randrange(8, 20)):
             department = user % 4 if draw.random() < 0.7 else draw.randrange(4)
-            item = department * 10 + min(int(draw.expovariate(0.35)), 9)
+            item = department * 15 + min(int(draw.expovariate(0.25)), 14)
             rows.append(f"u{user},i{item},{draw.randrange(1, 6)}")
-    (folder / "log.csv").write_text("\n".join(rows) + "\n")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """That log prepared: small, and yet models differ on it."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "log.csv").write_text(shop_log(7))
     run("prepare", folder / "log.csv", "--out", folder / "shop")
     return folder / "shop"

@@ -40,7 +40,7 @@ def trained(poise, data, out, *flags):
     """What `train` and `evaluate` say of one point."""
     report = poise("train", data, *flags, "--out", out, "--threads", 1, "--json").json
     for part in ("validation", "test"):
-        report[part] = poise("evaluate", out, data, "--on", part, "--json").json["metrics"]
+        report[part] = poise("evaluate", out, data, "--on", part, "--threads", 1, "--json").json["metrics"]
     return report
 
 
@@ -67,14 +67,17 @@ def test_json(search):
 
 def test_text(search):
     result = search(*SMALL)
-    assert "best: lambda " in result.out and "4 points" in result.out
+    assert "* best: lambda " in result.out and "4 points" in result.out
+    assert [line.split()[3:] for line in result.out.splitlines()[1:5]].count(["*"]) == 1, "the table marks the best"
+    assert "4 points of the grid, 0 of them in the journal" in result.err
+    assert "4 points of the grid, 4 of them in the journal" in search(*SMALL).err
     assert "validation" in result.out and "test" in result.out
     assert result.err.count("ndcg@100") == 4, "a line for each point"
     assert search(*SMALL, "--quiet", journal="other").err == ""
 
 
 def test_the_default_journal_lies_beside_the_data(poise, data):
-    poise("search", data, *SMALL, "--quiet")
+    poise("search", data, *SMALL, "--quiet", "--threads", 1)
     assert (data / "search.journal").read_text().count("\n") == 1 + 4
     poise("info", data)
 
@@ -167,7 +170,7 @@ def test_a_chosen_low_rank_point_is_what_train_makes_of_it(poise, shop, search, 
     report = trained(poise, shop, tmp_path / "m", *model, "--lambda", best["lambda"], "--alpha", best["alpha"])
     assert {key: report[key] for key in best} == best
     for part in ("validation", "test"):
-        assert poise("evaluate", tmp_path / "best", shop, "--on", part, "--json").json["metrics"] == best[part]
+        assert poise("evaluate", tmp_path / "best", shop, "--on", part, "--threads", 1, "--json").json["metrics"] == best[part]
     # A point's numbers do not depend on what was searched with it.
     alone = search(*model, "--lambda", 10, "--alpha", 4, "--no-expand", "--json", journal="other").json
     assert untimed(alone["points"]) == [untimed(point) for point in result["points"] if (point["lambda"], point["alpha"]) == (10, 4)]
@@ -305,7 +308,7 @@ def test_a_journal_is_for_one_run_at_a_time(search, tmp_path):
 
 def test_an_interrupted_search_goes_on(search, shop, tmp_path):
     journal = tmp_path / "journal"
-    flags = ["--model", "wmf", "--rank", 5, "--refine", 2]
+    flags = ["--model", "wmf", "--rank", "3,5,8", "--refine", 2]
     process = subprocess.Popen([PROGRAM, "search", shop, "--journal", journal, "--threads", "1", *map(str, flags)],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     begin = time.monotonic()
