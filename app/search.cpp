@@ -1,5 +1,6 @@
 #include "poise/search/search.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -41,7 +42,12 @@ SearchSpace space_of(Options options, const Context& context) {
   first(options.model.lambda_exponent, options.lambda_exponent);
   first(options.model.weighting, options.weighting);
   refuse_other_flags(options.model);
-  // Whether each alpha goes with each weighting is asked of the points.
+  // Beside other weightings none has the one point of alpha 1; alone, another alpha contradicts it.
+  const auto all = [](const auto& axis, const auto& value) {
+    return std::ranges::count(axis, value) == std::ssize(axis);
+  };
+  if (!options.weighting.empty() && all(options.weighting, "none") && !all(options.alpha, 1.0))
+    fail(ErrorKind::usage, "--weighting none is alpha 1; give no --alpha, or other weightings too");
   options.model.alpha.reset();
   SearchSpace space{.base = parameters_of(options.model, context),
                     .alpha = options.alpha.empty() ? options.searching.alphas() : options.alpha,
@@ -84,23 +90,29 @@ Json final_json(const ModelParameters& parameters, const Trained& trained, Point
 
 std::string table_of(const SearchResult& result, const Points& points) {
   const Metric& choice = points.options().choice;
+  const std::string best = points.key(*result.best);
+  const bool settings = std::ranges::any_of(result.points, [&](const ModelParameters& point) {
+    return setting_name(point) != setting_name(result.points.front());
+  });
   std::string text = fmt::format("{:>12} {:>8} {:>10}\n", "lambda", "alpha", to_string(choice));
   for (const ModelParameters& point : result.points) {
     const PointResult& measured = points.at(point);
-    text += fmt::format("{:>12} {:>8} {:>10}  {}\n", point.lambda, point.weighting.alpha,
-                        measured.failure.empty() ? fmt::format("{:.4f}", measured.score(choice)) : "-",
-                        point_name(point));
+    std::string line =
+        fmt::format("{:>12} {:>8} {:>10} {} {}", point.lambda, point.weighting.alpha,
+                    measured.failure.empty() ? fmt::format("{:.4f}", measured.score(choice)) : "no model",
+                    points.key(point) == best ? "*" : " ", settings ? setting_name(point) : "");
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
   }
-  return text;
+  return text + fmt::format("* best: {}\n", point_name(*result.best));
 }
 
 /// What there is when the time is up: the measured points of the grid, and what is missing.
 void print_unfinished(const TimeIsUp& up, const SearchSpace& space, const Points& points,
                       const Context& context) {
   Json json = {{"complete", false}, {"best", nullptr}, {"points", Json::array()}, {"missing", Json::array()}};
-  std::string text =
-      fmt::format("the time limit is reached; missing {} point{}, and what follows from them:\n",
-                  up.missing.size(), up.missing.size() == 1 ? "" : "s");
+  std::string text = fmt::format("the time limit is reached; missing {}, and what follows from them:\n",
+                                 counted_points(up.missing.size()));
   for (const ModelParameters& point : first_points(space)) {
     const PointResult* const known = points.find(point);
     if (known != nullptr) json["points"].push_back(point_json(*known));
@@ -125,7 +137,6 @@ void run(const Options& options, const Context& context) {
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.model.data / "search.journal" : options.searching.journal;
   Journal journal(path, journal_header(measure, context.memory_limit));
-  const std::size_t resumed = journal.size();
 
   const auto backend = make_backend(BackendKind::cpu, context.execution.threads, context.execution.observer);
   Trainer trainer(data, options.model.data, Keep::shared_parts, context.memory_limit, *backend,
@@ -134,9 +145,13 @@ void run(const Options& options, const Context& context) {
     context.say(point_line(result, measure.choice, left, seconds));
   }};
   Points points(trainer, measure, &journal, context.execution, watcher, until);
-  const std::vector<ModelParameters> first = first_points(space);
-  context.say(fmt::format("{} points, about {} for all of them; the journal {} has {} already", first.size(),
-                          duration(points.expected_seconds(first)), path.string(), resumed));
+  std::vector<ModelParameters> left = first_points(space);
+  const std::size_t grid = left.size();
+  std::erase_if(left,
+                [&](const ModelParameters& point) { return journal.find(points.key(point)) != nullptr; });
+  context.say(fmt::format("{} of the grid, {} of them in the journal {}; about {} for the rest",
+                          counted_points(grid), grid - left.size(), path.string(),
+                          duration(points.expected_seconds(left))));
   const auto begin = Points::Clock::now();
   SearchResult result;
   try {
@@ -150,8 +165,7 @@ void run(const Options& options, const Context& context) {
   const ModelParameters chosen = to_convergence(*result.best, space);
   Trained trained = trainer.train(chosen);
   warn_about(chosen, trained, context);
-  std::string text = table_of(result, points) + fmt::format("best: {}\n", point_name(chosen)) +
-                     trained_text(chosen, trained, data.dataset.train.view());
+  std::string text = table_of(result, points) + trained_text(chosen, trained, data.dataset.train.view());
   Json best = final_json(chosen, trained, points, context, text);
   if (!options.model.out.empty()) {
     save_model(options.model.out, trained.model, option_texts(chosen), data, best);
@@ -168,7 +182,8 @@ void run(const Options& options, const Context& context) {
   for (const ModelParameters& point : result.points) json["points"].push_back(point_json(points.at(point)));
   const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
   json["seconds"] = seconds;
-  context.print(json, text + fmt::format("{} points in {}\n", result.points.size(), duration(seconds)));
+  context.print(json,
+                text + fmt::format("{} in {}\n", counted_points(result.points.size()), duration(seconds)));
 }
 
 }  // namespace

@@ -70,15 +70,25 @@ double parse_duration(std::string_view text) {
   return value * seconds;
 }
 
-std::string point_name(const ModelParameters& parameters) {
-  std::string name;
-  if (parameters.low_rank()) name += fmt::format("rank {}, ", parameters.rank);
-  name += fmt::format("lambda {}", parameters.lambda);
-  if (parameters.dropout != 0) name += fmt::format(", dropout {}", parameters.dropout);
-  if (parameters.lambda_exponent != 0) name += fmt::format(", exponent {}", parameters.lambda_exponent);
+std::string setting_name(const ModelParameters& parameters) {
+  std::vector<std::string> parts;
+  if (parameters.low_rank()) parts.push_back(fmt::format("rank {}", parameters.rank));
+  if (parameters.dropout != 0) parts.push_back(fmt::format("dropout {}", parameters.dropout));
+  if (parameters.lambda_exponent != 0)
+    parts.push_back(fmt::format("lambda-exponent {}", parameters.lambda_exponent));
   if (parameters.weighting.scheme != Scheme::constant)
-    name += fmt::format(", {}", scheme_name(parameters.weighting.scheme));
-  return name + fmt::format(", alpha {}", parameters.weighting.alpha);
+    parts.emplace_back(scheme_name(parameters.weighting.scheme));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string point_name(const ModelParameters& parameters) {
+  const std::string setting = setting_name(parameters);
+  return fmt::format("{}{}lambda {}, alpha {}", setting, setting.empty() ? "" : ", ", parameters.lambda,
+                     parameters.weighting.alpha);
+}
+
+std::string counted_points(std::size_t count) {
+  return fmt::format("{} point{}", count, count == 1 ? "" : "s");
 }
 
 std::string point_line(const PointResult& result, const Metric& choice, std::size_t left, double seconds) {
@@ -86,8 +96,7 @@ std::string point_line(const PointResult& result, const Metric& choice, std::siz
   line += result.failure.empty() ? fmt::format("{} {:.4f}", to_string(choice), result.score(choice))
                                  : "no model (" + result.failure + ")";
   line += fmt::format(" in {}", duration(result.seconds));
-  if (left > 0)
-    line += fmt::format("; {} point{} left, about {}", left, left == 1 ? "" : "s", duration(seconds));
+  if (left > 0) line += fmt::format("; {} left, about {}", counted_points(left), duration(seconds));
   return line;
 }
 

@@ -36,8 +36,12 @@ double parse_duration(std::string_view text);
 
 /// One line about a trained point: where it is, its score, how long it took, how much is left.
 std::string point_line(const PointResult& result, const Metric& choice, std::size_t left, double seconds);
-/// "lambda 100, alpha 2", and what else the point has.
+/// "rank 10, linear": what a point has beside lambda and alpha; empty where all of it is the default.
+std::string setting_name(const ModelParameters& parameters);
+/// "rank 10, lambda 100, alpha 2".
 std::string point_name(const ModelParameters& parameters);
+/// "1 point", "25 points".
+std::string counted_points(std::size_t count);
 
 /// The keys of a point in `search --json`.
 Json point_json(const PointResult& result);

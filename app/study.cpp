@@ -145,8 +145,8 @@ void run(const Options& options, const Context& context) {
   write_file(options.out / "results.json", json.dump(1) + "\n");
   write_file(options.out / "report.html", study_html(results));
   context.print(json, markdown);
-  context.say(fmt::format("{} points in {}; written to {}", results.points.size(), duration(results.seconds),
-                          (options.out / "report.html").string()));
+  context.say(fmt::format("{} in {}; written to {}", counted_points(results.points.size()),
+                          duration(results.seconds), (options.out / "report.html").string()));
 }
 
 }  // namespace

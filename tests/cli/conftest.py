@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import random
 import subprocess
 
 import pytest
@@ -77,3 +78,24 @@ def model(data, tmp_path):
     """A popularity model of it."""
     run("train", data, "--model", "popularity", "--out", tmp_path / "model")
     return tmp_path / "model"
+
+
+def shop_log(seed):
+    """A raw log: 240 users of 60 items in four departments, each user faithful to one."""
+    draw = random.Random(seed)
+    rows = ["user,item,count"]
+    for user in range(240):
+        for _ in range(draw.randrange(8, 20)):
+            department = user % 4 if draw.random() < 0.7 else draw.randrange(4)
+            item = department * 15 + min(int(draw.expovariate(0.25)), 14)
+            rows.append(f"u{user},i{item},{draw.randrange(1, 6)}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """That log prepared: small, and yet models differ on it."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "log.csv").write_text(shop_log(7))
+    run("prepare", folder / "log.csv", "--out", folder / "shop")
+    return folder / "shop"

@@ -101,9 +101,9 @@ std::optional<StudyConclusion> nothing_learned(const StudyResults& results, cons
       .data = data,
       .rank = {},
       .sentence =
-          fmt::format("No model is better than popularity ({} on the test users, p < 0.05 after Holm's "
-                      "correction over {} comparisons): these data hold nothing that a weighting could "
-                      "bring out.",
+          fmt::format("No model is measurably better than popularity ({} on the test users, p < 0.05 after "
+                      "Holm's correction over {} comparisons), so these data cannot tell whether weighting "
+                      "helps.",
                       metric_name(results.choice), results.against_popularity.size()),
       .overall = true};
 }

@@ -68,7 +68,7 @@ bool nothing_beats_popularity(const StudyResults& results) {
 }  // namespace
 
 std::string headline(const StudyResults& results) {
-  if (nothing_beats_popularity(results)) return "No model is better than popularity";
+  if (nothing_beats_popularity(results)) return "No model is measurably better than popularity";
   const Balance counts = balance(results);
   const int total = counts.total();
   const std::string comparisons = total == 1 ? "comparison" : "comparisons";

@@ -131,7 +131,9 @@ class DataStudy {
   }
 
   Finals finals_of(const StudyModel& model, const std::vector<std::pair<RowKind, ModelParameters>>& chosen) {
-    nlohmann::ordered_json name = {{"data", input_.data.checksum}, {"rows", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json name = {{"data", input_.data.checksum},
+                                   {"against popularity on", to_string(options_.measure.choice)},
+                                   {"rows", nlohmann::ordered_json::array()}};
     for (const auto& [kind, parameters] : chosen) name["rows"].push_back(option_texts(parameters));
     const std::string key = name.dump();
     if (journal_.find(key) == nullptr) {
