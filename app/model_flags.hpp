@@ -36,7 +36,8 @@ void add_axis(CLI::App& parser, const std::string& name, std::vector<T>& target,
       parser.add_option(name, target,
                         flag.help + "; several values: a,b,c (default: " +
                             (default_text.empty() ? flag.default_text : default_text) + ")");
-  option->delimiter(',');
+  // One word, so that DATA may follow.
+  option->delimiter(',')->allow_extra_args(false);
   if (flag.check) option->check(*flag.check);
 }
 

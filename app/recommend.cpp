@@ -72,7 +72,9 @@ Run setup_recommend(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.add_option("MODEL", options->model, "Model file")->required();
   auto* sources = parser.add_option_group("History", "what the user has already, or all users have");
-  sources->add_option("--items", options->items, "Item ids, separated by commas")->delimiter(',');
+  sources->add_option("--items", options->items, "Item ids, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   sources->add_option("--history", options->history, "File with one item id per line");
   sources->add_option("--histories", options->histories,
                       "Log of user,item rows: recommend to every user in it; unknown items are skipped");

@@ -88,7 +88,11 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 
 void print_unfinished(const TimeIsUp& up, const Context& context) {
   Json json = {{"complete", false}, {"missing", Json::array()}};
-  std::string text = "the time limit is reached; missing of the step in progress:\n";
+  const ModelParameters& first = up.missing.front();
+  std::string text = fmt::format(
+      "the time limit is reached at {}{}{}; missing {} of it, and what follows:\n", family_name(first.family),
+      first.family == Family::awmf ? fmt::format(", {}", regularizer_name(first.regularizer)) : "",
+      first.zero_diagonal ? ", zero diagonal" : "", counted_points(up.missing.size()));
   for (const ModelParameters& point : up.missing) {
     json["missing"].push_back(option_texts(point));
     text += "  " + point_name(point) + "\n";
@@ -157,6 +161,7 @@ Run setup_study(CLI::App& parser) {
   parser.add_option("--out", options->out, "Folder for the tables, the results and report.html")->required();
   parser.add_option("--ranks", options->ranks, "Ranks of the low-rank models")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   parser
@@ -168,6 +173,7 @@ Run setup_study(CLI::App& parser) {
       .add_option("--compare-paper", options->compare_paper,
                   "Which data of the paper each DATA is (ml-20m, netflix, msd): its figures stand beside")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"ml-20m", "netflix", "msd"}));
   parser
       .add_option("--tolerance", options->tolerance,

@@ -218,6 +218,16 @@ def test_bad_flags(search, tmp_path, flags):
     assert not (tmp_path / "journal").exists()
 
 
+def test_data_may_stand_after_an_axis(poise, shop, tmp_path):
+    poise("search", "--model", "full-rank", "--lambda", "1,30", shop, "--journal", tmp_path / "journal", "--alpha", 1, "--no-expand",
+          "--threads", 1)
+    assert (tmp_path / "journal").read_bytes().count(b"\n") == 3
+    # An axis is a list in a config file too.
+    (tmp_path / "config.toml").write_text('model = "full-rank"\nlambda = [1, 30]\nalpha = [1, 2]\nno-expand = true\n')
+    config = poise("search", shop, "--config", tmp_path / "config.toml", "--journal", tmp_path / "journal", "--threads", 1, "--json").json
+    assert len(config["points"]) == 4
+
+
 def test_data_without_a_validation_part(poise, search, log, tmp_path):
     poise("prepare", log, "--split", "none", "--out", tmp_path / "whole")
     assert "validation" in search(*SMALL, data=tmp_path / "whole", code=3).err

@@ -288,6 +288,7 @@ def test_two_data_sets_and_the_papers_figures(poise, shop, tmp_path):
 
 def test_time_limit(shop, tmp_path):
     flags = ["--models", "full-rank,ease", "--no-expand"]
+    assert "at full-rank; missing 25 points" in study(shop, tmp_path / "study", *flags, "--time-limit", "0s").result.out
     begun = study(shop, tmp_path / "study", *flags, "--time-limit", "0s", "--json")
     assert not begun.result.json["complete"] and len(begun.result.json["missing"]) == 25
     assert begun.files == ["study.journal"]

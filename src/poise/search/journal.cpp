@@ -91,9 +91,8 @@ void Journal::read(const Json& header) {
     if (!line) {
       // Only the last line may be torn, and nothing that could be a line may follow it.
       if (end != std::string::npos && text.find('\n', end + 1) != std::string::npos)
-        fail(ErrorKind::input,
-             "{}, line {}: this is not a line of a journal; remove the file or give another --journal",
-             path_.string(), number);
+        fail(ErrorKind::input, "{}, line {}: this is not a line of a journal; {}give another --journal",
+             path_.string(), number, number == 1 ? "" : "remove the file or ");
       break;
     }
     if (number == 1) {
