@@ -129,6 +129,11 @@ void run(const Options& options, const Context& context) {
                      [&](const PointResult& result, std::size_t left, double seconds) {
                        context.say(point_line(result, study_options.measure.choice, left, seconds));
                      }},
+      .planned =
+          [&](const std::string& data, std::size_t searches, std::size_t points, double seconds) {
+            context.say(fmt::format("{}: {} searches, {} to train, about {}, and what follows from them",
+                                    data, searches, counted_points(points), duration(seconds)));
+          },
       .say = [&](const std::string& line) { context.say(line); }};
   StudyResults results;
   try {

@@ -4,10 +4,13 @@
 
 #include "poise/base/memory.hpp"
 #include "poise/io/atomic_file.hpp"
+#include "poise/train/cost.hpp"
+#include "poise/train/product_rate.hpp"
 #include "poise/train/trainer.hpp"
 
 #include "model_flags.hpp"
 #include "output_check.hpp"
+#include "progress.hpp"
 #include "trained_report.hpp"
 
 namespace poise::app {
@@ -23,6 +26,27 @@ void write_trace(const std::filesystem::path& path, const Trained& trained) {
   file.commit();
 }
 
+/// Refuses what cannot fit, and says how long it may take, both before any work.
+void announce(const ModelParameters& parameters, CsrView X, Backend& backend, const Context& context) {
+  if (parameters.family == Family::popularity) return;
+  check_memory(parameters, X, context.memory_limit);
+  const TrainingCost cost = training_cost(parameters, X, context.memory_limit);
+  const double rate = product_rate(backend);
+  const std::string memory = amount(cost.bytes, "B") + " of memory";
+  if (!parameters.low_rank()) {
+    context.say(fmt::format("{} x {} items: about {} and {}", grouped(X.cols), grouped(X.cols),
+                            duration(cost.fit / rate), memory));
+    return;
+  }
+  if (cost.eigenpairs + 20 * cost.round < 2 * rate) return;
+  std::string text = "expected: ";
+  if (cost.eigenpairs > 0)
+    text +=
+        fmt::format("about {} for eigenvectors, unless they are kept; ", duration(cost.eigenpairs / rate));
+  if (cost.round > 0) text += fmt::format("about {} a round; ", duration(cost.round / rate));
+  context.say(text + memory);
+}
+
 void run(const TrainOptions& options, const Context& context) {
   refuse_other_flags(options);
   const ModelParameters parameters = parameters_of(options, context);
@@ -33,8 +57,7 @@ void run(const TrainOptions& options, const Context& context) {
   const double loaded = watch.seconds();
   const CsrView X = data.dataset.train.view();
   const auto backend = make_backend(BackendKind::cpu, context.execution.threads, context.execution.observer);
-  if (parameters.family == Family::full_rank) announce_full_rank(parameters, X, *backend, context);
-  if (parameters.low_rank()) announce_low_rank(parameters, X, *backend, context);
+  announce(parameters, X, *backend, context);
 
   Trainer trainer(data, options.data, Keep::nothing, context.memory_limit, *backend, context.execution);
   Trained trained = trainer.train(parameters);

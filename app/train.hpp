@@ -61,12 +61,6 @@ struct TrainReport {
   std::string text;
 };
 
-/// Refuses what cannot fit, and says how long it may take, both before any work.
-void announce_full_rank(const ModelParameters& parameters, CsrView X, Backend& backend,
-                        const Context& context);
-void announce_low_rank(const ModelParameters& parameters, CsrView X, Backend& backend,
-                       const Context& context);
-
 /// The sparse model of the K largest entries a column; the report gains what that costs. What is known of the
 /// whole matrix and the objectives of both bound the sparse one's distance from the minimum.
 FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset& data,

@@ -20,6 +20,7 @@ class FullRankBasis {
   struct Inverse {
     Matrix<T> matrix;
     std::optional<SpdInverse> outcome;
+    std::unique_ptr<ScoresOfInverse<T>> scores;  ///< Woodbury's T
   };
 
   /// Empties it unless it is that of this problem.
@@ -33,7 +34,6 @@ class FullRankBasis {
       return wide_;
     }
   }
-  std::unique_ptr<ScoresOfInverse>& T() { return T_; }
 
  private:
   const std::int32_t* X_ = nullptr;
@@ -41,7 +41,6 @@ class FullRankBasis {
   std::vector<double> diagonal_;  ///< of Lambda / b_bar
   Inverse<float> single_;
   Inverse<double> wide_;
-  std::unique_ptr<ScoresOfInverse> T_;
 };
 
 }  // namespace poise

@@ -31,9 +31,13 @@ double iteration_operations(const ColumnProblem& problem, std::int32_t i, double
          residual_cost * 4 * static_cast<double>(problem.X.entries());
 }
 
-bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit) {
-  return problem.W->b.empty() && problem.target_is_X && !problem.W->c.empty() &&
-         full_rank_memory(problem.X.rows, problem.items(), true, 2).with_T <= memory_limit;
+bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64) {
+  if (!problem.W->b.empty() || !problem.target_is_X || problem.W->c.empty()) return false;
+  const FullRankMemory memory = full_rank_memory(problem.X.rows, problem.items(), true, 2);
+  const auto n = static_cast<std::uint64_t>(problem.items());
+  // In float64 the inverse and T take twice as much.
+  const std::uint64_t more = float64 ? memory.with_T - memory.least + n * n * sizeof(float) : 0;
+  return memory.with_T + more <= memory_limit;
 }
 
 FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool weighted, int solutions) {
@@ -74,11 +78,11 @@ double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& 
   double operations = inverse_overhead * n * n * n + 2 * gather_cost * pairs;
   if (W.c.empty() && W.b.empty()) return operations;
   const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options));
-  const bool possible = woodbury_possible(problem, options.memory_limit);
+  const bool possible = woodbury_possible(problem, options.memory_limit, false);
   if (possible) operations += row_cost * static_cast<double>(X.entries()) * n;
   for (std::int32_t i = 0; i < X.cols; ++i) {
     const double iterated = iteration_operations(problem, i, options.tolerance);
-    operations += possible ? std::min(iterated, Woodbury::operations(problem, i)) : iterated;
+    operations += possible ? std::min(iterated, woodbury_operations(problem, i)) : iterated;
   }
   return operations;
 }

@@ -171,7 +171,7 @@ class Fit {
     Items direct;
     Items iterated;
     choose_routes(direct, iterated);
-    if constexpr (std::is_same_v<T, float>) solve_by_woodbury(solver, direct, iterated);
+    solve_by_woodbury(solver, direct, iterated);
     result_.direct_columns = static_cast<std::int64_t>(direct.size());
     result_.iterated_columns = static_cast<std::int64_t>(iterated.size());
     if (!direct.empty()) {
@@ -183,22 +183,23 @@ class Fit {
   /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by the
   /// clock.
   void choose_routes(Items& direct, Items& iterated) const {
-    const bool possible = std::is_same_v<T, float> && woodbury_possible(problem_, options_.memory_limit);
+    const bool possible = woodbury_possible(problem_, options_.memory_limit, std::is_same_v<T, double>);
     for (std::int32_t i = 0; i < n_; ++i) {
-      const bool woodbury = possible && Woodbury::operations(problem_, i) <
+      const bool woodbury = possible && woodbury_operations(problem_, i) <
                                             iteration_operations(problem_, i, options_.tolerance);
       (woodbury ? direct : iterated).push_back(i);
     }
   }
 
   /// Items whose K turns out singular move to the iterated ones.
-  void solve_by_woodbury(const ColumnSolver<float>& solver, Items& direct, Items& iterated) {
+  void solve_by_woodbury(const ColumnSolver<T>& solver, Items& direct, Items& iterated) {
     if (direct.empty()) return;
-    if (!basis_.T()) basis_.T() = std::make_unique<ScoresOfInverse>(problem_.X, A_inverse_.view(), backend_);
-    const Woodbury woodbury(problem_, A_inverse_.view(), basis_.T()->view());
+    std::unique_ptr<ScoresOfInverse<T>>& scores = basis_.inverse<T>().scores;
+    if (!scores) scores = std::make_unique<ScoresOfInverse<T>>(problem_.X, A_inverse_.view(), backend_);
+    const Woodbury<T> woodbury(problem_, A_inverse_.view(), scores->view());
     watch_.book("woodbury T");
     std::vector<char> failed(direct.size(), 0);
-    woodbury.solve(direct, execution_, [&](std::int64_t k, std::span<const float> h) {
+    woodbury.solve(direct, execution_, [&](std::int64_t k, std::span<const T> h) {
       failed[k] = h.empty() ? 1 : 0;
       if (h.empty()) return;
       for (Variant& variant : variants_) {
@@ -208,7 +209,7 @@ class Fit {
     Items solved;
     for (std::size_t k = 0; k < direct.size(); ++k) (failed[k] != 0 ? iterated : solved).push_back(direct[k]);
     direct = std::move(solved);
-    if (!keep_) basis_.T().reset();
+    if (!keep_) scores.reset();
     watch_.book("woodbury");
   }
 
@@ -424,7 +425,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
          static_cast<double>(options.memory_limit) * 1e-9);
   }
   basis.inverse<float>().matrix = {};
-  basis.T().reset();
+  basis.inverse<float>().scores.reset();
   std::vector<FullRankSolution> reached = std::exchange(result.solutions, {});
   result.float64 = fit_in<double>(problem, left, basis, keep, backend, execution, result);
   if (!result.float64 && reached.empty()) {

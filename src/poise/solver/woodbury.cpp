@@ -41,7 +41,8 @@ Users users_of(const ColumnProblem& problem, std::int32_t item) {
 
 /// K = diag(1 / c) + Y A^-1 Y', one triangle. The users' entries of T are transposed once for the items they
 /// have, so that K's columns are sums of contiguous rows.
-std::vector<float> make_K(const ColumnProblem& problem, const Users& users, MatrixView<const float> T) {
+template <class Number>
+std::vector<Number> make_K(const ColumnProblem& problem, const Users& users, MatrixView<const Number> T) {
   const auto count = static_cast<std::int64_t>(users.rows.size());
   std::vector<std::int32_t> place(problem.items(), -1);
   std::vector<std::int32_t> items;
@@ -52,75 +53,93 @@ std::vector<float> make_K(const ColumnProblem& problem, const Users& users, Matr
       items.push_back(j);
     }
   }
-  Matrix<float> entries(static_cast<std::int64_t>(items.size()), count);
+  Matrix<Number> entries(static_cast<std::int64_t>(items.size()), count);
   for (std::int64_t u = 0; u < count; ++u) {
     const auto row = T.row(users.rows[u]);
     for (std::size_t d = 0; d < items.size(); ++d) entries(static_cast<std::int64_t>(d), u) = row[items[d]];
   }
-  std::vector<float> K(count * count, 0.0F);
+  std::vector<Number> K(count * count, Number{0});
   for (std::int64_t v = 0; v < count; ++v) {
-    float* const column = K.data() + v * count;
+    Number* const column = K.data() + v * count;
     for (const std::int32_t j : problem.X.row(users.rows[v])) {
-      const float* const row = &entries(place[j], 0);
+      const Number* const row = &entries(place[j], 0);
       for (std::int64_t u = v; u < count; ++u) column[u] += row[u];
     }
-    column[v] += 1 / users.weights[v];
+    column[v] += 1 / static_cast<Number>(users.weights[v]);
   }
   return K;
 }
 
+lapack_int solve_definite(lapack_int n, float* K, float* y) {
+  return LAPACKE_sposv_work(LAPACK_COL_MAJOR, 'L', n, 1, K, n, y, n);
+}
+lapack_int solve_definite(lapack_int n, double* K, double* y) {
+  return LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', n, 1, K, n, y, n);
+}
+lapack_int solve_symmetric(lapack_int n, float* K, lapack_int* pivots, float* y, float* work,
+                           lapack_int size) {
+  return LAPACKE_ssysv_work(LAPACK_COL_MAJOR, 'L', n, 1, K, n, pivots, y, n, work, size);
+}
+lapack_int solve_symmetric(lapack_int n, double* K, lapack_int* pivots, double* y, double* work,
+                           lapack_int size) {
+  return LAPACKE_dsysv_work(LAPACK_COL_MAJOR, 'L', n, 1, K, n, pivots, y, n, work, size);
+}
+
 /// Solves K y = y in place; false when K is singular.
-bool solve_K(std::vector<float>& K, const Users& users, std::vector<float>& y) {
+template <class Number>
+bool solve_K(std::vector<Number>& K, const Users& users, std::vector<Number>& y) {
   const auto count = static_cast<lapack_int>(y.size());
   const bool positive =
       std::all_of(users.weights.begin(), users.weights.end(), [](float c) { return c > 0; });
-  if (positive)
-    return LAPACKE_sposv_work(LAPACK_COL_MAJOR, 'L', count, 1, K.data(), count, y.data(), count) == 0;
+  if (positive) return solve_definite(count, K.data(), y.data()) == 0;
   std::vector<lapack_int> pivots(y.size());
   const lapack_int size = 64 * count;
-  std::vector<float> work(size);
-  return LAPACKE_ssysv_work(LAPACK_COL_MAJOR, 'L', count, 1, K.data(), count, pivots.data(), y.data(), count,
-                            work.data(), size) == 0;
+  std::vector<Number> work(size);
+  return solve_symmetric(count, K.data(), pivots.data(), y.data(), work.data(), size) == 0;
 }
 
 }  // namespace
 
-ScoresOfInverse::ScoresOfInverse(CsrView X, MatrixView<const float> A_inverse, Backend& backend)
-    : data_(std::make_unique_for_overwrite<float[]>(X.rows * X.cols)) {
-  const MatrixView<float> T{data_.get(), X.rows, X.cols, X.cols};
+template <class T>
+ScoresOfInverse<T>::ScoresOfInverse(CsrView X, MatrixView<const T> A_inverse, Backend& backend)
+    : data_(std::make_unique_for_overwrite<T[]>(X.rows * X.cols)) {
+  const MatrixView<T> scores{data_.get(), X.rows, X.cols, X.cols};
   X.values = {};
-  backend.spmm(X, A_inverse, T);
-  view_ = T;
+  backend.spmm(X, A_inverse, scores);
+  view_ = scores;
 }
 
-void Woodbury::solve(std::span<const std::int32_t> items, const Execution& execution,
-                     const std::function<void(std::int64_t k, std::span<const float> h)>& take) const {
+template <class Number>
+void Woodbury<Number>::solve(
+    std::span<const std::int32_t> items, const Execution& execution,
+    const std::function<void(std::int64_t k, std::span<const Number> h)>& take) const {
   const SerialBlas serial;
   const Tiling tiling{static_cast<std::int64_t>(items.size()), 16};
   Progress progress(execution.observer, "solving items with few users", items.size(), "columns");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    std::vector<float> h(problem_.items());
+    std::vector<Number> h(problem_.items());
     for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k) {
-      take(k, solve(items[k], h) ? std::span<const float>(h) : std::span<const float>());
+      take(k, solve(items[k], h) ? std::span<const Number>(h) : std::span<const Number>());
     }
     progress.advance(tiling.last(tile) - tiling.first(tile));
   });
 }
 
-bool Woodbury::solve(std::int32_t item, std::span<float> h) const {
+template <class Number>
+bool Woodbury<Number>::solve(std::int32_t item, std::span<Number> h) const {
   const auto start = A_inverse_.row(item);
   std::copy(start.begin(), start.end(), h.begin());
   const Users users = users_of(problem_, item);
   if (users.rows.empty()) return true;
-  std::vector<float> K = make_K(problem_, users, T_);
-  std::vector<float> y;
+  std::vector<Number> K = make_K(problem_, users, T_);
+  std::vector<Number> y;
   for (const std::int32_t u : users.rows) y.push_back(T_(u, item));
   if (!solve_K(K, users, y)) return false;
   for (std::size_t u = 0; u < y.size(); ++u) add_scaled(-y[u], T_.row(users.rows[u]), h);
   return true;
 }
 
-double Woodbury::operations(const ColumnProblem& problem, std::int32_t item) {
+double woodbury_operations(const ColumnProblem& problem, std::int32_t item) {
   const auto users = problem.columns.view().row(item);
   const auto count = static_cast<double>(users.size());
   const auto n = static_cast<double>(problem.items());
@@ -129,5 +148,10 @@ double Woodbury::operations(const ColumnProblem& problem, std::int32_t item) {
   return move_cost * count * std::min(n, entries) + row_cost * count * n + cached_cost * count * entries / 2 +
          factor_cost * count * count * count / 3;
 }
+
+template class ScoresOfInverse<float>;
+template class ScoresOfInverse<double>;
+template class Woodbury<float>;
+template class Woodbury<double>;
 
 }  // namespace poise

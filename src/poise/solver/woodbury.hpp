@@ -12,15 +12,16 @@
 namespace poise {
 
 /// T = X A^-1 (m x n), which serves every weighting with this A.
+template <class T>
 class ScoresOfInverse {
  public:
   /// 2 nnz n operations.
-  ScoresOfInverse(CsrView X, MatrixView<const float> A_inverse, Backend& backend);
-  [[nodiscard]] MatrixView<const float> view() const { return view_; }
+  ScoresOfInverse(CsrView X, MatrixView<const T> A_inverse, Backend& backend);
+  [[nodiscard]] MatrixView<const T> view() const { return view_; }
 
  private:
-  std::unique_ptr<float[]> data_;
-  MatrixView<const float> view_;
+  std::unique_ptr<T[]> data_;
+  MatrixView<const T> view_;
 };
 
 /// The exact solution h = (H_i / b_i)^-1 e_i of an item with few users, where b is constant. With Y the rows
@@ -29,26 +30,32 @@ class ScoresOfInverse {
 ///     h = A^-1 e_i - (Y A^-1)' K^-1 Y A^-1 e_i,   K = diag(1 / c) + Y A^-1 Y',
 ///
 /// all of it sums of entries of T = X A^-1.
+template <class Number>
 class Woodbury {
  public:
   /// All must outlive it.
-  Woodbury(const ColumnProblem& problem, MatrixView<const float> A_inverse, MatrixView<const float> T)
+  Woodbury(const ColumnProblem& problem, MatrixView<const Number> A_inverse, MatrixView<const Number> T)
       : problem_(problem), A_inverse_(A_inverse), T_(T) {}
 
   /// Calls take(k, h) for every items[k], from several threads; h is empty where K is singular. About
   /// |S| n + |S|^2 mean|N_u| + |S|^3 / 3 operations an item.
   void solve(std::span<const std::int32_t> items, const Execution& execution,
-             const std::function<void(std::int64_t k, std::span<const float> h)>& take) const;
-
-  /// What an item costs, in units of one operation of a matrix product.
-  static double operations(const ColumnProblem& problem, std::int32_t item);
+             const std::function<void(std::int64_t k, std::span<const Number> h)>& take) const;
 
  private:
-  [[nodiscard]] bool solve(std::int32_t item, std::span<float> h) const;
+  [[nodiscard]] bool solve(std::int32_t item, std::span<Number> h) const;
 
   const ColumnProblem& problem_;
-  MatrixView<const float> A_inverse_;
-  MatrixView<const float> T_;
+  MatrixView<const Number> A_inverse_;
+  MatrixView<const Number> T_;
 };
+
+/// What an item costs, in units of one operation of a matrix product.
+double woodbury_operations(const ColumnProblem& problem, std::int32_t item);
+
+extern template class ScoresOfInverse<float>;
+extern template class ScoresOfInverse<double>;
+extern template class Woodbury<float>;
+extern template class Woodbury<double>;
 
 }  // namespace poise

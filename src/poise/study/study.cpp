@@ -8,6 +8,7 @@
 #include "poise/base/version.hpp"
 #include "poise/study/finals.hpp"
 #include "poise/study/statistics.hpp"
+#include "poise/train/cost.hpp"
 
 namespace poise {
 namespace {
@@ -63,27 +64,80 @@ class DataStudy {
         points_(trainer_, options.measure, &journal, execution, watcher.points, until),
         until_(until) {}
 
+  /// Error{resources} when something would not fit, before any work.
+  void check_memory() const {
+    for (const Task& task : tasks()) {
+      for (const ModelParameters& point : first_points(task.space))
+        poise::check_memory(point, input_.data.dataset.train.view(), options_.memory_limit,
+                            task.space.both_diagonals);
+    }
+  }
+
   void run() {
     results_.data.push_back(summary_of(input_));
-    const std::int64_t smaller = std::min(input_.data.dataset.train.rows, input_.data.dataset.train.cols);
-    const bool pairs = std::ranges::count(options_.kinds, "full-rank", &StudiedKind::key) > 1;
     for (const std::int64_t rank : options_.ranks) {
-      if (rank >= smaller) {
+      if (rank >= directions())
         say(fmt::format("{}: rank {} is left out, for there are only {} directions", input_.name, rank,
-                        smaller));
-        continue;
-      }
-      for (const StudiedKind& kind : options_.kinds) {
-        if (kind.low_rank) one(kind, rank, false);
-      }
+                        directions()));
     }
-    for (const StudiedKind& kind : options_.kinds) {
-      if (!kind.low_rank) one(kind, {}, pairs && kind.key == "full-rank");
-    }
+    const std::vector<Task> all = tasks();
+    announce(all);
+    for (const Task& task : all) one(task);
     results_.rows.push_back(test_part().popularity());
   }
 
  private:
+  /// One search, and what its rows are.
+  struct Task {
+    std::string name;
+    StudyModel model;
+    SearchSpace space;
+  };
+
+  [[nodiscard]] std::int64_t directions() const {
+    return std::min(input_.data.dataset.train.rows, input_.data.dataset.train.cols);
+  }
+
+  /// Low rank first, rank by rank; then full rank.
+  [[nodiscard]] std::vector<Task> tasks() const {
+    std::vector<Task> all;
+    const bool pairs = std::ranges::count(options_.kinds, "full-rank", &StudiedKind::key) > 1;
+    const auto put = [&](const StudiedKind& kind, std::optional<std::int64_t> rank) {
+      Task task{.name = kind.name,
+                .model = {.key = kind.key, .zero_diagonal = kind.zero_diagonal, .rank = rank},
+                .space = space_of(kind, rank, options_.base)};
+      task.space.alpha = options_.alphas;
+      task.space.expand = options_.expand;
+      task.space.refine = options_.refine;
+      task.space.both_diagonals = pairs && kind.key == "full-rank";
+      all.push_back(std::move(task));
+    };
+    for (const std::int64_t rank : options_.ranks) {
+      for (const StudiedKind& kind : options_.kinds) {
+        if (kind.low_rank && rank < directions()) put(kind, rank);
+      }
+    }
+    for (const StudiedKind& kind : options_.kinds) {
+      if (!kind.low_rank) put(kind, {});
+    }
+    return all;
+  }
+
+  void announce(const std::vector<Task>& all) {
+    if (!watcher_.planned) return;
+    std::size_t count = 0;
+    double seconds = 0;
+    for (const Task& task : all) {
+      for (const ModelParameters& point : first_points(task.space)) {
+        if (journal_.find(points_.key(point)) != nullptr) continue;
+        ++count;
+        // The other diagonal comes along.
+        seconds += trainer_.expected_seconds(point) / (task.space.both_diagonals ? 2 : 1);
+      }
+    }
+    watcher_.planned(input_.name, all.size(), count, seconds);
+  }
+
   void say(const std::string& line) const {
     if (watcher_.say) watcher_.say(line);
   }
@@ -94,14 +148,11 @@ class DataStudy {
     return *test_part_;
   }
 
-  void one(const StudiedKind& kind, std::optional<std::int64_t> rank, bool both_diagonals) {
-    const StudyModel model{.key = kind.key, .zero_diagonal = kind.zero_diagonal, .rank = rank};
-    SearchSpace space = space_of(kind, rank, options_.base);
-    space.alpha = options_.alphas;
-    space.expand = options_.expand;
-    space.refine = options_.refine;
-    space.both_diagonals = both_diagonals;
-    say(fmt::format("{}: {}{}", input_.name, kind.name, rank ? fmt::format(", rank {}", *rank) : ""));
+  void one(const Task& task) {
+    const StudyModel& model = task.model;
+    const SearchSpace& space = task.space;
+    say(fmt::format("{}: {}{}", input_.name, task.name,
+                    model.rank ? fmt::format(", rank {}", *model.rank) : ""));
     const SearchResult result = search(points_, space);
     for (const ModelParameters& point : result.points) results_.points.push_back(study_point(model, point));
 
@@ -180,8 +231,11 @@ StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& optio
   results.choice = to_string(options.measure.choice);
   results.popularity_cutoff = popularity_cutoff;
   results.version = std::string(version());
-  for (const StudyInput& input : inputs)
-    DataStudy(input, options, journal, backend, execution, watcher, until, results).run();
+  const auto study_of = [&](const StudyInput& input) {
+    return DataStudy(input, options, journal, backend, execution, watcher, until, results);
+  };
+  for (const StudyInput& input : inputs) study_of(input).check_memory();
+  for (const StudyInput& input : inputs) study_of(input).run();
 
   std::vector<double> p;
   for (const PopularityComparison& row : results.against_popularity) p.push_back(row.test.p);

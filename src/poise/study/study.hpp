@@ -34,9 +34,13 @@ struct StudyOptions {
   std::uint64_t memory_limit = 0;
 };
 
-/// What a study asks of its surroundings.
+/// What a study says to its surroundings.
 struct StudyWatcher {
   PointWatcher points = {};
+  /// Before a data set: how many searches there are, their first points that are not in the journal, and the
+  /// seconds that these may take.
+  std::function<void(const std::string& data, std::size_t searches, std::size_t points, double seconds)>
+      planned = {};
   std::function<void(const std::string&)> say = {};  ///< one line about what comes next
 };
 
@@ -44,7 +48,8 @@ struct StudyWatcher {
 /// the best unweighted and the best weighted point (and the best alpha below 1 where it is better than both);
 /// these are trained to convergence, and the test part is read once, for them. Everything that took time
 /// goes to the journal, and what is there is not done again. Ranks that are not below the number of items
-/// are left out for that data set. Throws TimeIsUp. Error{input} for data without validation or test part.
+/// are left out for that data set. Throws TimeIsUp. Before any work: Error{input} for data without validation
+/// or test part, Error{resources} when a model would not fit.
 StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
                    Backend& backend, const Execution& execution, const StudyWatcher& watcher,
                    std::optional<Points::Clock::time_point> until);

@@ -5,6 +5,7 @@
 
 #include "poise/base/stopwatch.hpp"
 #include "poise/io/spectrum_cache.hpp"
+#include "poise/train/cost.hpp"
 #include "poise/train/product_rate.hpp"
 
 namespace poise {
@@ -128,20 +129,9 @@ Trained Trainer::wmf(const ModelParameters& parameters) {
 double Trainer::expected_seconds(const ModelParameters& parameters) {
   if (parameters.family == Family::popularity) return 0;
   if (rate_ == 0) rate_ = product_rate(backend_);
-  const CsrView X = data_.dataset.train.view();
-  if (parameters.family == Family::full_rank) {
-    const Weights W = make_weights(X, parameters.weighting);
-    return full_rank_operations(X, W, full_rank_options(parameters, memory_limit_)) / rate_;
-  }
-  // Gathered operations count as ten; inner solves take some three iterations, and a fit some fifteen rounds.
-  const auto d = static_cast<double>(std::min(parameters.rank, X.cols));
-  const auto n = static_cast<double>(X.cols);
-  const bool wmf = parameters.family == Family::wmf;
-  const double entries = (wmf ? 240 : 300) * static_cast<double>(X.entries()) * d;
-  const double dense = 10 * static_cast<double>(X.rows) * d * d + (wmf ? 0 : 6 * n * n * d);
-  const double closed = 40 * static_cast<double>(X.entries()) * d;
-  return (parameters.unweighted() && parameters.lambda_exponent == 0 ? closed : 15 * (entries + dense)) /
-         rate_;
+  // A weighted low-rank fit takes some fifteen rounds; eigenpairs are found once.
+  const TrainingCost cost = training_cost(parameters, data_.dataset.train.view(), memory_limit_);
+  return (cost.round > 0 ? 15 * cost.round : cost.fit) / rate_;
 }
 
 }  // namespace poise

@@ -5,23 +5,10 @@
 #include "poise/evaluate/evaluate.hpp"
 #include "poise/model/full_rank.hpp"
 #include "poise/model/full_rank_fit.hpp"
-#include "poise/train/product_rate.hpp"
 
 #include "train.hpp"
 
 namespace poise::app {
-
-void announce_full_rank(const ModelParameters& parameters, CsrView X, Backend& backend,
-                        const Context& context) {
-  const FullRankOptions options = full_rank_options(parameters, context.memory_limit);
-  const Weights W = make_weights(X, parameters.weighting);
-  check_full_rank_memory(X, W, options);
-  const FullRankMemory memory = full_rank_memory(X.rows, X.cols, !W.uniform(), 1);
-  const bool with_T = !W.c.empty() && W.b.empty() && memory.with_T <= options.memory_limit;
-  context.say(fmt::format("{} x {} items: about {:.0f} s and {:.1f} GB", grouped(X.cols), grouped(X.cols),
-                          full_rank_operations(X, W, options) / product_rate(backend),
-                          static_cast<double>(with_T ? memory.with_T : memory.least) * 1e-9));
-}
 
 namespace {
 

@@ -1,0 +1,70 @@
+#include "poise/train/cost.hpp"
+
+#include <algorithm>
+
+#include "poise/base/error.hpp"
+#include "poise/io/spectrum_cache.hpp"
+#include "poise/model/left_factor.hpp"
+
+namespace poise {
+namespace {
+
+TrainingCost full_rank_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit) {
+  const FullRankOptions options = full_rank_options(parameters, memory_limit);
+  const Weights W = make_weights(X, parameters.weighting);
+  const FullRankMemory memory = full_rank_memory(X.rows, X.cols, !W.uniform(), 1);
+  const bool with_T = !W.c.empty() && W.b.empty() && memory.with_T <= memory_limit;
+  return {.bytes = static_cast<double>(with_T ? memory.with_T : memory.least),
+          .fit = full_rank_operations(X, W, options)};
+}
+
+TrainingCost low_rank_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit) {
+  const bool wmf = parameters.family == Family::wmf;
+  const bool from_spectrum = parameters.start == Start::closed_form || !wmf;
+  const std::int64_t rank = std::min(parameters.rank, X.cols);
+  const std::int64_t pairs = spectrum_step(parameters.rank, X.cols);
+  const SpectrumCost spectrum = from_spectrum ? spectrum_cost(X, pairs) : SpectrumCost{};
+  const bool rounds =
+      !parameters.unweighted() || parameters.lambda_exponent != 0 || parameters.start == Start::random;
+  std::uint64_t held = wmf ? wmf_memory(X.rows, X.cols, X.entries(), rank) : asymmetric_memory(X, rank);
+  if (from_spectrum) held += 4 * static_cast<std::uint64_t>(X.cols * pairs);
+  if (rounds && !wmf)
+    held += left_factor_memory(X, make_weights(X, parameters.weighting), parameters.regularizer,
+                               memory_limit - std::min(held, memory_limit));
+  // Gathered operations count as ten; inner solves take some three iterations.
+  const auto d = static_cast<double>(rank);
+  const auto n = static_cast<double>(X.cols);
+  const double entries = static_cast<double>(X.entries()) * d;
+  const double dense = 10 * static_cast<double>(X.rows) * d * d + (wmf ? 0 : 6 * n * n * d);
+  return {.bytes = std::max(spectrum.bytes, static_cast<double>(held)),
+          .eigenpairs = spectrum.operations,
+          .fit = 40 * entries,
+          .round = rounds ? (wmf ? 240 : 300) * entries + dense : 0};
+}
+
+}  // namespace
+
+TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit) {
+  if (parameters.family == Family::popularity) return {};
+  return parameters.low_rank() ? low_rank_cost(parameters, X, memory_limit)
+                               : full_rank_cost(parameters, X, memory_limit);
+}
+
+void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
+                  bool both_diagonals) {
+  if (parameters.family == Family::full_rank) {
+    FullRankOptions options = full_rank_options(parameters, memory_limit);
+    if (both_diagonals) options.unconstrained = options.zero_diagonal = true;
+    check_full_rank_memory(X, make_weights(X, parameters.weighting), options);
+    return;
+  }
+  const double bytes = training_cost(parameters, X, memory_limit).bytes;
+  if (bytes <= static_cast<double>(memory_limit)) return;
+  fail(ErrorKind::resources,
+       "rank {} needs about {:.1f} GB, more than the --memory-limit of {:.1f} GB; a lower --rank would fit, "
+       "or raise "
+       "--memory-limit",
+       parameters.rank, bytes * 1e-9, static_cast<double>(memory_limit) * 1e-9);
+}
+
+}  // namespace poise

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "poise/linalg/csr.hpp"
+#include "poise/train/parameters.hpp"
+
+namespace poise {
+
+/// What training a model takes, from the data's sizes and the parameters alone: operations of a matrix
+/// product (a gathered operation counts as many), and bytes beyond the data.
+struct TrainingCost {
+  double bytes = 0;
+  double eigenpairs = 0;  ///< operations; of low rank, unless they lie beside the data
+  double fit = 0;         ///< of full rank, and of a closed form
+  double round = 0;       ///< of low rank with weights
+};
+TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit);
+
+/// Error{resources}, saying what would fit, when training would not; `both_diagonals` for both full-rank
+/// models of one solve.
+void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
+                  bool both_diagonals = false);
+
+}  // namespace poise
