@@ -28,8 +28,8 @@ std::string amount(double value, const std::string& unit) {
 }
 
 std::string duration(double seconds) {
-  if (seconds < 9.95) return fmt::format("{:.1f} s", std::max(0.0, seconds));
-  const auto whole = static_cast<long>(seconds);
+  if (seconds > 0 && seconds < 9.95) return fmt::format("{:.1f} s", std::max(0.1, seconds));
+  const auto whole = static_cast<long>(std::max(0.0, seconds));
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);

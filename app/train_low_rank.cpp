@@ -4,6 +4,7 @@
 
 #include "poise/io/spectrum_cache.hpp"
 #include "poise/model/asymmetric_fit.hpp"
+#include "poise/model/left_factor.hpp"
 #include "poise/model/wmf_fit.hpp"
 #include "poise/train/product_rate.hpp"
 
@@ -26,11 +27,16 @@ void announce_low_rank(const ModelParameters& parameters, CsrView X, Backend& ba
   const auto n = static_cast<double>(X.cols);
   const std::int64_t pairs = spectrum_step(parameters.rank, X.cols);
   const SpectrumCost spectrum = from_spectrum ? spectrum_cost(X, pairs) : SpectrumCost{};
-  const std::uint64_t factors =
-      is_wmf(parameters) ? wmf_memory(X.rows, X.cols, X.entries(), std::min(parameters.rank, X.cols))
-                         : asymmetric_memory(X, std::min(parameters.rank, X.cols));
-  const double held = from_spectrum ? 4 * n * static_cast<double>(pairs) : 0;
-  const double bytes = std::max(spectrum.bytes, held + static_cast<double>(factors));
+  const bool rounds =
+      !parameters.unweighted() || parameters.lambda_exponent != 0 || parameters.start == Start::random;
+  const std::int64_t rank = std::min(parameters.rank, X.cols);
+  std::uint64_t held =
+      (is_wmf(parameters) ? wmf_memory(X.rows, X.cols, X.entries(), rank) : asymmetric_memory(X, rank)) +
+      (from_spectrum ? 4 * static_cast<std::uint64_t>(X.cols * pairs) : 0);
+  if (rounds && !is_wmf(parameters))
+    held += left_factor_memory(X, make_weights(X, parameters.weighting), parameters.regularizer,
+                               context.memory_limit - std::min(held, context.memory_limit));
+  const double bytes = std::max(spectrum.bytes, static_cast<double>(held));
   refuse_if_too_large({.seconds = 0, .bytes = bytes}, context,
                       "a lower --rank would fit, or raise --memory-limit");
 
@@ -38,8 +44,6 @@ void announce_low_rank(const ModelParameters& parameters, CsrView X, Backend& ba
   const double entries = (is_wmf(parameters) ? 240 : 300) * static_cast<double>(X.entries()) * d;
   const double dense = 10 * static_cast<double>(X.rows) * d * d + (is_wmf(parameters) ? 0 : 6 * n * n * d);
   const double rate = product_rate(backend);
-  const bool rounds =
-      !parameters.unweighted() || parameters.lambda_exponent != 0 || parameters.start == Start::random;
   const double seconds = spectrum.operations / rate;
   const double round = rounds ? (entries + dense) / rate : 0;
   if (seconds + 20 * round < 2) return;

@@ -83,16 +83,16 @@ class Peer {
     const poise::Tiling tiling{rows.rows, 64};
     std::vector<double> explained(tiling.tiles(), 0.0);
     poise::for_each_tile(tiling.tiles(), 2, [&](std::int64_t tile) {
-      poise::RowScratch scratch;
-      for (auto* vector : {&scratch.y, &scratch.r, &scratch.z, &scratch.p, &scratch.Hp, &scratch.run})
-        vector->assign(width, 0.0F);
-      scratch.sums.assign(width, 0.0);
+      poise::RowIterate row(width);
+      poise::RowScratch scratch(width);
       for (std::int64_t r = tiling.first(tile); r < tiling.last(tile); ++r) {
         const std::int64_t begin = rows.offsets[r];
         const std::int64_t count = rows.offsets[r + 1] - begin;
         scratch.gathered.resize(
             std::max<std::size_t>(scratch.gathered.size(), std::max(count, poise::row_chunk) * width));
-        std::copy_n(solution.row(r).data(), d, scratch.y.data());
+        std::copy_n(solution.row(r).data(), d, row.y.data());
+        std::ranges::fill(row.sums, 0.0);
+        row.explained = 0;
         const poise::RowTask task{.factors = factors.view().data,
                                   .stride = d,
                                   .d = d,
@@ -103,10 +103,14 @@ class Peer {
                                   .count = count,
                                   .D = D.data(),
                                   .D_inverse = ones.data()};
-        poise::RowState state = kernels.start(task, scratch, true);
-        kernels.iterate(task, scratch, true, 0, 1e-20, 3, state);
-        explained[tile] += state.explained;
-        std::copy_n(scratch.y.data(), d, solution.row(r).data());
+        kernels.pass_start(task, 0, count, poise::RowSource::gather_and_keep, row, scratch);
+        kernels.begin(task, row, scratch);
+        while (row.iterations < 3 && row.rz > 1e-20) {
+          kernels.pass(task, 0, count, poise::RowSource::kept, row, scratch);
+          if (!kernels.step(task, row, scratch)) break;
+        }
+        explained[tile] += row.explained;
+        std::copy_n(row.y.data(), d, solution.row(r).data());
       }
     });
     double objective = observed_;

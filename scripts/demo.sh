@@ -14,16 +14,11 @@ show() {
 }
 
 show synth --like demo --values --out "$work/interactions.csv"
-show prepare "$work/interactions.csv" --out "$work/data"
-show train "$work/data" --model popularity --out "$work/popularity.model"
-show evaluate "$work/popularity.model" "$work/data"
-show train "$work/data" --model full-rank --zero-diagonal --lambda 50 --out "$work/ease.model"
-show evaluate "$work/ease.model" "$work/data"
-show train "$work/data" --model full-rank --lambda 50 --alpha 2 --out "$work/weighted.model"
-show evaluate "$work/weighted.model" "$work/data"
-show train "$work/data" --model awmf --regularizer dropout --rank 32 --lambda 50 --alpha 2 --out "$work/awmf.model"
-show evaluate "$work/awmf.model" "$work/data"
-show train "$work/data" --model wmf --rank 32 --lambda 5 --alpha 5 --out "$work/wmf.model"
-show evaluate "$work/wmf.model" "$work/data"
+show prepare "$work/interactions.csv" --out "$work/demo"
+show train "$work/demo" --model full-rank --zero-diagonal --lambda 50 --out "$work/ease.model"
+show evaluate "$work/ease.model" "$work/demo"
 show recommend "$work/ease.model" --items 1,2,3 -k 3 --explain
 show similar "$work/ease.model" --item 1 -k 3
+printf '\n# Does weighting help on these data?\n'
+show study "$work/demo" --ranks 10,50 --out "$work/study"
+printf '\nThe page to read: %s\n' "$work/study/report.html"

@@ -8,9 +8,11 @@
 #include "poise/model/asymmetric_objective.hpp"
 #include "poise/model/asymmetric_steps.hpp"
 #include "poise/model/left_factor.hpp"
+#include "poise/solver/factor_products.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "support/asymmetric_oracle.hpp"
+#include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
 
 namespace poise {
@@ -83,12 +85,12 @@ TEST(AsymmetricObjective, LikeTheDenseOneForAllWeights) {
       const AsymmetricProblem problem =
           make_asymmetric_problem(lab.X.view(), weights.W, regularizer, 2.5, lab.execution);
       AsymmetricPoint point{random_matrix<float>(12, 3, 5), random_matrix<float>(12, 3, 6)};
-      complete(problem, point, *lab.backend);
+      complete(problem, point, *lab.backend, lab.execution);
       const double wanted = oracle.objective(to_eigen(point.U), to_eigen(point.V));
-      EXPECT_NEAR(asymmetric_objective(problem, point, *lab.backend, lab.execution), wanted, 1e-6 * wanted);
+      EXPECT_NEAR(asymmetric_objective(problem, point, lab.execution), wanted, 1e-6 * wanted);
 
       AsymmetricPoint step{random_matrix<float>(12, 3, 7), random_matrix<float>(12, 3, 8)};
-      complete(problem, step, *lab.backend);
+      complete(problem, step, *lab.backend, lab.execution);
       const AsymmetricLine line(problem, point, step, *lab.backend, lab.execution);
       for (const double t : {0.0, 0.3, 1.0, -2.0}) {
         const double there = oracle.objective(to_eigen(point.U) + t * to_eigen(step.U),
@@ -100,8 +102,7 @@ TEST(AsymmetricObjective, LikeTheDenseOneForAllWeights) {
       for (double t = 0; t < 20; t += 0.25) EXPECT_LE(line.value(best), line.value(t) + 1e-9 * wanted) << t;
       AsymmetricPoint moved = point;
       line.move(0.3, step, moved);
-      EXPECT_NEAR(asymmetric_objective(problem, moved, *lab.backend, lab.execution), line.value(0.3),
-                  1e-6 * wanted);
+      EXPECT_NEAR(asymmetric_objective(problem, moved, lab.execution), line.value(0.3), 1e-6 * wanted);
     }
   }
 }
@@ -144,7 +145,7 @@ TEST(AsymmetricGauge, BalancingKeepsTheProductAndLowersThePenalty) {
       lab.backend->spmm(lab.X.view(), U.view(), root.view());
     }
     const Gauge gauge =
-        balancing_gauge(weighted_product(root.view(), {}, root.view(), *lab.backend), V, 1, *lab.backend);
+        balancing_gauge(factor_gram(root.view(), {}, lab.execution), V, 1, *lab.backend, lab.execution);
     ASSERT_EQ(gauge.T.cols(), 4);
     const MatrixXd new_root = to_eigen(changed(root, gauge.T, *lab.backend));
     const MatrixXd new_V = to_eigen(changed(V, gauge.T_dual, *lab.backend));
@@ -157,7 +158,7 @@ TEST(AsymmetricGauge, BalancingKeepsTheProductAndLowersThePenalty) {
   // A direction that is not there is dropped.
   for (std::int64_t i = 0; i < 12; ++i) V(i, 3) = 0;
   EXPECT_EQ(
-      balancing_gauge(weighted_product(U.view(), {}, U.view(), *lab.backend), V, 1, *lab.backend).T.cols(),
+      balancing_gauge(factor_gram(U.view(), {}, lab.execution), V, 1, *lab.backend, lab.execution).T.cols(),
       3);
 }
 
@@ -170,16 +171,16 @@ TEST(AsymmetricSteps, NoHalfStepRaisesTheObjective) {
     const LeftFactor left = make_left_factor(lab.X.view(), weights.W, regularizer, 2.5, {}, 1U << 30U,
                                              *lab.backend, lab.execution);
     AsymmetricPoint point{random_matrix<float>(12, 3, 5), random_matrix<float>(12, 3, 6)};
-    complete(problem, point, *lab.backend);
-    double before = asymmetric_objective(problem, point, *lab.backend, lab.execution);
+    complete(problem, point, *lab.backend, lab.execution);
+    double before = asymmetric_objective(problem, point, lab.execution);
     for (int step = 0; step < 8; ++step) {
       if (step % 2 == 0) {
         solve_V(problem, point, 1e-8, *lab.backend, lab.execution);
       } else {
         solve_U(problem, left, point, 1e-6, *lab.backend, lab.execution);
       }
-      complete(problem, point, *lab.backend);
-      const double after = asymmetric_objective(problem, point, *lab.backend, lab.execution);
+      complete(problem, point, *lab.backend, lab.execution);
+      const double after = asymmetric_objective(problem, point, lab.execution);
       EXPECT_LE(after, before * (1 + 1e-6)) << regularizer_name(regularizer) << ", step " << step;
       before = after;
     }
@@ -361,6 +362,28 @@ TEST(AsymmetricFit, RefusesWhatDoesNotFitAndWhatMakesNoSense) {
   EXPECT_THROW(validate(options_of(Regularizer::weight_decay, 0, 1)), Error);
   EXPECT_THROW(validate(options_of(Regularizer::weight_decay, 3, -1)), Error);
   EXPECT_THROW(validate(options_of(Regularizer::weight_decay, 3, std::nan(""))), Error);
+}
+
+TEST(LeftFactor, SaysTheMemoryOfTheRouteItTakes) {
+  const Csr X = testing::grouped_matrix(60, 23, 5);
+  const Weights W = make_weights(X.view(), {.alpha = 3});
+  constexpr std::uint64_t square = 23 * 23;
+  const auto backend = make_backend(BackendKind::cpu, 1);
+  const Spectrum spectrum = top_spectrum(X.view(), {}, 4, *backend, {});
+  struct Case {
+    Regularizer regularizer;
+    std::uint64_t limit;
+    std::uint64_t wanted;
+  };
+  for (const auto& [regularizer, limit, wanted] :
+       {Case{Regularizer::weight_decay, 24 * square, 24 * square},
+        Case{Regularizer::weight_decay, 24 * square - 1, 4 * square},
+        Case{Regularizer::dropout, 24 * square, 4 * square}, Case{Regularizer::dropout, 4 * square - 1, 0}}) {
+    EXPECT_EQ(left_factor_memory(X.view(), W, regularizer, limit), wanted);
+    const LeftFactor left = make_left_factor(X.view(), W, regularizer, 20, spectrum, limit, *backend, {});
+    EXPECT_EQ(left.inverse.rows() > 0, wanted == 4 * square);
+    EXPECT_EQ(left.Q.cols(), wanted == 24 * square ? 23 : wanted == 0 ? 4 : 0);
+  }
 }
 
 }  // namespace

@@ -119,6 +119,13 @@ TEST_P(SpectrumRoute, ManyItems) {
   expect_right(X.view(), a, 41);
 }
 
+TEST_P(SpectrumRoute, ManyUsers) {
+  const Csr X = random_csr(40'000, 90, 0.02, true, 10, true);
+  const std::vector<float> a(random_csr(1, 40'000, 1, true, 11).values);
+  expect_right(X.view(), {}, 12);
+  expect_right(X.view(), a, 12);
+}
+
 TEST_P(SpectrumRoute, MoreCopiesOfAnEigenvalueThanABlockIsWide) {
   // Disjoint pairs of items: 150 times the eigenvalue 4 (two users each), 150 times 2, and 0.
   Csr X{.rows = 450, .cols = 600, .offsets = {0}, .indices = {}, .values = {}};

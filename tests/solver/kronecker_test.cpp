@@ -58,7 +58,7 @@ struct Case {
         problem(make_asymmetric_problem(X.view(), weights.W, regularizer, lambda, execution)),
         oracle(X.view(), weights.W, regularizer, lambda),
         V(random_matrix<float>(items, rank, 7)) {
-    gauge = u_step_gauge(problem, V, *backend);
+    gauge = u_step_gauge(problem, V, *backend, {});
     V = changed(V, gauge.T_dual, *backend);
     system = {.X = problem.X,
               .X_transposed = problem.X_transposed.view(),
@@ -246,7 +246,7 @@ TEST(KroneckerPreconditioner, AnIllConditionedInverseIsHeldInFloat64) {
 void check_V(Regularizer regularizer, double lambda) {
   Case test(regularizer, lambda, true, true);
   AsymmetricPoint point{random_matrix<float>(items, rank, 11), Matrix<float>(items, rank)};
-  complete(test.problem, point, *test.backend);
+  complete(test.problem, point, *test.backend, {});
   solve_V(test.problem, point, 1e-12, *test.backend, test.execution);
   const MatrixXd U = to_eigen(point.U);
   const VectorXd wanted = test.oracle.H_V(U).ldlt().solve(test.oracle.rhs_V(U));

@@ -193,15 +193,16 @@ TEST(RowSystems, DeadDirectionsStayAtZero) {
   }
 }
 
-TEST(RowSystems, LongRowsAreTheSameWhateverTheThreads) {
-  // The first row is too long for its factors to be kept, the others fill several tiles.
+TEST(RowSystems, LongRowsAreTheSameWhateverTheThreadsAndTheCaches) {
+  // The first row is too long for its factors to be kept, the others fill several tiles; a row ends in the
+  // middle of a chunk, and one has no entries.
   const std::int64_t users = 9000;
   const std::int64_t d = 250;
-  Csr X{.rows = 300, .cols = users, .offsets = {0}, .indices = {}, .values = {}};
+  Csr X{.rows = 150, .cols = users, .offsets = {0}, .indices = {}, .values = {}};
   std::mt19937 random(3);
   for (std::int64_t i = 0; i < X.rows; ++i) {
     for (std::int32_t u = 0; u < users; ++u) {
-      if (i == 0 || random() % 100 == 0) X.indices.push_back(u);
+      if (i == 0 || (i != 7 && random() % (1 + i % 100) == 0)) X.indices.push_back(u);
     }
     X.offsets.push_back(X.entries());
   }
@@ -216,18 +217,29 @@ TEST(RowSystems, LongRowsAreTheSameWhateverTheThreads) {
                            .c = rows.c,
                            .w = rows.w,
                            .highest = 10};
+  constexpr RowCache all_kept{.kept_floats = std::int64_t{1} << 40};
+  constexpr RowCache all_together{.kept_floats = 0, .block_floats = std::int64_t{1} << 15};
   for (const RowRoute route : {RowRoute::conjugate_gradients, RowRoute::direct}) {
-    Matrix<float> one(X.rows, d);
-    Matrix<float> two(X.rows, d);
-    const RowsSolved first = solve_rows(systems, one.view(), {.relative = 1e-8}, {.threads = 1}, route);
-    const RowsSolved second = solve_rows(systems, two.view(), {.relative = 1e-8}, {.threads = 2}, route);
-    EXPECT_EQ(first.gain, second.gain);
-    for (std::int64_t i = 0; i < X.rows; ++i) {
-      EXPECT_TRUE(std::ranges::equal(one.row(i), two.row(i)));
+    Matrix<float> kept(X.rows, d);
+    const RowsSolved solved =
+        solve_rows(systems, kept.view(), {.relative = 1e-8}, {.threads = 1}, route, all_kept);
+    for (const RowCache cache : {RowCache{}, all_together}) {
+      std::vector<RowsSolved> by_threads;
+      for (const int threads : {1, 2, 3}) {
+        Matrix<float> y(X.rows, d);
+        by_threads.push_back(
+            solve_rows(systems, y.view(), {.relative = 1e-8}, {.threads = threads}, route, cache));
+        for (std::int64_t i = 0; i < X.rows; ++i) {
+          EXPECT_TRUE(std::ranges::equal(kept.row(i), y.row(i))) << "row " << i << ", " << threads;
+        }
+        EXPECT_EQ(by_threads.back().gain, by_threads.front().gain);
+        EXPECT_EQ(by_threads.back().iterations, solved.iterations);
+      }
+      EXPECT_NEAR(by_threads.front().gain, solved.gain, 1e-12 * solved.gain);
     }
-    const RowsChecked checked = check_rows(systems, one.view(), {}, {}, {});
+    const RowsChecked checked = check_rows(systems, kept.view(), {}, {}, {});
     EXPECT_LE(checked.excess, 2e-8 * checked.explained);
-    EXPECT_NEAR(checked.explained, first.explained(), 1e-6 * checked.explained);
+    EXPECT_NEAR(checked.explained, solved.explained(), 1e-6 * checked.explained);
   }
 }
 

@@ -4,7 +4,9 @@ namespace poise {
 
 std::vector<std::int64_t> column_counts(CsrView matrix) {
   std::vector<std::int64_t> counts(matrix.cols, 0);
-  for (const std::int32_t column : matrix.indices) ++counts[column];
+  for (std::int64_t r = 0; r < matrix.rows; ++r) {
+    for (const std::int32_t column : matrix.row(r)) ++counts[column];
+  }
   return counts;
 }
 
@@ -15,8 +17,8 @@ Csr transpose(CsrView matrix) {
   const std::vector<std::int64_t> counts = column_counts(matrix);
   result.offsets.resize(counts.size() + 1);
   for (std::size_t c = 0; c < counts.size(); ++c) result.offsets[c + 1] = result.offsets[c] + counts[c];
-  result.indices.resize(matrix.indices.size());
-  result.values.resize(matrix.values.size());
+  result.indices.resize(matrix.entries());
+  if (!matrix.values.empty()) result.values.resize(matrix.entries());
   std::vector<std::int64_t> next(result.offsets.begin(), result.offsets.end() - 1);
   for (std::int64_t r = 0; r < matrix.rows; ++r) {
     const auto columns = matrix.row(r);

@@ -13,6 +13,7 @@
 #include "poise/model/asymmetric_objective.hpp"
 #include "poise/model/asymmetric_steps.hpp"
 #include "poise/model/left_factor.hpp"
+#include "poise/solver/factor_products.hpp"
 
 namespace poise {
 namespace {
@@ -90,8 +91,8 @@ class Fit {
 
   void take_closed_form() {
     point_ = from(asymmetric_closed_form(options_.regularizer, spectrum_, options_.rank, options_.lambda));
-    complete(problem_, point_, backend_);
-    objective_ = asymmetric_objective(problem_, point_, backend_, execution_);
+    complete(problem_, point_, backend_, execution_);
+    objective_ = asymmetric_objective(problem_, point_, execution_);
     watch_.book("closed form");
     record(0, 0);
     result_.converged = true;
@@ -103,19 +104,21 @@ class Fit {
                  : from(asymmetric_closed_form(
                        options_.regularizer, spectrum_, options_.rank,
                        start_lambda(options_.regularizer, spectrum_, options_.rank, options_.lambda)));
-    complete(problem_, point_, backend_);
-    objective_ = asymmetric_objective(problem_, point_, backend_, execution_);
+    complete(problem_, point_, backend_, execution_);
+    objective_ = asymmetric_objective(problem_, point_, execution_);
     watch_.book("start");
     record(0, 0);
     if (point_.rank() == 0) {
       result_.converged = true;
       return;
     }
-    const std::uint64_t used = asymmetric_memory(problem_.X, options_.rank);
+    const std::uint64_t used =
+        asymmetric_memory(problem_.X, options_.rank) +
+        sizeof(float) * static_cast<std::uint64_t>(spectrum_.Q.rows() * spectrum_.Q.cols());
     left_ = &cache_.get(problem_.X, *problem_.W, options_.regularizer, options_.lambda, spectrum_,
                         options_.memory_limit - std::min(used, options_.memory_limit), backend_, execution_);
     watch_.book("items x items");
-    Progress progress(execution_.observer, "training", options_.rounds, "rounds");
+    Progress progress(execution_.observer, "training", 0, "rounds");  // it may end at any
     excess_ = first_tolerance * std::max(explained(), 1e-3 * problem_.W->observed);
     for (int number = 1; number <= options_.rounds; ++number) {
       const bool last = result_.converged || number == options_.rounds;
@@ -134,7 +137,7 @@ class Fit {
     const double target = last ? std::min(excess_, options_.tolerance * explained()) : excess_;
     AsymmetricPoint next{point_.U, point_.V, {}, point_.Z_gram, {}};
     const std::int64_t iterations = alternate_once(next, target);
-    const double reached = asymmetric_objective(problem_, next, backend_, execution_);
+    const double reached = asymmetric_objective(problem_, next, execution_);
     watch_.book("objective");
     if (!(reached <= objective_ * (1 + 1e-7))) {
       // Rounding has the better of it: what was reached before stands.
@@ -167,7 +170,7 @@ class Fit {
     watch_.book("U");
     balance(next);
     align(next);
-    complete(problem_, next, backend_);
+    complete(problem_, next, backend_, execution_);
     watch_.book("balance");
     const std::int64_t most = std::max<std::int64_t>(rows.most_iterations, outcome.iterations);
     result_.iterations = std::max(result_.iterations, most);
@@ -180,12 +183,12 @@ class Fit {
     if (problem_.data_metric()) {
       Matrix<float> Z(problem_.X.rows, next.rank());
       backend_.spmm(problem_.X, next.U.view(), Z.view());
-      K_gram = weighted_product(Z.view(), {}, Z.view(), backend_);
+      K_gram = factor_gram(Z.view(), {}, execution_);
     } else {
-      K_gram = weighted_product(next.U.view(), {}, next.U.view(), backend_);
+      K_gram = factor_gram(next.U.view(), {}, execution_);
     }
     const double scale = problem_.data_metric() ? std::sqrt(spectrum_.s[0]) : 1;
-    const Gauge gauge = balancing_gauge(K_gram, next.V, scale, backend_);
+    const Gauge gauge = balancing_gauge(K_gram, next.V, scale, backend_, execution_);
     next.U = changed(next.U, gauge.T, backend_);
     next.V = changed(next.V, gauge.T_dual, backend_);
   }
@@ -198,8 +201,8 @@ class Fit {
 
   void align(AsymmetricPoint& next) {
     if (next.rank() != point_.rank()) return;
-    Matrix<double> product = weighted_product(next.V.view(), {}, point_.V.view(), backend_);
-    const Matrix<double> of_U = weighted_product(next.U.view(), {}, point_.U.view(), backend_);
+    Matrix<double> product = factor_product(next.V.view(), {}, point_.V.view(), execution_);
+    const Matrix<double> of_U = factor_product(next.U.view(), {}, point_.U.view(), execution_);
     const double weight = U_weight();
     for (std::int64_t i = 0; i < product.rows(); ++i) {
       for (std::int64_t j = 0; j < product.cols(); ++j) product(i, j) += weight * of_U(i, j);
@@ -271,8 +274,8 @@ class Fit {
 
   /// The saved pair's own objective and certificate, through the data.
   void finish() {
-    complete(problem_, point_, backend_);
-    result_.objective = asymmetric_objective(problem_, point_, backend_, execution_);
+    complete(problem_, point_, backend_, execution_);
+    result_.objective = asymmetric_objective(problem_, point_, execution_);
     const bool sparse_residual = problem_.data_metric() || options_.lambda == 0;
     LeftFactor top;
     if (closed_form() && !sparse_residual) {
@@ -281,7 +284,7 @@ class Fit {
     }
     const double of_V = V_excess(problem_, point_, backend_, execution_);
     const double of_U = closed_form() && sparse_residual
-                            ? unweighted_U_excess(problem_, point_, backend_)
+                            ? unweighted_U_excess(problem_, point_, backend_, execution_)
                             : U_excess(problem_, *left_, point_, backend_, execution_);
     result_.certificate.absolute = std::max(of_U, of_V);
     const double explained = problem_.W->observed - result_.objective;
@@ -329,7 +332,7 @@ std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank) {
   const auto entries = static_cast<std::uint64_t>(X.entries());
   // Z, its successor, the step's, and the U step's two blocks; factors, gradients, directions and conjugate
   // gradients; X', entries by users and by items, scores along a line.
-  return 4 * d * (5 * m + 16 * n) + 8 * 12 * d * d + 4 * entries * (1 + 6 + 5);
+  return 4 * d * (5 * m + 16 * n) + 8 * 28 * d * d + 4 * entries * (1 + 6 + 5);
 }
 
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,

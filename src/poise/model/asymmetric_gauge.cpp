@@ -9,6 +9,7 @@
 #include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/base/error.hpp"
 #include "poise/model/spectrum_routes.hpp"
+#include "poise/solver/factor_products.hpp"
 
 namespace poise {
 namespace {
@@ -79,27 +80,28 @@ Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B, Backend
   return result;
 }
 
-Gauge v_step_gauge(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend) {
+Gauge v_step_gauge(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
+                   const Execution& execution) {
   const bool dropout = problem.dropout();
-  return eigenbasis(
-      point.Z_gram,
-      dropout ? weighted_product(point.U.view(), {}, point.U.view(), backend) : Matrix<double>(), dropout,
-      backend);
+  return eigenbasis(point.Z_gram, dropout ? factor_gram(point.U.view(), {}, execution) : Matrix<double>(),
+                    dropout, backend);
 }
 
-Gauge u_step_gauge(const AsymmetricProblem& problem, const Matrix<float>& V, Backend& backend) {
+Gauge u_step_gauge(const AsymmetricProblem& problem, const Matrix<float>& V, Backend& backend,
+                   const Execution& execution) {
   const bool dropout = problem.dropout();
-  Gauge gauge = eigenbasis(weighted_product(V.view(), problem.W->b, V.view(), backend),
-                           dropout ? weighted_product(V.view(), {}, V.view(), backend) : Matrix<double>(),
-                           dropout, backend);
+  Gauge gauge =
+      eigenbasis(factor_gram(V.view(), problem.W->b, execution),
+                 dropout ? factor_gram(V.view(), {}, execution) : Matrix<double>(), dropout, backend);
   std::swap(gauge.T, gauge.T_dual);
   return gauge;
 }
 
-Gauge balancing_gauge(const Matrix<double>& K_gram, const Matrix<float>& V, double scale, Backend& backend) {
+Gauge balancing_gauge(const Matrix<double>& K_gram, const Matrix<float>& V, double scale, Backend& backend,
+                      const Execution& execution) {
   const Roots roots = roots_of(K_gram);
   const EigenPairs pairs =
-      nonnegative_pairs(congruent(roots.root, weighted_product(V.view(), {}, V.view(), backend), backend));
+      nonnegative_pairs(congruent(roots.root, factor_gram(V.view(), {}, execution), backend));
   Gauge gauge;
   std::vector<double> half;
   std::vector<double> inverse_half;

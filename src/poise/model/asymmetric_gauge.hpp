@@ -16,17 +16,20 @@ struct Gauge {
 
 /// The basis of the V step: Z' diag(a) Z = diag(values), and the regularization of v is lambda I (for dropout
 /// U'U = I). Directions in which U vanishes are dropped.
-Gauge v_step_gauge(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend);
+Gauge v_step_gauge(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
+                   const Execution& execution);
 
 /// The basis of the U step: V' diag(b) V = diag(values), and for dropout V'V = I. Directions in which V
 /// vanishes are dropped. `V` is all that is read.
-Gauge u_step_gauge(const AsymmetricProblem& problem, const Matrix<float>& V, Backend& backend);
+Gauge u_step_gauge(const AsymmetricProblem& problem, const Matrix<float>& V, Backend& backend,
+                   const Execution& execution);
 
 /// Balances the pair: U'KU = V'V = diag(values), where `K_gram` is U'KU, K = I or X'X: the smallest
 /// ||U||_K^2 + ||V||^2 among all pairs with this U V'. (QR of both, the singular values of R_u R_v' split
 /// evenly, written through d x d Gram matrices in float64.) Directions whose singular value is below 1e-7 of
 /// the largest, or of `scale`, are dropped.
-Gauge balancing_gauge(const Matrix<double>& K_gram, const Matrix<float>& V, double scale, Backend& backend);
+Gauge balancing_gauge(const Matrix<double>& K_gram, const Matrix<float>& V, double scale, Backend& backend,
+                      const Execution& execution);
 
 /// A T.
 Matrix<float> changed(const Matrix<float>& A, const Matrix<double>& T, Backend& backend);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "poise/solver/factor_products.hpp"
+
 namespace poise {
 namespace {
 
@@ -52,10 +54,9 @@ void symmetrize(Matrix<double>& A) {
 }
 
 GramLine gram_line(const Matrix<float>& F, const Matrix<float>& dF, std::span<const float> w,
-                   Backend& backend) {
-  GramLine line{{weighted_product(F.view(), w, F.view(), backend),
-                 weighted_product(F.view(), w, dF.view(), backend),
-                 weighted_product(dF.view(), w, dF.view(), backend)}};
+                   const Execution& execution) {
+  GramLine line{{factor_gram(F.view(), w, execution), factor_product(F.view(), w, dF.view(), execution),
+                 factor_gram(dF.view(), w, execution)}};
   symmetrize(line.terms[1]);
   return line;
 }
@@ -72,7 +73,7 @@ void add_norm(double factor, const GramLine& A, Quartic& sum) {
 
 }  // namespace
 
-double asymmetric_objective(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
+double asymmetric_objective(const AsymmetricProblem& problem, const AsymmetricPoint& point,
                             const Execution& execution) {
   const RowEntries& entries = problem.users;
   const auto count = static_cast<std::int64_t>(entries.indices.size());
@@ -81,8 +82,8 @@ double asymmetric_objective(const AsymmetricProblem& problem, const AsymmetricPo
     const double c = entries.c.empty() ? 0.0 : entries.c[e];
     sum[0] += (c * p - 2.0 * entries.w[e]) * p;
   });
-  const auto gram = [&](const Matrix<float>& F) { return weighted_product(F.view(), {}, F.view(), backend); };
-  const Matrix<double> B = weighted_product(point.V.view(), problem.W->b, point.V.view(), backend);
+  const auto gram = [&](const Matrix<float>& F) { return factor_gram(F.view(), {}, execution); };
+  const Matrix<double> B = factor_gram(point.V.view(), problem.W->b, execution);
   const Matrix<double> V_gram = problem.W->b.empty() ? B : gram(point.V);
   double penalty = 0;
   if (problem.dropout()) {
@@ -121,20 +122,20 @@ AsymmetricLine::AsymmetricLine(const AsymmetricProblem& problem, const Asymmetri
   });
   coefficients_[0] += problem.W->observed;
 
-  GramLine A{{point.Z_gram, weighted_product(point.Z.view(), problem.W->a, step.Z.view(), backend),
-              weighted_product(step.Z.view(), problem.W->a, step.Z.view(), backend)}};
+  GramLine A{{point.Z_gram, factor_product(point.Z.view(), problem.W->a, step.Z.view(), execution),
+              factor_gram(step.Z.view(), problem.W->a, execution)}};
   symmetrize(A.terms[1]);
-  const GramLine B = gram_line(point.V, step.V, problem.W->b, backend);
+  const GramLine B = gram_line(point.V, step.V, problem.W->b, execution);
   add_product(1, A, B, coefficients_);
-  const GramLine V = problem.W->b.empty() ? B : gram_line(point.V, step.V, {}, backend);
+  const GramLine V = problem.W->b.empty() ? B : gram_line(point.V, step.V, {}, execution);
   if (problem.dropout()) {
-    add_product(problem.lambda, gram_line(point.U, step.U, {}, backend), V, coefficients_);
+    add_product(problem.lambda, gram_line(point.U, step.U, {}, execution), V, coefficients_);
   } else {
     add_norm(problem.lambda, V, coefficients_);
     if (!problem.data_metric()) {
-      add_norm(problem.lambda, gram_line(point.U, step.U, {}, backend), coefficients_);
+      add_norm(problem.lambda, gram_line(point.U, step.U, {}, execution), coefficients_);
     } else {
-      add_norm(problem.lambda, problem.W->a.empty() ? A : gram_line(point.Z, step.Z, {}, backend),
+      add_norm(problem.lambda, problem.W->a.empty() ? A : gram_line(point.Z, step.Z, {}, execution),
                coefficients_);
     }
   }

@@ -11,7 +11,7 @@ namespace poise {
 ///     sum_X W - 2 sum_X W p + sum_C a b C p^2 + tr((Z' diag(a) Z) (V' diag(b) V)) + R(U, V),
 ///
 /// the background through d x d matrices, the rest on stored entries. O(nnz + n d^2).
-double asymmetric_objective(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
+double asymmetric_objective(const AsymmetricProblem& problem, const AsymmetricPoint& point,
                             const Execution& execution);
 
 /// The objective along a line, F(U + t dU, V + t dV), which is a polynomial of degree 4 in t.

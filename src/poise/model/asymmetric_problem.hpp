@@ -44,11 +44,8 @@ struct AsymmetricPoint {
   [[nodiscard]] std::int64_t rank() const { return U.cols(); }
 };
 
-/// Fills Z, its Gram matrix and the scores from U and V. 4 nnz d + 2 m d^2 operations.
-void complete(const AsymmetricProblem& problem, AsymmetricPoint& point, Backend& backend);
-
-/// A' diag(w) B in float64; `w` empty: all 1. 2 rows(A) cols(A) cols(B) operations.
-Matrix<double> weighted_product(MatrixView<const float> A, std::span<const float> w,
-                                MatrixView<const float> B, Backend& backend);
+/// Fills Z, its Gram matrix and the scores from U and V. 4 nnz d + m d^2 operations.
+void complete(const AsymmetricProblem& problem, AsymmetricPoint& point, Backend& backend,
+              const Execution& execution);
 
 }  // namespace poise

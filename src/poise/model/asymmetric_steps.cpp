@@ -46,7 +46,7 @@ MatrixView<float> as_row(Matrix<float>& matrix) {
 
 RowsSolved solve_V(const AsymmetricProblem& problem, AsymmetricPoint& point, double tolerance,
                    Backend& backend, const Execution& execution) {
-  const Gauge gauge = v_step_gauge(problem, point, backend);
+  const Gauge gauge = v_step_gauge(problem, point, backend, execution);
   point.U = changed(point.U, gauge.T, backend);
   point.V = changed(point.V, gauge.T_dual, backend);
   point.Z = Matrix<float>(problem.X.rows, point.rank());
@@ -57,7 +57,7 @@ RowsSolved solve_V(const AsymmetricProblem& problem, AsymmetricPoint& point, dou
 
 PcgOutcome solve_U(const AsymmetricProblem& problem, const LeftFactor& left, AsymmetricPoint& point,
                    double excess, Backend& backend, const Execution& execution) {
-  const Gauge gauge = u_step_gauge(problem, point.V, backend);
+  const Gauge gauge = u_step_gauge(problem, point.V, backend, execution);
   point.U = changed(point.U, gauge.T, backend);
   point.V = changed(point.V, gauge.T_dual, backend);
   if (point.rank() == 0) return {PcgStatus::solved, 0};
@@ -76,7 +76,7 @@ PcgOutcome solve_U(const AsymmetricProblem& problem, const LeftFactor& left, Asy
 double V_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
                 const Execution& execution) {
   // In the rotated basis, whose rounding is far below what is measured.
-  const Gauge gauge = v_step_gauge(problem, point, backend);
+  const Gauge gauge = v_step_gauge(problem, point, backend, execution);
   const Matrix<float> U = changed(point.U, gauge.T, backend);
   const Matrix<float> V = changed(point.V, gauge.T_dual, backend);
   Matrix<float> Z(problem.X.rows, U.cols());
@@ -86,7 +86,7 @@ double V_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, 
 
 double U_excess(const AsymmetricProblem& problem, const LeftFactor& left, const AsymmetricPoint& point,
                 Backend& backend, const Execution& execution) {
-  const Gauge gauge = u_step_gauge(problem, point.V, backend);
+  const Gauge gauge = u_step_gauge(problem, point.V, backend, execution);
   const Matrix<float> U = changed(point.U, gauge.T, backend);
   const Matrix<float> V = changed(point.V, gauge.T_dual, backend);
   if (U.cols() == 0) return 0;
@@ -100,8 +100,9 @@ double U_excess(const AsymmetricProblem& problem, const LeftFactor& left, const 
   return std::max(0.0, dot(r_row.row(0), z_row.row(0)) / problem.W->lowest);
 }
 
-double unweighted_U_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend) {
-  const Gauge gauge = u_step_gauge(problem, point.V, backend);
+double unweighted_U_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
+                           const Execution& execution) {
+  const Gauge gauge = u_step_gauge(problem, point.V, backend, execution);
   const Matrix<float> U = changed(point.U, gauge.T, backend);
   const Matrix<float> V = changed(point.V, gauge.T_dual, backend);
   const double lambda = problem.data_metric() ? problem.lambda : 0;

@@ -30,6 +30,7 @@ double U_excess(const AsymmetricProblem& problem, const LeftFactor& left, const 
 
 /// The same at W = 1, where the residual is G0 D (without lambda, or with it in the metric of the data), so
 /// that r' (G0 (nu + lambda))^-1 r needs no inverse.
-double unweighted_U_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend);
+double unweighted_U_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
+                           const Execution& execution);
 
 }  // namespace poise

@@ -18,6 +18,20 @@ constexpr double float64_condition = 1e12;
 constexpr std::int64_t eigen_items = 2048;
 constexpr std::int64_t singular_eigen_items = 4096;
 
+enum class Route { all_eigenpairs, inverse, top_eigenpairs };
+
+/// Whether M is a Kronecker product, so that an inverse is exact.
+bool exact_by_inverse(const Weights& W, Regularizer regularizer) {
+  if (regularizer == Regularizer::data_weight_decay) return W.a.empty();
+  return regularizer == Regularizer::dropout && W.b.empty();
+}
+
+Route first_route(std::int64_t items, bool exact_inverse, std::uint64_t bytes) {
+  const auto n = static_cast<std::uint64_t>(items);
+  if (!exact_inverse && items <= eigen_items && 24 * n * n <= bytes) return Route::all_eigenpairs;
+  return 4 * n * n <= bytes ? Route::inverse : Route::top_eigenpairs;
+}
+
 Matrix<float> rounded(const Matrix<double>& wide) {
   Matrix<float> result(wide.rows(), wide.cols());
   for (std::int64_t i = 0; i < wide.rows(); ++i) {
@@ -33,7 +47,7 @@ class LeftFactorMaker {
       : X_(X),
         W_(W),
         data_metric_(regularizer == Regularizer::data_weight_decay),
-        exact_inverse_(data_metric_ ? W.a.empty() : regularizer == Regularizer::dropout && W.b.empty()),
+        exact_inverse_(exact_by_inverse(W, regularizer)),
         lambda_(lambda),
         kappa_(data_metric_ ? lowest_a() : mean_b()),
         backend_(backend),
@@ -41,16 +55,16 @@ class LeftFactorMaker {
 
   LeftFactor make(const Spectrum& spectrum, std::uint64_t bytes) const {
     const auto n = static_cast<std::uint64_t>(X_.cols);
-    const bool eigen_fits = 24 * n * n <= bytes;
-    if (!exact_inverse_ && X_.cols <= eigen_items && eigen_fits) return by_eigenpairs();
+    const Route route = first_route(X_.cols, exact_inverse_, bytes);
+    if (route == Route::all_eigenpairs) return by_eigenpairs();
     LeftFactor left;
     left.kappa = kappa_;
-    if (4 * n * n <= bytes) {
+    if (route == Route::inverse) {
       if (invert(left.inverse, 0)) return left;
       left.inverse = {};
       if (8 * n * n <= bytes && invert(left.inverse64, 0)) return left;
       left.inverse64 = {};
-      if (X_.cols <= singular_eigen_items && eigen_fits) return by_eigenpairs();
+      if (X_.cols <= singular_eigen_items && 24 * n * n <= bytes) return by_eigenpairs();
       if (8 * n * n <= bytes && invert(left.inverse64, 2 * range_cut_off)) return left;
     }
     if (data_metric_ || lambda_ <= 0) {
@@ -147,7 +161,7 @@ class LeftFactorMaker {
   CsrView X_;
   const Weights& W_;
   bool data_metric_;
-  bool exact_inverse_;  ///< M is a Kronecker product
+  bool exact_inverse_;
   double lambda_;
   double kappa_;
   Backend& backend_;
@@ -171,7 +185,7 @@ const LeftFactor& LeftFactorCache::get(CsrView X, const Weights& W, Regularizer 
                 .a = W.a,
                 .b = W.b,
                 .regularizer = regularizer,
-                .lambda = lambda,
+                .lambda = regularizer == Regularizer::data_weight_decay ? 0 : lambda,  // K = G0 either way
                 .matrices = static_cast<std::int64_t>(std::min<std::uint64_t>(6, bytes / matrix)),
                 .pairs = spectrum.pairs()};
   if (key == key_) return left_;
@@ -180,6 +194,19 @@ const LeftFactor& LeftFactorCache::get(CsrView X, const Weights& W, Regularizer 
   left_ = make_left_factor(X, W, regularizer, lambda, spectrum, bytes, backend, execution);
   key_ = key;
   return left_;
+}
+
+std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regularizer, std::uint64_t bytes) {
+  const auto n = static_cast<std::uint64_t>(X.cols);
+  switch (first_route(X.cols, exact_by_inverse(W, regularizer), bytes)) {
+    case Route::all_eigenpairs:
+      return 24 * n * n;
+    case Route::inverse:
+      return 4 * n * n;
+    case Route::top_eigenpairs:
+      break;
+  }
+  return 0;
 }
 
 LeftFactor left_factor_of(const Spectrum& spectrum) {

@@ -28,8 +28,7 @@ constexpr double range_cut_off = 1e-8;
 ///     A^-1                 else: n^3 operations, 4 n^2 bytes, 8 n^2 where its condition is beyond 1e5;
 ///                          A is shifted by the cut-off where it is singular
 ///     top eigenpairs       where the memory limit allows neither (not data/weight decay): those of
-///     `spectrum`
-///                          where a = 1.
+///                          `spectrum` where a = 1.
 ///
 /// Error{resources} when nothing fits `bytes`.
 LeftFactor make_left_factor(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
@@ -58,6 +57,9 @@ class LeftFactorCache {
   Key key_;
   LeftFactor left_;
 };
+
+/// The bytes of the route that is tried first: a condition that asks for more is found on the way.
+std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regularizer, std::uint64_t bytes);
 
 /// The pairs at hand, the rest at s = 0: enough to bound the rounding of a closed form.
 LeftFactor left_factor_of(const Spectrum& spectrum);

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
+#include <utility>
 
 #include <lapacke.h>
 
 #include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/base/error.hpp"
+#include "poise/model/sliced_gram.hpp"
 #include "poise/model/spectrum_routes.hpp"
 
 namespace poise {
@@ -24,6 +27,9 @@ constexpr double residual_floor = 1e-12;
 /// orthogonal to the basis as projecting it twice made it.
 constexpr double noise = 1e-11;
 constexpr double doubtful = 1e-5;
+/// A column that projecting leaves this long is as orthogonal to the basis as rounding allows.
+constexpr double long_enough = 0.7;
+constexpr int most_projections = 3;
 
 MatrixView<const double> columns(const Matrix<double>& matrix, std::int64_t first, std::int64_t count) {
   return {matrix.view().data + first, matrix.rows(), count, matrix.cols()};
@@ -36,31 +42,45 @@ void copy(MatrixView<const double> from, MatrixView<double> to) {
 /// A growing orthonormal basis Q with T = Q' G Q and what lies outside of it of G Q.
 class KrylovSpace {
  public:
-  KrylovSpace(CsrView X, std::span<const float> row_weights, std::int64_t capacity, Backend& backend)
-      : X_(X),
-        transposed_(transpose(X)),
-        a_(row_weights),
+  KrylovSpace(CsrView X, std::span<const float> row_weights, std::int64_t capacity, Backend& backend,
+              const Execution& execution)
+      : items_(X.cols),
+        G_(X, row_weights, backend, execution),
         backend_(backend),
         Q_(X.cols, std::min(capacity, X.cols)),
-        T_(Q_.cols(), Q_.cols()) {
-    X_.values = {};
-    transposed_.values.clear();
-  }
+        T_(Q_.cols(), Q_.cols()) {}
 
   [[nodiscard]] std::int64_t size() const { return size_; }
-  [[nodiscard]] bool full() const { return size_ == X_.cols; }
+  [[nodiscard]] bool full() const { return size_ == items_; }
 
   /// The outside part of G Q, with `random` random directions beside it, becomes the next block of Q.
   void extend(std::int64_t random) {
-    const std::int64_t width = std::min(outside_.cols() + random, X_.cols - size_);
-    Matrix<double> block(X_.cols, width);
-    for (std::int64_t i = 0; i < X_.cols; ++i) {
+    const std::int64_t width = std::min(outside_.cols() + random, items_ - size_);
+    Matrix<double> block(items_, width);
+    for (std::int64_t i = 0; i < items_; ++i) {
       for (std::int64_t j = 0; j < width; ++j)
         block(i, j) = j < outside_.cols() ? outside_(i, j) : random_entry();
     }
     if (random > 0) project_out(block.view());
     orthonormalize(block);
     append(block);
+  }
+
+  /// Extends the basis by what random directions reach in `steps`, beside the outside part of G Q and not
+  /// with it.
+  void probe(std::int64_t random, int steps) {
+    Matrix<double> aside = std::exchange(outside_, {});
+    const std::vector<std::int64_t> aside_of = std::exchange(outside_of_, {});
+    extend(random);
+    for (int step = 1; step < steps && !full(); ++step) extend(0);
+    project_out(aside.view());
+    Matrix<double> both(items_, aside.cols() + outside_.cols());
+    for (std::int64_t i = 0; i < items_; ++i) {
+      const auto after = std::ranges::copy(aside.row(i), both.row(i).begin()).out;
+      std::ranges::copy(outside_.row(i), after);
+    }
+    outside_ = std::move(both);
+    outside_of_.insert(outside_of_.begin(), aside_of.begin(), aside_of.end());
   }
 
   struct Ritz {
@@ -76,9 +96,11 @@ class KrylovSpace {
     if (width == 0) return result;
     Matrix<double> square(width, width);
     backend_.gemm(Op::transpose, Op::none, 1.0, outside_.view(), outside_.view(), 0.0, square.view());
-    const MatrixView<const double> last = result.pairs.Q.view().block(size_ - width, width);
+    Matrix<double> last(width, size_);
+    for (std::int64_t j = 0; j < width; ++j)
+      std::ranges::copy(result.pairs.Q.row(outside_of_[j]), last.row(j).begin());
     Matrix<double> product(width, size_);
-    backend_.gemm(Op::none, Op::none, 1.0, square.view(), last, 0.0, product.view());
+    backend_.gemm(Op::none, Op::none, 1.0, square.view(), last.view(), 0.0, product.view());
     for (std::int64_t j = 0; j < width; ++j) {
       for (std::int64_t k = 0; k < size_; ++k) result.residual[k] += last(j, k) * product(j, k);
     }
@@ -88,7 +110,7 @@ class KrylovSpace {
 
   /// The first `count` Ritz vectors themselves.
   [[nodiscard]] EigenPairs pairs(const Ritz& ritz, std::int64_t count) const {
-    EigenPairs top{{ritz.pairs.s.begin(), ritz.pairs.s.begin() + count}, Matrix<double>(X_.cols, count)};
+    EigenPairs top{{ritz.pairs.s.begin(), ritz.pairs.s.begin() + count}, Matrix<double>(items_, count)};
     backend_.gemm(Op::none, Op::none, 1.0, columns(Q_, 0, size_), columns(ritz.pairs.Q, 0, count), 0.0,
                   top.Q.view());
     return top;
@@ -98,22 +120,46 @@ class KrylovSpace {
   /// A vector of these has a length of about 1.
   double random_entry() {
     return (static_cast<double>(random_() >> 11) * 0x1p-52 - 1) *
-           std::sqrt(3.0 / static_cast<double>(X_.cols));
+           std::sqrt(3.0 / static_cast<double>(items_));
   }
 
-  /// W <- W - Q Q'W, twice, since once leaves a part as large as rounding the first makes it. Returns Q'W.
+  /// W <- W - Q Q'W until it is orthogonal to Q; returns Q'W as it was. Of G q most lies in the last two
+  /// blocks: once that is removed, going through all of Q a single time is enough as a rule.
   Matrix<double> project_out(MatrixView<double> W) {
-    const MatrixView<const double> Q = columns(Q_, 0, size_);
     Matrix<double> sum(size_, W.cols);
-    Matrix<double> part(size_, W.cols);
-    for (int pass = 0; pass < 2 && size_ > 0; ++pass) {
-      backend_.gemm(Op::transpose, Op::none, 1.0, Q, W, 0.0, part.view());
-      backend_.gemm(Op::none, Op::none, -1.0, Q, part.view(), 1.0, W);
-      for (std::int64_t k = 0; k < size_; ++k) {
-        for (std::int64_t j = 0; j < W.cols; ++j) sum(k, j) += part(k, j);
-      }
+    if (size_ == 0) return sum;
+    project_out(W, last_two_, sum);
+    std::vector<double> before = squares(W);
+    for (int pass = 0; pass < most_projections; ++pass) {
+      project_out(W, 0, sum);
+      const std::vector<double> after = squares(W);
+      bool enough = true;
+      for (std::int64_t j = 0; j < W.cols; ++j)
+        enough = enough && after[j] >= long_enough * long_enough * before[j];
+      if (enough) break;
+      before = after;
     }
     return sum;
+  }
+
+  void project_out(MatrixView<double> W, std::int64_t first, Matrix<double>& sum) {
+    const std::int64_t count = size_ - first;
+    const MatrixView<const double> Q = columns(Q_, first, count);
+    Matrix<double> part(count, W.cols);
+    backend_.gemm(Op::transpose, Op::none, 1.0, Q, W, 0.0, part.view());
+    backend_.gemm(Op::none, Op::none, -1.0, Q, part.view(), 1.0, W);
+    for (std::int64_t k = 0; k < count; ++k) {
+      for (std::int64_t j = 0; j < W.cols; ++j) sum(first + k, j) += part(k, j);
+    }
+  }
+
+  static std::vector<double> squares(MatrixView<const double> W) {
+    std::vector<double> sums(W.cols, 0.0);
+    for (std::int64_t i = 0; i < W.rows; ++i) {
+      const std::span<const double> row = W.row(i);
+      for (std::int64_t j = 0; j < W.cols; ++j) sums[j] += row[j] * row[j];
+    }
+    return sums;
   }
 
   /// An orthonormal block, orthogonal to the basis, that spans what the given one does; where that is less
@@ -159,7 +205,10 @@ class KrylovSpace {
     for (std::int64_t i = 0; i < block.rows(); ++i)
       std::ranges::copy(block.row(i), Q_.row(i).begin() + first);
     size_ += block.cols();
-    outside_ = image(block);
+    last_two_ = std::exchange(last_, first);
+    outside_ = G_.times(block);
+    outside_of_.resize(block.cols());
+    std::iota(outside_of_.begin(), outside_of_.end(), first);
     const Matrix<double> inside = project_out(outside_.view());
     for (std::int64_t k = 0; k < size_; ++k) {
       for (std::int64_t j = 0; j < block.cols(); ++j) T_(k, first + j) = T_(first + j, k) = inside(k, j);
@@ -167,22 +216,10 @@ class KrylovSpace {
     for (std::int64_t k = first; k < size_; ++k) largest_ = std::max(largest_, T_(k, k));
   }
 
-  /// X' diag(a) X block.
-  Matrix<double> image(const Matrix<double>& block) {
-    Matrix<double> scores(X_.rows, block.cols());
-    backend_.spmm(X_, block.view(), scores.view());
-    for (std::size_t u = 0; u < a_.size(); ++u) {
-      for (double& score : scores.row(static_cast<std::int64_t>(u))) score *= a_[u];
-    }
-    Matrix<double> result(X_.cols, block.cols());
-    backend_.spmm(transposed_.view(), scores.view(), result.view());
-    return result;
-  }
-
   void reserve(std::int64_t size) {
     if (size <= Q_.cols()) return;
-    const std::int64_t capacity = std::min(X_.cols, std::max(size, Q_.cols() + Q_.cols() / 2));
-    Matrix<double> Q(X_.cols, capacity);
+    const std::int64_t capacity = std::min(items_, std::max(size, Q_.cols() + Q_.cols() / 2));
+    Matrix<double> Q(items_, capacity);
     copy(columns(Q_, 0, size_), Q.view());
     Q_ = std::move(Q);
     Matrix<double> T(capacity, capacity);
@@ -190,16 +227,18 @@ class KrylovSpace {
     T_ = std::move(T);
   }
 
-  CsrView X_;
-  Csr transposed_;
-  std::span<const float> a_;
+  std::int64_t items_;
+  SlicedGram G_;
   Backend& backend_;
   std::mt19937_64 random_{20'108};
   Matrix<double> Q_;
   Matrix<double> T_;
   Matrix<double> outside_;
+  std::vector<std::int64_t> outside_of_;  // the columns of Q that these are the parts of
   std::int64_t size_ = 0;
-  double largest_ = 0;  // of T's diagonal: no more than the largest eigenvalue, and soon near it
+  std::int64_t last_ = 0;      // where the last block of Q begins
+  std::int64_t last_two_ = 0;  // and the one before it
+  double largest_ = 0;         // of T's diagonal: no more than the largest eigenvalue, and soon near it
 };
 
 bool settled(const KrylovSpace::Ritz& ritz, std::int64_t count) {
@@ -222,13 +261,13 @@ bool unchanged(std::span<const double> before, std::span<const double> now, std:
 }  // namespace
 
 std::int64_t krylov_size(std::int64_t items, std::int64_t count) {
-  return std::min(items, 3 * count / 2 + 16 * block_width);
+  return std::min(items, 2 * count + 20 * block_width);
 }
 
 EigenPairs krylov_top_pairs(CsrView X, std::span<const float> row_weights, std::int64_t count,
                             Backend& backend, const Execution& execution) {
   if (count == 0) return {{}, Matrix<double>(X.cols, 0)};
-  KrylovSpace space(X, row_weights, krylov_size(X.cols, count), backend);
+  KrylovSpace space(X, row_weights, krylov_size(X.cols, count), backend, execution);
   Progress progress(execution.observer, "finding eigenpairs", krylov_size(X.cols, count), "directions");
   const auto extend_to = [&](std::int64_t size) {
     while (space.size() < size && !space.full()) {
@@ -248,8 +287,9 @@ EigenPairs krylov_top_pairs(CsrView X, std::span<const float> row_weights, std::
       return space.pairs(ritz, count);
     if (complete) {
       before_probe = ritz.pairs.s;
-      space.extend(probe_width);
-      for (int step = 1; step < probe_steps && !space.full(); ++step) space.extend(0);
+      size = space.size();
+      space.probe(probe_width, probe_steps);
+      progress.advance(space.size() - size);
       size = space.size();
     } else {
       before_probe.clear();

@@ -28,9 +28,9 @@ EigenPairs dense_top_pairs(CsrView X, std::span<const float> row_weights, std::i
 
 /// The same through X alone: a block Krylov space with full orthogonalization, grown until all pairs have
 /// settled and random directions find nothing beyond them; then the Rayleigh-Ritz pairs. With k directions,
-/// 4 nnz k gathered and 8 n k^2 dense operations and 9 k^3 for each of a few eigendecompositions of size k,
-/// and n k + 4 k^2 float64 numbers; k is some 3/2 `count` on long-tailed
-/// data, several times that where the spectrum is flat.
+/// 4 nnz k gathered and 2 n k^2 dense operations and 9 k^3 for each of a few eigendecompositions of size k,
+/// and n k + 5 k^2 float64 numbers; k is some 2 `count` + 640 on long-tailed data, several times that where
+/// the spectrum is flat.
 EigenPairs krylov_top_pairs(CsrView X, std::span<const float> row_weights, std::int64_t count,
                             Backend& backend, const Execution& execution);
 /// About k.

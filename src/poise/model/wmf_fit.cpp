@@ -1,7 +1,6 @@
 #include "poise/model/wmf_fit.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "poise/base/error.hpp"
+#include "poise/base/stopwatch.hpp"
 #include "poise/model/closed_form.hpp"
 #include "poise/model/rebalance.hpp"
 #include "poise/model/spectrum_routes.hpp"
@@ -25,16 +25,6 @@ constexpr double loosest = 1e-2;
 /// Directions of a Gram matrix below that share of its largest carry nothing but rounding.
 constexpr double dead_direction = 1e-11;
 constexpr float random_scale = 0.1F;
-
-class Clock {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// One side of the problem: the rows that a half-round solves.
 struct Side {
@@ -69,8 +59,9 @@ struct Pair {
 
 class WmfSolver {
  public:
-  WmfSolver(CsrView X, const Weights& W, const WmfOptions& options, const Execution& execution)
-      : W_(W), options_(options), execution_(execution) {
+  WmfSolver(CsrView X, const Weights& W, const WmfOptions& options, const Execution& execution,
+            Stopwatch& watch)
+      : W_(W), options_(options), execution_(execution), watch_(watch) {
     users_.entries = make_row_entries(X, W, execution);
     items_.entries = transpose(users_.entries, execution);
     users_.weights = W.a;
@@ -103,12 +94,12 @@ class WmfSolver {
   }
 
   /// Alternating rounds from the pair `fit` holds, until converged or options.rounds.
-  void run(LowRankFit& fit, const Clock& clock) {
+  void run(LowRankFit& fit) {
     current_ = {std::move(fit.U), std::move(fit.V)};
     const std::int64_t d = current_.V.cols();
     before_ = {Matrix<float>(current_.U.rows(), d), Matrix<float>(current_.V.rows(), d)};
-    fit.trace.push_back({.round = 0, .seconds = clock.seconds()});
-    Progress progress(execution_.observer, "alternating", options_.rounds, "rounds");
+    fit.trace.push_back({.round = 0, .seconds = watch_.total()});
+    Progress progress(execution_.observer, "training", 0, "rounds");  // it may end at any
     double momentum = 1;
     double tolerance = loosest;
     for (int round = 1; round <= options_.rounds; ++round) {
@@ -127,7 +118,7 @@ class WmfSolver {
       fit.rounds = round;
       fit.iterations = std::max(fit.iterations, iterations_);
       fit.trace.push_back(
-          {.round = round, .objective = objective_, .iterations = iterations_, .seconds = clock.seconds()});
+          {.round = round, .objective = objective_, .iterations = iterations_, .seconds = watch_.total()});
       progress.advance(1);
       const double gained = (round == 1 ? start_objective_ : previous) - objective_;
       if (gained < options_.least_decrease * std::abs(objective_)) {
@@ -141,8 +132,6 @@ class WmfSolver {
     fit.U = std::move(current_.U);
     fit.V = std::move(current_.V);
   }
-
-  [[nodiscard]] std::map<std::string, double> seconds() const { return seconds_; }
 
  private:
   [[nodiscard]] RowSystems systems(const Side& rows, const Matrix<float>& factors,
@@ -181,7 +170,6 @@ class WmfSolver {
   /// it lowers the objective.
   bool advance(double extrapolation, double tolerance) {
     const std::int64_t d = current_.V.cols();
-    const Clock clock;
     Rebalanced balance{identity(d), identity(d), 0};
     // The start is balanced or has U = 0, from which nothing could be balanced.
     if (options_.lambda_exponent == 0 && std::isfinite(objective_))
@@ -208,12 +196,11 @@ class WmfSolver {
     multiply_rows(before_.V.view(), V_eigen.Q, execution_);
     extrapolate(current_.U, product(balance.A_u, V_eigen.Q), before_.U, U_to_current_);
     has_before_ = false;
-    seconds_["rotate"] += clock.seconds();
+    watch_.book("rotate");
 
-    const Clock users_clock;
     RowsSolved solved;
     solve(users_, before_.V, live(V_eigen.s), before_.U, tolerance, solved);
-    seconds_["users"] += users_clock.seconds();
+    watch_.book("users");
     if (!std::isfinite(objective_)) {
       start_objective_ =
           W_.observed - solved.explained_before + penalty(before_.V.view(), items_, options_.lambda);
@@ -223,15 +210,13 @@ class WmfSolver {
         W_.observed - solved.explained() + penalty(before_.V.view(), items_, options_.lambda);
     if (extrapolation > 0 && !(halfway < objective_)) return false;
 
-    const Clock rotate_clock;
     const EigenPairs U_eigen =
         symmetric_eigenpairs(factor_gram(before_.U.view(), users_.weights, execution_));
     multiply_rows(before_.U.view(), U_eigen.Q, execution_);
     multiply_rows(before_.V.view(), U_eigen.Q, execution_);
-    seconds_["rotate"] += rotate_clock.seconds();
-    const Clock items_clock;
+    watch_.book("rotate");
     solve(items_, before_.U, live(U_eigen.s), before_.V, tolerance, solved);
-    seconds_["items"] += items_clock.seconds();
+    watch_.book("items");
     const double reached =
         W_.observed - solved.explained() + penalty(before_.U.view(), users_, options_.lambda);
     if (!(reached <= objective_)) return false;
@@ -251,6 +236,7 @@ class WmfSolver {
   const Weights& W_;
   const WmfOptions& options_;
   const Execution& execution_;
+  Stopwatch& watch_;
   Side users_;
   Side items_;
   Pair current_;
@@ -262,7 +248,6 @@ class WmfSolver {
   double start_objective_ = 0;  ///< the first solve finds it on its way
   double objective_ = std::numeric_limits<double>::infinity();
   std::int64_t iterations_ = 0;
-  std::map<std::string, double> seconds_;
 };
 
 Matrix<float> random_factors(std::int64_t rows, std::int64_t rank, std::uint64_t seed) {
@@ -330,11 +315,11 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
          "weighted matrix factorization of rank {} needs {:.1f} GB for these data, but --memory-limit is "
          "{:.1f} GB; use a lower --rank or raise the limit",
          options.rank, static_cast<double>(needed) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9);
-  const Clock clock;
   const bool solved = W.uniform() && options.lambda_exponent == 0 && options.start == Start::closed_form;
   // Directions beyond the smaller side of X could only repeat others.
   const std::int64_t rank = std::max<std::int64_t>(1, std::min({options.rank, X.rows, X.cols}));
   LowRankFit fit;
+  Stopwatch watch(fit.seconds);
   fit.observed_weight = W.observed;
   if (options.start == Start::closed_form) {
     const double lambda = solved ? options.lambda : wmf_start_lambda(spectrum, rank, options.lambda);
@@ -345,13 +330,10 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
     fit.U = Matrix<float>(X.rows, rank);
     fit.V = random_factors(X.cols, rank, options.seed);
   }
-  WmfSolver solver(X, W, options, execution);
-  const double start_seconds = clock.seconds();
-  if (!solved) solver.run(fit, clock);
-  fit.seconds = solver.seconds();
-  fit.seconds["start"] = start_seconds;
+  WmfSolver solver(X, W, options, execution, watch);
+  watch.book("start");
+  if (!solved) solver.run(fit);
 
-  const Clock check_clock;
   const std::vector<std::int64_t> live = live_columns(fit.U, fit.V);
   fit.U = with_columns(fit.U, live, rank);
   fit.V = with_columns(fit.V, live, rank);
@@ -379,11 +361,11 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
   }
   if (solved) {
     fit.converged = true;
-    fit.trace.push_back({.round = 0, .objective = fit.objective, .seconds = clock.seconds()});
+    fit.trace.push_back({.round = 0, .objective = fit.objective, .seconds = watch.total()});
   } else {
     fit.trace.back().objective = fit.objective;
   }
-  fit.seconds["check"] = check_clock.seconds();
+  watch.book("check");
   return fit;
 }
 

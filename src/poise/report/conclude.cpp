@@ -75,11 +75,11 @@ std::string sentence(const StudyResults& results, const std::string& data,
   const StudyPair* const pair = best == nullptr ? nullptr : pair_of(results, *best, RowKind::weighted);
   if (pair == nullptr) return {};
   const bool clear = pair->test.p < significant;
-  const char* const verb = !clear                      ? "Weighting makes no measurable difference to"
-                           : pair->test.difference > 0 ? "Weighting helps"
-                                                       : "Weighting hurts";
+  const char* const verb = !clear                      ? "makes no measurable difference to"
+                           : pair->test.difference > 0 ? "helps"
+                                                       : "hurts";
   std::string text =
-      fmt::format("{} the best model, {}, {}", verb, model_name(best->model), by_how_much(results, *pair));
+      fmt::format("Weighting {} the best model, {}: {}", verb, model_name(best->model), by_how_much(results, *pair));
   if (pairs.size() > 1) text += "; " + counts(pairs);
   text += ".";
   if (const StudyPair* const down = pair_of(results, *best, RowKind::down_weighted); down != nullptr) {

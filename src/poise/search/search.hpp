@@ -17,7 +17,7 @@ inline const std::vector<double> extended_alphas = {0.2, 0.5, 1, 2, 5, 10, 20};
 /// What is searched: every axis that the family has, over a base that holds the rest. An empty axis is the
 /// base's value.
 struct SearchSpace {
-  ModelParameters base;
+  ModelParameters base = {};
   std::vector<double> lambda = paper_lambdas;
   std::vector<double> alpha = paper_alphas;
   std::vector<std::int64_t> rank = {};

@@ -1,6 +1,8 @@
 #include "poise/solver/factor_products.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <vector>
 
 #include "poise/backend/cpu/dense_kernels.hpp"
@@ -30,48 +32,78 @@ void copy(MatrixView<const float> from, MatrixView<float> to) {
   for (std::int64_t r = 0; r < from.rows; ++r) std::ranges::copy(from.row(r), to.row(r).begin());
 }
 
+/// Rows of Z in float64, scaled.
+template <class Scale>
+void widen(MatrixView<const float> Z, std::int64_t first, Scale scale, MatrixView<double> to) {
+  for (std::int64_t r = 0; r < to.rows; ++r) {
+    const double factor = scale(first + r);
+    for (std::int64_t k = 0; k < to.cols; ++k) to(r, k) = factor * Z(first + r, k);
+  }
+}
+
+/// The sum over blocks of rows of add(first, count, sum, scratch), in at most 16 parts, so that large sums
+/// need no more memory than that.
+template <class Add>
+Matrix<double> sum_over_blocks(std::int64_t rows, std::int64_t sum_rows, std::int64_t sum_cols,
+                               const Execution& execution, Add add) {
+  const SerialBlas serial;
+  const Tiling blocks{rows, block_rows};
+  const Tiling tiling{blocks.tiles(), std::max<std::int64_t>(1, (blocks.tiles() + 15) / 16)};
+  std::vector<Matrix<double>> parts(tiling.tiles());
+  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+    Matrix<double> sum(sum_rows, sum_cols);
+    Matrix<double> scratch(2 * block_rows, std::max(sum_rows, sum_cols));
+    for (std::int64_t block = tiling.first(tile); block < tiling.last(tile); ++block)
+      add(blocks.first(block), blocks.last(block) - blocks.first(block), sum.view(), scratch.view());
+    parts[tile] = std::move(sum);
+  });
+  Matrix<double> total(sum_rows, sum_cols);
+  for (const Matrix<double>& part : parts) {
+    for (std::int64_t r = 0; r < sum_rows; ++r)
+      std::ranges::transform(total.row(r), part.row(r), total.row(r).begin(), std::plus<>());
+  }
+  return total;
+}
+
 }  // namespace
 
 Matrix<double> factor_gram(MatrixView<const float> Z, std::span<const float> a, const Execution& execution) {
   const std::int64_t d = Z.cols;
-  const SerialBlas serial;
-  // At most 16 partial sums, so that a large d needs no more memory than that.
-  const Tiling blocks{Z.rows, block_rows};
-  const Tiling tiling{blocks.tiles(), std::max<std::int64_t>(1, (blocks.tiles() + 15) / 16)};
-  std::vector<Matrix<double>> parts(tiling.tiles());
-  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    Matrix<double> sum(d, d);
-    Matrix<double> rows(block_rows, d);
-    Matrix<double> weighted(a.empty() ? 0 : block_rows, d);
-    const auto size = static_cast<blasint>(d);
-    for (std::int64_t block = tiling.first(tile); block < tiling.last(tile); ++block) {
-      const std::int64_t first = blocks.first(block);
-      const std::int64_t count = blocks.last(block) - first;
-      for (std::int64_t r = 0; r < count; ++r) {
-        const auto row = Z.row(first + r);
-        std::ranges::copy(row, rows.row(r).begin());
-        for (std::int64_t k = 0; k < d && !a.empty(); ++k) weighted(r, k) = rows(r, k) * a[first + r];
-      }
-      if (a.empty()) {
-        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, size, static_cast<blasint>(count), 1,
-                    rows.view().data, size, 1, sum.view().data, size);
-      } else {
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, size, size, static_cast<blasint>(count), 1,
-                    rows.view().data, size, weighted.view().data, size, 1, sum.view().data, size);
-      }
-    }
-    parts[tile] = std::move(sum);
-  });
-  Matrix<double> G(d, d);
-  for (const Matrix<double>& part : parts) {
-    for (std::int64_t j = 0; j < d; ++j) {
-      for (std::int64_t k = j; k < d; ++k) G(j, k) += part(j, k);
-    }
-  }
+  if (d == 0) return {};
+  Matrix<double> G = sum_over_blocks(
+      Z.rows, d, d, execution,
+      [&](std::int64_t first, std::int64_t count, MatrixView<double> sum, MatrixView<double> scratch) {
+        const MatrixView<double> rows = scratch.block(0, count);
+        widen(
+            Z, first, [&](std::int64_t r) { return a.empty() ? 1.0 : std::sqrt(static_cast<double>(a[r])); },
+            rows);
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, static_cast<blasint>(d),
+                    static_cast<blasint>(count), 1, rows.data, dense::leading(rows), 1, sum.data,
+                    dense::leading(sum));
+      });
   for (std::int64_t j = 0; j < d; ++j) {
     for (std::int64_t k = 0; k < j; ++k) G(j, k) = G(k, j);
   }
   return G;
+}
+
+Matrix<double> factor_product(MatrixView<const float> Y, std::span<const float> a, MatrixView<const float> Z,
+                              const Execution& execution) {
+  if (Y.cols == 0 || Z.cols == 0) return Matrix<double>(Y.cols, Z.cols);
+  return sum_over_blocks(
+      Y.rows, Y.cols, Z.cols, execution,
+      [&](std::int64_t first, std::int64_t count, MatrixView<double> sum, MatrixView<double> scratch) {
+        const MatrixView<double> left{scratch.data, count, Y.cols, scratch.stride};
+        const MatrixView<double> right{scratch.row(block_rows).data(), count, Z.cols, scratch.stride};
+        widen(
+            Y, first, [&](std::int64_t r) { return a.empty() ? 1.0 : static_cast<double>(a[r]); }, left);
+        widen(
+            Z, first, [](std::int64_t) { return 1.0; }, right);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<blasint>(Y.cols),
+                    static_cast<blasint>(Z.cols), static_cast<blasint>(count), 1, left.data,
+                    dense::leading(left), right.data, dense::leading(right), 1, sum.data,
+                    dense::leading(sum));
+      });
 }
 
 void multiply_rows(MatrixView<float> Z, const Matrix<double>& A, const Execution& execution) {

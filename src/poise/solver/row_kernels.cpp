@@ -139,23 +139,21 @@ POISE_INLINE double pass_chunk(Chunk chunk, std::int64_t width, const float* p, 
   return explained;
 }
 
-enum class Source { gather_and_keep, gather, kept };
-
-/// scratch.sums = sum over the entries of (w - c z.p) z.
 template <bool with_target>
-POISE_INLINE double pass(const RowTask& task, RowScratch& scratch, Source source, const float* p) {
+POISE_INLINE void pass(const RowTask& task, std::int64_t first, std::int64_t last, RowSource source,
+                       RowIterate& row, RowScratch& scratch) {
   const std::int64_t width = task.width;
-  double explained = 0;
-  std::fill(scratch.sums.begin(), scratch.sums.end(), 0.0);
+  const float* const at = with_target ? row.y.data() : row.p.data();
   float* const run = scratch.run.data();
-  double* const sums = scratch.sums.data();
-  for (std::int64_t first = 0; first < task.count; first += row_chunk) {
-    const std::int64_t last = std::min(first + row_chunk, task.count);
-    float* const z = scratch.gathered.data() + (source == Source::gather ? 0 : first * width);
-    if (source != Source::kept) gather(task, first, last, z);
+  double* const sums = row.sums.data();
+  for (; first < last; first += row_chunk) {
+    const std::int64_t end = std::min(first + row_chunk, last);
+    float* const z = scratch.gathered.data() + (source == RowSource::gather ? 0 : first * width);
+    if (source != RowSource::kept) gather(task, first, end, z);
     std::memset(run, 0, width * sizeof(float));
-    explained += pass_chunk<with_target>(
-        {z, task.c == nullptr ? nullptr : task.c + first, task.w + first, last - first}, width, p, run);
+    const double explained = pass_chunk<with_target>(
+        {z, task.c == nullptr ? nullptr : task.c + first, task.w + first, end - first}, width, at, run);
+    if (with_target) row.explained += explained;
     for (std::int64_t k = 0; k < width; k += 8) {
       Half part;
       Wide sum;
@@ -165,66 +163,55 @@ POISE_INLINE double pass(const RowTask& task, RowScratch& scratch, Source source
       std::memcpy(sums + k, &sum, sizeof sum);
     }
   }
-  return explained;
 }
 
-/// z = D^-1 r; returns r'z.
-POISE_INLINE double precondition(const RowTask& task, RowScratch& scratch) {
-  for (std::int64_t k = 0; k < task.width; k += row_lane)
-    store(scratch.z.data() + k, load(scratch.r.data() + k) * load(task.D_inverse + k));
-  return dot(scratch.r.data(), scratch.z.data(), task.width);
+/// rz, and p <- D^-1 r + beta p where the first direction has beta = 0.
+POISE_INLINE void turn(const RowTask& task, RowIterate& row, RowScratch& scratch) {
+  const std::int64_t width = task.width;
+  float* const z = scratch.z.data();
+  float* const p = row.p.data();
+  for (std::int64_t k = 0; k < width; k += row_lane)
+    store(z + k, load(row.r.data() + k) * load(task.D_inverse + k));
+  const double before = row.rz;
+  row.rz = dot(row.r.data(), z, width);
+  const float beta = row.iterations == 0 ? 0.0F : static_cast<float>(row.rz / before);
+  for (std::int64_t k = 0; k < width; k += row_lane) store(p + k, load(z + k) + beta * load(p + k));
+  std::memset(row.sums.data(), 0, width * sizeof(double));
 }
 
-POISE_INLINE RowState start(const RowTask& task, RowScratch& scratch, bool keep) {
-  const float* const y = scratch.y.data();
-  RowState state;
-  state.explained = pass<true>(task, scratch, keep ? Source::gather_and_keep : Source::gather, y);
+POISE_INLINE void begin(const RowTask& task, RowIterate& row, RowScratch& scratch) {
   double quadratic = 0;
   for (std::int64_t k = 0; k < task.width; ++k) {
-    const double Dy = static_cast<double>(task.D[k]) * static_cast<double>(y[k]);
-    quadratic += Dy * static_cast<double>(y[k]);
-    scratch.r[k] = static_cast<float>(scratch.sums[k] - Dy);
+    const double Dy = static_cast<double>(task.D[k]) * static_cast<double>(row.y[k]);
+    quadratic += Dy * static_cast<double>(row.y[k]);
+    row.r[k] = static_cast<float>(row.sums[k] - Dy);
   }
-  state.explained -= quadratic;
-  state.rz = precondition(task, scratch);
-  return state;
+  row.explained -= quadratic;
+  row.iterations = 0;
+  std::memset(row.p.data(), 0, task.width * sizeof(float));
+  turn(task, row, scratch);
 }
 
-POISE_INLINE void iterate(const RowTask& task, RowScratch& scratch, bool kept, double relative,
-                          double absolute, int max_iterations, RowState& state) {
+POISE_INLINE bool step(const RowTask& task, RowIterate& row, RowScratch& scratch) {
   const std::int64_t width = task.width;
-  float* const p = scratch.p.data();
-  float* const r = scratch.r.data();
+  float* const p = row.p.data();
+  float* const r = row.r.data();
+  float* const y = row.y.data();
   float* const Hp = scratch.Hp.data();
-  float* const y = scratch.y.data();
-  const float* const z = scratch.z.data();
-  float beta = 0;
-  std::memset(p, 0, width * sizeof(float));
-  while (state.iterations < max_iterations &&
-         state.rz > relative * std::max(0.0, state.explained) + absolute) {
-    for (std::int64_t k = 0; k < width; k += row_lane) store(p + k, load(z + k) + beta * load(p + k));
-    if (task.c == nullptr) {
-      for (std::int64_t k = 0; k < width; k += row_lane) store(Hp + k, load(task.D + k) * load(p + k));
-    } else {
-      pass<false>(task, scratch, kept ? Source::kept : Source::gather, p);
-      for (std::int64_t k = 0; k < width; ++k)
-        Hp[k] =
-            static_cast<float>(static_cast<double>(task.D[k]) * static_cast<double>(p[k]) - scratch.sums[k]);
-    }
-    const double curvature = dot(p, Hp, width);
-    if (!(curvature > 0)) return;
-    const double step = state.rz / curvature;
-    state.explained += step * state.rz;
-    const auto alpha = static_cast<float>(step);
-    for (std::int64_t k = 0; k < width; k += row_lane) {
-      store(y + k, load(y + k) + alpha * load(p + k));
-      store(r + k, load(r + k) - alpha * load(Hp + k));
-    }
-    ++state.iterations;
-    const double before = state.rz;
-    state.rz = precondition(task, scratch);
-    beta = static_cast<float>(state.rz / before);
+  for (std::int64_t k = 0; k < width; ++k)
+    Hp[k] = static_cast<float>(static_cast<double>(task.D[k]) * static_cast<double>(p[k]) - row.sums[k]);
+  const double curvature = dot(p, Hp, width);
+  if (!(curvature > 0)) return false;
+  const double length = row.rz / curvature;
+  row.explained += length * row.rz;
+  const auto alpha = static_cast<float>(length);
+  for (std::int64_t k = 0; k < width; k += row_lane) {
+    store(y + k, load(y + k) + alpha * load(p + k));
+    store(r + k, load(r + k) - alpha * load(Hp + k));
   }
+  ++row.iterations;
+  turn(task, row, scratch);
+  return true;
 }
 
 POISE_INLINE Wide widened(const float* from) {
@@ -233,17 +220,17 @@ POISE_INLINE Wide widened(const float* from) {
   return __builtin_convertvector(half, Wide);
 }
 
-POISE_INLINE double residual(const RowTask& task, RowScratch& scratch) {
+POISE_INLINE double residual(const RowTask& task, RowIterate& row, RowScratch& scratch) {
   const std::int64_t width = task.width;
-  double* const sums = scratch.sums.data();
-  std::fill(scratch.sums.begin(), scratch.sums.end(), 0.0);
+  double* const sums = row.sums.data();
+  std::fill(row.sums.begin(), row.sums.end(), 0.0);
   double explained = 0;
   for (std::int64_t first = 0; first < task.count; first += row_chunk) {
     const std::int64_t last = std::min(first + row_chunk, task.count);
     gather(task, first, last, scratch.gathered.data());
     for (std::int64_t e = first; e < last; ++e) {
       const float* const z = scratch.gathered.data() + (e - first) * width;
-      const double t = dot(z, scratch.y.data(), width);
+      const double t = dot(z, row.y.data(), width);
       const double w = task.w[e];
       const double s = w - (task.c == nullptr ? 0.0 : static_cast<double>(task.c[e])) * t;
       explained += t * (w + s);
@@ -258,17 +245,26 @@ POISE_INLINE double residual(const RowTask& task, RowScratch& scratch) {
   return explained;
 }
 
-#define POISE_ROW_VERSION(name, ...)                                                                    \
-  __VA_ARGS__ RowState start_##name(const RowTask& task, RowScratch& scratch, bool keep) {              \
-    return start(task, scratch, keep);                                                                  \
-  }                                                                                                     \
-  __VA_ARGS__ void iterate_##name(const RowTask& task, RowScratch& scratch, bool kept, double relative, \
-                                  double absolute, int max_iterations, RowState& state) {               \
-    iterate(task, scratch, kept, relative, absolute, max_iterations, state);                            \
-  }                                                                                                     \
-  __VA_ARGS__ double residual_##name(const RowTask& task, RowScratch& scratch) {                        \
-    return residual(task, scratch);                                                                     \
-  }
+#define POISE_ROW_VERSION(name, ...)                                                                         \
+  __VA_ARGS__ void pass_start_##name(const RowTask& task, std::int64_t first, std::int64_t last,             \
+                                     RowSource source, RowIterate& row, RowScratch& scratch) {               \
+    pass<true>(task, first, last, source, row, scratch);                                                     \
+  }                                                                                                          \
+  __VA_ARGS__ void begin_##name(const RowTask& task, RowIterate& row, RowScratch& scratch) {                 \
+    begin(task, row, scratch);                                                                               \
+  }                                                                                                          \
+  __VA_ARGS__ void pass_##name(const RowTask& task, std::int64_t first, std::int64_t last, RowSource source, \
+                               RowIterate& row, RowScratch& scratch) {                                       \
+    pass<false>(task, first, last, source, row, scratch);                                                    \
+  }                                                                                                          \
+  __VA_ARGS__ bool step_##name(const RowTask& task, RowIterate& row, RowScratch& scratch) {                  \
+    return step(task, row, scratch);                                                                         \
+  }                                                                                                          \
+  __VA_ARGS__ double residual_##name(const RowTask& task, RowIterate& row, RowScratch& scratch) {            \
+    return residual(task, row, scratch);                                                                     \
+  }                                                                                                          \
+  constexpr RowKernels kernels_##name{pass_start_##name, begin_##name, pass_##name, step_##name,             \
+                                      residual_##name};
 
 POISE_ROW_VERSION(plain)
 #ifdef __x86_64__
@@ -282,11 +278,10 @@ RowKernels row_kernels() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
-    return {start_avx512, iterate_avx512, residual_avx512};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {start_avx2, iterate_avx2, residual_avx2};
+    return kernels_avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kernels_avx2;
 #endif
-  return {start_plain, iterate_plain, residual_plain};
+  return kernels_plain;
 }
 
 }  // namespace poise

@@ -25,29 +25,47 @@ struct RowTask {
   const float* D_inverse = nullptr;
 };
 
+/// What a row keeps from one step of conjugate gradients to the next; vectors are `width` long.
+struct RowIterate {
+  std::vector<float> y, r, p;
+  std::vector<double> sums;  ///< what passes have added up since the last step
+  double explained = 0;      ///< by y: 2 y'g - y'Hy
+  double rz = 0;             ///< r'D^-1 r
+  int iterations = 0;
+
+  explicit RowIterate(std::int64_t width)
+      : y(width, 0.0F), r(width, 0.0F), p(width, 0.0F), sums(width, 0.0) {}
+};
+
 /// Memory of one thread, kept from row to row.
 struct RowScratch {
   std::vector<float> gathered;  ///< rows of factors, each `width` long: all of a row's, or row_chunk of them
-  std::vector<float> y, r, z, p, Hp, run;
-  std::vector<double> sums;
+  std::vector<float> z, Hp, run;
+
+  explicit RowScratch(std::int64_t width) : z(width, 0.0F), Hp(width, 0.0F), run(width, 0.0F) {}
 };
 
-struct RowState {
-  double explained = 0;  ///< by y: 2 y'g - y'Hy
-  double rz = 0;         ///< r'D^-1 r
-  int iterations = 0;
-};
+/// Where a pass finds the factors of the entries: it gathers a chunk at a time, gathers them all into their
+/// places in scratch.gathered, or finds them there.
+enum class RowSource { gather, gather_and_keep, kept };
 
+/// Conjugate gradients on H y = g in parts, so that a caller can go through many rows a piece at a time: a
+/// pass over all entries at the start and `begin`, then for each step a pass over all entries and `step`. The
+/// pieces [first, last) of a pass come in order, first a multiple of row_chunk.
 struct RowKernels {
-  /// Fills scratch.r, scratch.z = D^-1 r and the state from scratch.y. With `keep` all factors of the row are
-  /// left in scratch.gathered.
-  RowState (*start)(const RowTask& task, RowScratch& scratch, bool keep);
-  /// Conjugate gradients from there until rz <= relative * explained + absolute.
-  void (*iterate)(const RowTask& task, RowScratch& scratch, bool kept, double relative, double absolute,
-                  int max_iterations, RowState& state);
-  /// scratch.sums = sum of (w - c z.y) z over the entries, all in float64 but for y and z themselves; returns
+  /// sums += sum of (w - c z.y) z over the entries, explained += sum of z.y (2 w - c z.y).
+  void (*pass_start)(const RowTask& task, std::int64_t first, std::int64_t last, RowSource source,
+                     RowIterate& row, RowScratch& scratch);
+  /// r, rz and the first direction p from there; sums = 0.
+  void (*begin)(const RowTask& task, RowIterate& row, RowScratch& scratch);
+  /// sums -= sum of c (z.p) z.
+  void (*pass)(const RowTask& task, std::int64_t first, std::int64_t last, RowSource source, RowIterate& row,
+               RowScratch& scratch);
+  /// The step along p and the next direction; sums = 0. False where p'Hp is not positive: nothing was done.
+  bool (*step)(const RowTask& task, RowIterate& row, RowScratch& scratch);
+  /// row.sums = sum of (w - c z.y) z over the entries, all in float64 but for y and z themselves; returns
   /// sum of z.y (2 w - c z.y).
-  double (*residual)(const RowTask& task, RowScratch& scratch);
+  double (*residual)(const RowTask& task, RowIterate& row, RowScratch& scratch);
 };
 
 /// The version for this processor.

@@ -46,6 +46,14 @@ struct RowTolerance {
 
 enum class RowRoute { counted, conjugate_gradients, direct };
 
+/// Rows are solved one after the other, each on its own copy of the factors it has entries for, as long as
+/// that copy fits into a cache; longer rows together, block by block of the factors. How much is a copy or a
+/// block decides the speed and no byte of a result.
+struct RowCache {
+  std::int64_t kept_floats = std::int64_t{1} << 21;
+  std::int64_t block_floats = std::int64_t{1} << 18;
+};
+
 /// What a solve did. A row y explains 2 y'g - y'Hy of its observed weight sum_u w_ui x_ui.
 struct RowsSolved {
   double explained_before = 0;       ///< by the start, over all rows; products in float32, sums in float64
@@ -62,7 +70,7 @@ struct RowsSolved {
 /// that counts fewer operations: conjugate gradients on its gathered factors, 4 |row| d a step, or a d x d
 /// Cholesky factorization, |row| d^2 + d^3 / 3. The same bytes whatever the thread count.
 RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
-                      const Execution& execution, RowRoute route = RowRoute::counted);
+                      const Execution& execution, RowRoute route = RowRoute::counted, RowCache cache = {});
 
 /// What the rows of y explain and what re-solving them could still gain, all in float64.
 struct RowsChecked {

@@ -15,6 +15,7 @@ constexpr std::size_t run_length = 32;
 constexpr std::int64_t direct_width = 512;
 constexpr std::int64_t prefetch_distance =
     4;  // entries; gains a fifth where B's block outgrows the second cache
+constexpr std::int64_t prefetch_lines = 64;
 
 POISE_INLINE void flush(const float* run, double* sums, std::int64_t width) {
   for (std::int64_t j = 0; j < width; ++j) sums[j] += run[j];
@@ -49,35 +50,38 @@ POISE_INLINE void direct_rows(CsrView x, std::int64_t first, std::int64_t last, 
   }
 }
 
+template <int lanes, bool with_values>
+POISE_INLINE void float64_strip(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const double> b,
+                                MatrixView<double> y, std::int64_t col) {
+  using Lane [[gnu::vector_size(8 * sizeof(double))]] = double;
+  for (std::int64_t u = first; u < last; ++u) {
+    Lane sums[lanes] = {};
+    const std::int64_t end = x.offsets[u + 1];
+    for (std::int64_t e = x.offsets[u]; e < end; ++e) {
+      const double* const source = b.data + x.indices[e] * b.stride + col;
+      const double* const ahead =
+          b.data + x.indices[std::min(e + prefetch_lines / lanes, end - 1)] * b.stride + col;
+      for (int l = 0; l < lanes; ++l) {
+        __builtin_prefetch(ahead + l * 8);
+        Lane part;
+        std::memcpy(&part, source + l * 8, sizeof part);
+        sums[l] += with_values ? static_cast<double>(x.values[e]) * part : part;
+      }
+    }
+    std::memcpy(y.data + u * y.stride + col, sums, sizeof sums);
+  }
+}
+
 /// B is read in place: its rows are long enough to fill cache lines.
 template <bool with_values>
 POISE_INLINE void float64_rows(CsrView x, std::int64_t first, std::int64_t last, MatrixView<const double> b,
                                MatrixView<double> y) {
-  using Lane [[gnu::vector_size(8 * sizeof(double))]] = double;
-  constexpr int lanes = 4;
-  constexpr std::int64_t width = lanes * 8;
   std::int64_t col = 0;
-  for (; col + width <= b.cols; col += width) {
-    for (std::int64_t u = first; u < last; ++u) {
-      Lane sums[lanes] = {};
-      const std::int64_t end = x.offsets[u + 1];
-      for (std::int64_t e = x.offsets[u]; e < end; ++e) {
-        const double* const source = b.data + x.indices[e] * b.stride + col;
-        const double* const ahead =
-            b.data + x.indices[std::min(e + prefetch_distance, end - 1)] * b.stride + col;
-        for (int l = 0; l < lanes; ++l) {
-          __builtin_prefetch(ahead + l * 8);
-          Lane part;
-          std::memcpy(&part, source + l * 8, sizeof part);
-          sums[l] += with_values ? static_cast<double>(x.values[e]) * part : part;
-        }
-      }
-      std::memcpy(y.data + u * y.stride + col, sums, sizeof sums);
-    }
-  }
+  for (; col + 32 <= b.cols; col += 32) float64_strip<4, with_values>(x, first, last, b, y, col);
+  for (; col + 16 <= b.cols; col += 16) float64_strip<2, with_values>(x, first, last, b, y, col);
   if (col == b.cols) return;
   for (std::int64_t u = first; u < last; ++u) {
-    double sums[width] = {};
+    double sums[16] = {};
     for (std::int64_t e = x.offsets[u]; e < x.offsets[u + 1]; ++e) {
       const double* const source = b.data + x.indices[e] * b.stride;
       const double value = with_values ? x.values[e] : 1.0;
