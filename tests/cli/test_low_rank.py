@@ -49,6 +49,23 @@ def test_unweighted_is_closed_form_and_weighted_has_a_trace(poise, data, tmp_pat
     assert limited["rounds"] <= 1
 
 
+@pytest.mark.parametrize("regularizer", ["weight-decay", "dropout"])
+@pytest.mark.parametrize("penalty", [30, 100])
+def test_the_trace_ends_where_the_model_is(poise, data, tmp_path, regularizer, penalty):
+    trained = poise("train", data, "--model", "awmf", "--regularizer", regularizer, "--rank", 4, "--lambda", penalty, "--alpha", 2,
+                    "--trace", tmp_path / "trace.csv", "--out", tmp_path / "m", "--threads", 1, "--json").json
+    *_, last = csv.DictReader((tmp_path / "trace.csv").open())
+    assert float(last["objective"]) == pytest.approx(trained["objective"], rel=1e-6)
+    assert trained["certificate"]["relative"] < 1e-5
+
+
+def test_rounds_go_on_until_there_is_nothing_to_gain(poise, shop, tmp_path):
+    for rank in (2, 4):
+        trained = poise("train", shop, "--model", "awmf", "--regularizer", "data-weight-decay", "--rank", rank, "--lambda", 100,
+                        "--alpha", 5, "--out", tmp_path / "m", "--threads", 1, "--json").json
+        assert trained["converged"] and trained["rounds"] < 100
+
+
 @pytest.mark.parametrize("model", MODELS[:1] + MODELS[3:4])
 def test_random_start_depends_on_the_seed_alone(poise, data, tmp_path, model):
     def train(seed):

@@ -124,7 +124,8 @@ class Fit {
       const bool last = result_.converged || number == options_.rounds;
       round(number, last);
       progress.advance(1);
-      if (last || point_.rank() == 0) break;
+      // A last round that gains shows that the rounds before were too coarse: then there are more.
+      if ((last && result_.converged) || point_.rank() == 0) break;
     }
     if (point_.rank() == 0) result_.converged = true;
   }
@@ -231,7 +232,9 @@ class Fit {
     gradient_ = std::move(gradient);
     combine(next.U, point_.U, beta, step_.U, execution_);
     combine(next.V, point_.V, beta, step_.V, execution_);
-    combine(next.Z, point_.Z, beta, step_.Z, execution_);
+    // Not from the former Z: after a round that changed next to nothing beta is large and makes of its
+    // rounding a Z that no U has.
+    backend_.spmm(problem_.X, step_.U.view(), step_.Z.view());
     const AsymmetricLine line(problem_, point_, step_, backend_, execution_);
     const double t = line.best();
     if (!(line.value(t) < reached)) {
