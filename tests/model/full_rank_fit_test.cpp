@@ -215,8 +215,9 @@ TEST_F(FullRankFitTest, AnotherTargetThanX) {
     expect_exact(oracle, fit.solutions.front(), options, 5 * W.highest / W.lowest);
   }
   const CsrView target = Y.view();
-  EXPECT_THROW(fit_full_rank(X.view(), constant(X, 2), {.zero_diagonal = true}, *backend_, {}, nullptr, &target),
-               Error);
+  EXPECT_THROW(
+      fit_full_rank(X.view(), constant(X, 2), {.zero_diagonal = true}, *backend_, {}, nullptr, &target),
+      Error);
 }
 
 TEST_F(FullRankFitTest, SameBytesForAnyThreadCount) {

@@ -35,7 +35,8 @@ struct EvaluationResult {
   std::vector<std::int64_t> user_rows;   ///< the row in `targets` of each measured user
   Matrix<double> per_user;               ///< users x per_user_metrics
 
-  std::vector<std::int64_t> item_hits;  ///< with item_hits_at: users whose target each item is and who find it
+  std::vector<std::int64_t>
+      item_hits;  ///< with item_hits_at: users whose target each item is and who find it
 };
 
 /// Ranks all items but those of the history for every user, ties to the lower index, and averages the metrics

@@ -78,8 +78,8 @@ std::string sentence(const StudyResults& results, const std::string& data,
   const char* const verb = !clear                      ? "makes no measurable difference to"
                            : pair->test.difference > 0 ? "helps"
                                                        : "hurts";
-  std::string text =
-      fmt::format("Weighting {} the best model, {}: {}", verb, model_name(best->model), by_how_much(results, *pair));
+  std::string text = fmt::format("Weighting {} the best model, {}: {}", verb, model_name(best->model),
+                                 by_how_much(results, *pair));
   if (pairs.size() > 1) text += "; " + counts(pairs);
   text += ".";
   if (const StudyPair* const down = pair_of(results, *best, RowKind::down_weighted); down != nullptr) {
