@@ -7,7 +7,6 @@
 
 #include "poise/base/error.hpp"
 #include "poise/search/point_json.hpp"
-#include "poise/train/cost.hpp"
 
 #include "model_flags.hpp"
 #include "output_check.hpp"
@@ -135,8 +134,7 @@ void run(const Options& options, const Context& context) {
     fail(ErrorKind::input,
          "{} has no validation part to choose on; prepare it with --split users, or give --validation",
          options.model.data.string());
-  for (const ModelParameters& point : first_points(space))
-    check_memory(point, data.dataset.train.view(), context.memory_limit);
+  check_memory(space, data.dataset.train.view(), context.memory_limit);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.model.data / "search.journal" : options.searching.journal;
   Journal journal(path, journal_header(measure, context.memory_limit));

@@ -16,9 +16,9 @@ class PointsTest : public ::testing::Test {
               ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
-    data_ = {testing::random_dataset(
-                 {.users = 120, .items = 40, .held_out_users = 30, .density = 0.25, .seed = 7}),
-             "checksum of these data"};
+    data_ = {
+        testing::random_dataset({.users = 80, .items = 25, .held_out_users = 30, .density = 0.25, .seed = 7}),
+        "checksum of these data"};
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 

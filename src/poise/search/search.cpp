@@ -1,8 +1,12 @@
 #include "poise/search/search.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 
 #include "poise/base/error.hpp"
+#include "poise/train/cost.hpp"
 
 namespace poise {
 namespace {
@@ -84,6 +88,15 @@ std::vector<ModelParameters> first_points(const SearchSpace& space) {
   for (const GridPoint& point : grid_points(grid_of(space, settings.size())))
     points.push_back(point_of(settings, point));
   return points;
+}
+
+void check_memory(const SearchSpace& space, CsrView X, std::uint64_t memory_limit) {
+  std::set<std::map<std::string, std::string>> checked;
+  for (const ModelParameters& point : first_points(space)) {
+    const ModelParameters costly = cost_parameters(point);
+    if (checked.insert(option_texts(costly)).second)
+      check_memory(costly, X, memory_limit, space.both_diagonals);
+  }
 }
 
 SearchResult search(Points& points, const SearchSpace& space) {

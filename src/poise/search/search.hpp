@@ -36,6 +36,9 @@ void validate(const SearchSpace& space);
 /// The points of the grid, before any expansion.
 std::vector<ModelParameters> first_points(const SearchSpace& space);
 
+/// Error{resources}, before any work, when a point of the grid would not fit.
+void check_memory(const SearchSpace& space, CsrView X, std::uint64_t memory_limit);
+
 struct SearchResult {
   std::vector<ModelParameters> points;  ///< all that were measured, in the order of the axes
   std::optional<ModelParameters> unweighted;

@@ -8,7 +8,6 @@
 #include "poise/base/version.hpp"
 #include "poise/study/finals.hpp"
 #include "poise/study/statistics.hpp"
-#include "poise/train/cost.hpp"
 
 namespace poise {
 namespace {
@@ -66,11 +65,8 @@ class DataStudy {
 
   /// Error{resources} when something would not fit, before any work.
   void check_memory() const {
-    for (const Task& task : tasks()) {
-      for (const ModelParameters& point : first_points(task.space))
-        poise::check_memory(point, input_.data.dataset.train.view(), options_.memory_limit,
-                            task.space.both_diagonals);
-    }
+    for (const Task& task : tasks())
+      poise::check_memory(task.space, input_.data.dataset.train.view(), options_.memory_limit);
   }
 
   void run() {

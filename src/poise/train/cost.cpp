@@ -44,6 +44,13 @@ TrainingCost low_rank_cost(const ModelParameters& parameters, CsrView X, std::ui
 
 }  // namespace
 
+ModelParameters cost_parameters(ModelParameters parameters) {
+  parameters.lambda = 1;
+  parameters.dropout = 0;
+  parameters.zero_diagonal = false;
+  return parameters;
+}
+
 TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit) {
   if (parameters.family == Family::popularity) return {};
   return parameters.low_rank() ? low_rank_cost(parameters, X, memory_limit)

@@ -15,6 +15,9 @@ struct TrainingCost {
   double fit = 0;         ///< of full rank, and of a closed form
   double round = 0;       ///< of low rank with weights
 };
+/// A model of the same cost, the same for all that differ only in what does not matter to it.
+ModelParameters cost_parameters(ModelParameters parameters);
+
 TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit);
 
 /// Error{resources}, saying what would fit, when training would not; `both_diagonals` for both full-rank

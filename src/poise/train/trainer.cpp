@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "poise/base/stopwatch.hpp"
 #include "poise/io/spectrum_cache.hpp"
 #include "poise/train/cost.hpp"
@@ -129,9 +131,14 @@ Trained Trainer::wmf(const ModelParameters& parameters) {
 double Trainer::expected_seconds(const ModelParameters& parameters) {
   if (parameters.family == Family::popularity) return 0;
   if (rate_ == 0) rate_ = product_rate(backend_);
-  // A weighted low-rank fit takes some fifteen rounds; eigenpairs are found once.
-  const TrainingCost cost = training_cost(parameters, data_.dataset.train.view(), memory_limit_);
-  return (cost.round > 0 ? 15 * cost.round : cost.fit) / rate_;
+  const ModelParameters costly = cost_parameters(parameters);
+  const auto [entry, unknown] = expected_.try_emplace(fmt::format("{}", option_texts(costly)));
+  if (unknown) {
+    // A weighted low-rank fit takes some fifteen rounds; eigenpairs are found once.
+    const TrainingCost cost = training_cost(costly, data_.dataset.train.view(), memory_limit_);
+    entry->second = (cost.round > 0 ? 15 * cost.round : cost.fit) / rate_;
+  }
+  return entry->second;
 }
 
 }  // namespace poise

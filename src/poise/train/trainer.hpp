@@ -89,7 +89,8 @@ class Trainer {
   std::uint64_t memory_limit_;
   Backend& backend_;
   Execution execution_;
-  double rate_ = 0;  ///< operations of a matrix product per second
+  double rate_ = 0;                         ///< operations of a matrix product per second
+  std::map<std::string, double> expected_;  ///< seconds, by what they depend on
   FullRankBasis basis_;
   LeftFactorCache left_;
   Spectrum spectrum_;
