@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "poise/search/point_json.hpp"
 #include "poise/study/results.hpp"
 
 namespace poise {
@@ -22,21 +23,10 @@ std::string text(const std::string& value) {
   return Json::parse(Json(value).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
-Json to_json(const Estimates& estimates) {
-  Json object = Json::object();
-  for (const auto& [name, estimate] : estimates)
-    object[text(name)] = {{"mean", number(estimate.mean)}, {"stderr", number(estimate.standard_error)}};
-  return object;
-}
-
 bool is_trained(const StudyModel& model) { return model.key != "popularity"; }
 
 Json to_json(const Certificate& certificate, const StudyModel& model) {
-  if (!is_trained(model)) return {};
-  Json object = {{"absolute", number(certificate.absolute)}, {"relative", number(certificate.relative)}};
-  if (!model.rank) object["worst_column"] = number(certificate.worst_column);
-  object["sampled"] = certificate.sampled;
-  return object;
+  return is_trained(model) ? poise::to_json(certificate, !model.rank) : Json();
 }
 
 Json identity(const std::string& data, const StudyModel& model) {
