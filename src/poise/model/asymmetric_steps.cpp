@@ -69,7 +69,8 @@ PcgOutcome solve_U(const AsymmetricProblem& problem, const LeftFactor& left, Asy
   const double enough = excess * problem.W->lowest;
   return pcg<float>(
              H, M_inverse, {0}, as_row(point.U), as_row(r),
-             [&](const PcgState<float>& state) { return state.rz <= enough; }, most_iterations, execution)
+             [&](const PcgState& state) { return state.rz <= enough; }, most_iterations, backend,
+             execution.observer)
       .front();
 }
 

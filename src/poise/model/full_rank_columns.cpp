@@ -60,12 +60,12 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
   std::vector<std::vector<double>> ratios(items.size());
   std::vector<std::size_t> position(problem_.items());
   for (std::size_t k = 0; k < items.size(); ++k) position[items[k]] = k;
-  const auto solved = [&](const PcgState<T>& state) {
+  const auto solved = [&](const PcgState& state) {
     const std::int32_t i = state.system;
     const double l = problem_.l[i];
     const double b = problem_.W->b_of(i);
-    const double h_ii = state.x[i];
-    const double z_i = state.z[i];
+    const double h_ii = state.x;
+    const double z_i = state.z;
     const double scale = problem_.lo(i) * b;
     const auto ratio = [&](double excess, double objective) {
       return excess <= 0 ? 0 : excess / std::max(observed_[i] - objective, 1e-6 * observed_[i]);
@@ -76,8 +76,8 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
     if (observed_[i] > 0) ratios[position[i]].push_back(larger);
     return larger <= margin * tolerance_;
   };
-  const std::vector<PcgOutcome> outcomes =
-      pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(), solved, max_iterations, execution_);
+  const std::vector<PcgOutcome> outcomes = pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(),
+                                                  solved, max_iterations, backend_, execution_.observer);
   int most = 0;
   for (const PcgOutcome& outcome : outcomes) most = std::max(most, outcome.iterations);
   for (const std::vector<double>& of_column : ratios) {
@@ -219,12 +219,12 @@ std::vector<CheckedColumn> ColumnSolver<T>::check_and_correct(std::span<const st
       goal[systems[k]] =
           margin * tolerance_ * (column.figures.observed - column.figures.objective + column.excess);
     }
-    const auto solved = [&](const PcgState<T>& state) {
+    const auto solved = [&](const PcgState& state) {
       const std::int32_t i = state.system;
       return problem_.W->b_of(i) * state.rz / problem_.lo(i) <= goal[i];
     };
-    for (const PcgOutcome& outcome :
-         pcg<T>(H, A_inverse, systems, x.view(), r.view(), solved, max_iterations, execution_)) {
+    for (const PcgOutcome& outcome : pcg<T>(H, A_inverse, systems, x.view(), r.view(), solved, max_iterations,
+                                            backend_, execution_.observer)) {
       iterations = std::max(iterations, outcome.iterations);
     }
     Matrix<float> corrected(count, beta.cols);

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "poise/backend/backend.hpp"
+#include "poise/backend/host_backend.hpp"
 
 namespace poise {
 
 /// OpenBLAS inside tiles of fixed size, OpenMP over the tiles; see backend.hpp.
-class CpuBackend final : public Backend {
+class CpuBackend final : public HostBackend {
  public:
   explicit CpuBackend(int threads, Observer* observer = nullptr);
 
@@ -31,7 +31,6 @@ class CpuBackend final : public Backend {
   RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) override;
 
  private:
-  int threads_;
   Observer* observer_;
 };
 
