@@ -15,10 +15,18 @@ set(CMAKE_CUDA_ARCHITECTURES ${POISE_CUDA_ARCHITECTURES})
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 file(GLOB poise_cuda_sources CONFIGURE_DEPENDS src/poise/backend/cuda/*.cu)
-target_sources(poise PRIVATE ${poise_cuda_sources})
-# CMake drops CMAKE_CUDA_STANDARD 20 for compilers newer than itself. Host warnings that nvcc's own generated code
-# would raise stay off.
-set_source_files_properties(${poise_cuda_sources} PROPERTIES COMPILE_OPTIONS
-                            "-std=c++20;--expt-relaxed-constexpr;-Xcompiler=-Wall;-lineinfo")
+# Older CMakes do not know that newer compilers have C++20.
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
+add_library(poise_cuda OBJECT ${poise_cuda_sources})
+set_target_properties(poise_cuda PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_STANDARD 20)
+# fmt 9 has to be told that nvcc knows constexpr; a view of constants converts to itself without being asked (554).
+target_compile_options(poise_cuda PRIVATE --expt-relaxed-constexpr -lineinfo -diag-suppress=554
+                                          -DFMT_USE_CONSTEXPR=1 -Xcompiler=-Wall)
+target_compile_definitions(poise_cuda PRIVATE POISE_CUDA)
+target_include_directories(poise_cuda PRIVATE src $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+target_sources(poise PRIVATE $<TARGET_OBJECTS:poise_cuda>)
 target_compile_definitions(poise PUBLIC POISE_CUDA)
 target_link_libraries(poise PRIVATE CUDA::cudart_static CUDA::cublas CUDA::cusolver)
