@@ -1,4 +1,4 @@
-# The GPU backend: src/poise/backend/cuda/*.cu, with the CUDA toolkit's own cuBLAS, cuSOLVER and cuSPARSE.
+# The GPU backend: src/poise/backend/cuda/*.cu, with the CUDA toolkit's own cuBLAS and cuSOLVER.
 option(POISE_CUDA "Build the CUDA backend (needs nvcc)" OFF)
 set(POISE_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures to build for, e.g. 80;90")
 if(NOT POISE_CUDA)
@@ -38,4 +38,4 @@ target_include_directories(poise_cuda PRIVATE src $<TARGET_PROPERTY:fmt::fmt,INT
 target_sources(poise PRIVATE $<TARGET_OBJECTS:poise_cuda>)
 target_compile_definitions(poise PUBLIC POISE_CUDA)
 # A static library passes them on for linking alone; poiseConfig.cmake finds them again.
-target_link_libraries(poise PRIVATE CUDA::cudart_static CUDA::cublas CUDA::cusolver CUDA::cusparse)
+target_link_libraries(poise PRIVATE CUDA::cudart_static CUDA::cublas CUDA::cusolver)
