@@ -8,6 +8,8 @@
 
 #include "poise/weighting/weighting.hpp"
 
+#include "support/tested_backend.hpp"
+
 namespace poise {
 namespace {
 
@@ -64,7 +66,7 @@ TEST_P(BlockResidual, EqualsTheFloat64One) {
   column_residuals(problem, given.items, given.beta.view(), exact.view(), exact_figures, {.threads = 1});
   std::vector<double> bytes_of_one_thread;
   for (const int threads : {1, 2}) {
-    const auto backend = make_backend(BackendKind::cpu, threads);
+    const auto backend = testing::tested_backend(threads);
     Matrix<double> rho(count, given.X.cols);
     std::vector<ColumnFigures> figures(count);
     std::vector<ColumnFigures> figures_alone(count);
