@@ -413,6 +413,9 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   }
   check_full_rank_memory(X, W, options);
   const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options), target);
+  CsrView support = X;
+  support.values = {};
+  const Pin pinned = backend.pin(support);
   FullRankBasis own;
   const bool keep = shared != nullptr;
   FullRankBasis& basis = keep ? *shared : own;
