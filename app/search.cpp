@@ -7,7 +7,9 @@
 
 #include "poise/base/error.hpp"
 #include "poise/search/point_json.hpp"
+#include "poise/train/cost.hpp"
 
+#include "device.hpp"
 #include "model_flags.hpp"
 #include "output_check.hpp"
 #include "progress.hpp"
@@ -76,9 +78,10 @@ Json final_json(const ModelParameters& parameters, const Trained& trained, Point
   for (const char* const name : {"validation", "test"}) {
     const std::optional<HeldOut>& part = name == std::string_view("test") ? dataset.test : dataset.validation;
     if (!part || part->targets.entries() == 0) continue;
-    const Estimates estimates = estimates_of(
-        evaluate(scorer_of(trained.model), dataset.histories(*part), part->targets.view(),
-                 column_counts(dataset.train.view()), points.options().evaluation(), context.execution));
+    const Estimates estimates =
+        estimates_of(evaluate(scorer_of(trained.model), dataset.histories(*part), part->targets.view(),
+                              column_counts(dataset.train.view()), points.options().evaluation(),
+                              context.execution, &points.trainer().backend()));
     json[name] = to_json(estimates);
     text += fmt::format("  {:<10}", name);
     for (const auto& [metric, estimate] : estimates)
@@ -137,9 +140,13 @@ void run(const Options& options, const Context& context) {
   check_memory(space, data.dataset.train.view(), context.memory_limit);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.model.data / "search.journal" : options.searching.journal;
-  Journal journal(path, journal_header(measure, context.memory_limit));
-
-  const auto backend = make_backend(BackendKind::cpu, context.execution.threads, context.execution.observer);
+  const auto backend = backend_for(
+      [&] {
+        return training_operations(first_points(space), data.dataset.train.view(), context.memory_limit,
+                                   worth_a_gpu);
+      },
+      context);
+  Journal journal(path, journal_header(measure, context.memory_limit, *backend));
   Trainer trainer(data, options.model.data, Keep::shared_parts, context.memory_limit, *backend,
                   context.execution);
   const PointWatcher watcher{.trained = [&](const PointResult& result, std::size_t left, double seconds) {
@@ -183,6 +190,7 @@ void run(const Options& options, const Context& context) {
   for (const ModelParameters& point : result.points) json["points"].push_back(point_json(points.at(point)));
   const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
   json["seconds"] = seconds;
+  json["device"] = backend->name();
   context.print(json,
                 text + fmt::format("{} in {}\n", counted_points(result.points.size()), duration(seconds)));
 }

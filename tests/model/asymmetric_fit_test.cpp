@@ -13,6 +13,7 @@
 #include "support/asymmetric_oracle.hpp"
 #include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -44,7 +45,7 @@ Csr tasteful(std::int64_t users, std::int64_t items, unsigned seed) {
 
 struct Lab {
   Execution execution = {.threads = 2};
-  std::unique_ptr<Backend> backend = make_backend(BackendKind::cpu, 2);
+  std::unique_ptr<Backend> backend = testing::tested_backend(2);
   Csr X = tasteful(60, 12, 1);
 
   LowRankFit fit(const Weights& W, const AsymmetricOptions& options) {
@@ -359,7 +360,7 @@ TEST(AsymmetricFit, TheSameBytesWhateverTheThreads) {
   for (const Regularizer regularizer : all) {
     std::vector<LowRankFit> fits;
     for (const int threads : {1, 2, 3}) {
-      const auto backend = make_backend(BackendKind::cpu, threads);
+      const auto backend = testing::tested_backend(threads);
       const Execution execution{.threads = threads};
       const GeneralWeights weights(X.view(), 4);
       AsymmetricOptions options = options_of(regularizer, 20, 3);
@@ -390,7 +391,7 @@ TEST(LeftFactor, SaysTheMemoryOfTheRouteItTakes) {
   const Csr X = testing::grouped_matrix(60, 23, 5);
   const Weights W = make_weights(X.view(), {.alpha = 3});
   constexpr std::uint64_t square = 23 * 23;
-  const auto backend = make_backend(BackendKind::cpu, 1);
+  const auto backend = testing::tested_backend(1);
   const Spectrum spectrum = top_spectrum(X.view(), {}, 4, *backend, {});
   struct Case {
     Regularizer regularizer;

@@ -9,6 +9,7 @@
 
 #include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -96,7 +97,7 @@ class WmfFitTest : public ::testing::Test {
           << "round " << k;
   }
 
-  std::unique_ptr<Backend> backend_ = make_backend(BackendKind::cpu, 2);
+  std::unique_ptr<Backend> backend_ = testing::tested_backend(2);
 };
 
 WmfOptions options_of(std::int64_t rank, double lambda) {

@@ -10,6 +10,7 @@
 
 #include "support/asymmetric_oracle.hpp"
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -44,7 +45,7 @@ MatrixView<float> as_row(Matrix<float>& matrix) {
 /// A problem with general weights and a V in the basis of the U step.
 struct Case {
   Execution execution = {.threads = 2};
-  std::unique_ptr<Backend> backend = make_backend(BackendKind::cpu, 2);
+  std::unique_ptr<Backend> backend = testing::tested_backend(2);
   Csr X = random_csr(users, items, 0.35, false, 3);
   GeneralWeights weights;
   AsymmetricProblem problem;

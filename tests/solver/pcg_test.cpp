@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -55,7 +56,10 @@ MatrixXd positive_definite(std::int64_t n, unsigned seed, double shift) {
   return A * A.transpose() + shift * MatrixXd::Identity(n, n);
 }
 
-const std::unique_ptr<Backend> backend = make_backend(BackendKind::cpu, 2);
+Backend& backend() {
+  static const std::unique_ptr<Backend> made = testing::tested_backend(2);
+  return *made;
+}
 const PcgSolved precisely = [](const PcgState& state) { return state.rz < 1e-24; };
 
 TEST(Pcg, EachSystemHasItsOwnStepsAndItsOwnStop) {
@@ -68,7 +72,7 @@ TEST(Pcg, EachSystemHasItsOwnStepsAndItsOwnStop) {
   Matrix<double> r = testing::random_matrix<double>(3, n, 3);
   const Matrix<double> rhs = r;
   const auto outcomes =
-      pcg<double>(H, M_inverse, {0, 1, 2}, x.view(), r.view(), precisely, 50, *backend, nullptr);
+      pcg<double>(H, M_inverse, {0, 1, 2}, x.view(), r.view(), precisely, 50, backend(), nullptr);
   EXPECT_EQ(outcomes[1].iterations, 1);  // a multiple of the identity
   for (std::int64_t k = 0; k < 3; ++k) {
     EXPECT_EQ(outcomes[k].status, PcgStatus::solved);
@@ -89,7 +93,7 @@ TEST(Pcg, BlocksOfOneSystemShareOneInnerProduct) {
   Matrix<double> r = testing::random_matrix<double>(2, 5, 5);
   const VectorXd wanted = A.ldlt().solve(Eigen::Map<const VectorXd>(r.view().data, n));
   const auto outcomes = pcg<double>(H, M_inverse, {0}, {x.view().data, 1, n, n}, {r.view().data, 1, n, n},
-                                    precisely, 50, *backend, nullptr);
+                                    precisely, 50, backend(), nullptr);
   ASSERT_EQ(outcomes.size(), 1U);
   EXPECT_EQ(outcomes[0].status, PcgStatus::solved);
   EXPECT_LE(outcomes[0].iterations, 11);
@@ -103,7 +107,7 @@ PcgOutcome outcome_of(const MatrixXd& A, double scale, double first, int most,
   Matrix<double> x(1, A.rows());
   Matrix<double> r = testing::random_matrix<double>(1, A.rows(), 6);
   r(0, 0) = first;
-  return pcg<double>(H, M_inverse, {0}, x.view(), r.view(), solved, most, *backend, nullptr).front();
+  return pcg<double>(H, M_inverse, {0}, x.view(), r.view(), solved, most, backend(), nullptr).front();
 }
 
 TEST(Pcg, SaysWhyItStopped) {
@@ -131,7 +135,7 @@ TEST(Pcg, NothingToDo) {
   Scaling M_inverse(1);
   Matrix<double> x(1, 3, 2.0);
   Matrix<double> r(1, 3);
-  const auto outcomes = pcg<double>(H, M_inverse, {0}, x.view(), r.view(), precisely, 9, *backend, nullptr);
+  const auto outcomes = pcg<double>(H, M_inverse, {0}, x.view(), r.view(), precisely, 9, backend(), nullptr);
   EXPECT_EQ(outcomes[0].status, PcgStatus::solved);
   EXPECT_EQ(outcomes[0].iterations, 0);
   EXPECT_EQ(H.applications, 0);

@@ -24,6 +24,10 @@ struct CsrView {
   [[nodiscard]] std::span<const float> row_values(std::int64_t r) const {
     return values.empty() ? values : values.subspan(offsets[r], row_size(r));
   }
+  /// Rows [first, first + count).
+  [[nodiscard]] CsrView block(std::int64_t first, std::int64_t count) const {
+    return {count, cols, offsets.subspan(first, count + 1), indices, values};
+  }
 };
 
 /// A sparse matrix in compressed rows; see CsrView.

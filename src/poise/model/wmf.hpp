@@ -42,6 +42,10 @@ class Wmf : public Scorer {
   /// Users in float32's precision, products with V in float64. Error{input} for values that the weighting
   /// cannot take.
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
+  /// Users are folded in on the processor.
+  [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
+                                                  const Execution& execution) const override;
+  [[nodiscard]] double operations(CsrView histories) const override;
   /// score_i = v_i' H_u^-1 sum_j w_uj v_j, so history item j adds w_uj v_i' H_u^-1 v_j. In float64; |history|
   /// d^2 + d^3 / 3 operations.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
@@ -51,6 +55,11 @@ class Wmf : public Scorer {
   void similarity(std::int32_t item, std::span<float> scores) const override;
 
  private:
+  class OnBackend;
+
+  /// The factors of some users, in the basis of rows_.rotated().
+  [[nodiscard]] Matrix<float> users(CsrView histories, std::int64_t first, std::int64_t count) const;
+
   Wmf(const std::shared_ptr<const Matrix<float>>& V, WmfTraining training)
       : Wmf(V->view(), V, std::move(training)) {}
 

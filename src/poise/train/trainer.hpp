@@ -76,6 +76,7 @@ class Trainer {
   [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
 
   [[nodiscard]] const LoadedDataset& data() const { return data_; }
+  [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
   std::vector<Trained> full_rank(const ModelParameters& parameters, const FullRankOptions& options);
