@@ -164,7 +164,8 @@ TEST(AsymmetricGauge, BalancingKeepsTheProductAndLowersThePenalty) {
 }
 
 TEST(AsymmetricGauge, TheNearestRotationByProductsIsThatByDecomposition) {
-  const auto backend = make_backend(BackendKind::cpu, 2);
+  const auto backend = testing::tested_backend(2);
+  const auto host = make_backend(BackendKind::cpu, 2);
   for (const std::int64_t d : {1, 5, 40}) {
     Matrix<double> A(d, d);
     const Matrix<double> random = random_matrix<double>(d, d, 3);
@@ -172,7 +173,7 @@ TEST(AsymmetricGauge, TheNearestRotationByProductsIsThatByDecomposition) {
       for (std::int64_t j = 0; j < d; ++j)
         A(i, j) = (i == j ? 2.0 : 0.0) + random(i, j) * std::pow(0.5, static_cast<double>(j));
     }
-    const Matrix<double> wanted = nearest_rotation(A, *backend);
+    const Matrix<double> wanted = nearest_rotation(A, *host);
     Matrix<double> got = A;
     ASSERT_TRUE(rotate_by_newton(got, *backend));
     for (std::int64_t i = 0; i < d; ++i) {

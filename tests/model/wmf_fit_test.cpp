@@ -223,7 +223,7 @@ TEST_F(WmfFitTest, RefusesWhatMakesNoSense) {
 }
 
 TEST(Rebalance, KeepsTheProductAndNeverGrows) {
-  const auto backend = make_backend(BackendKind::cpu, 2);
+  const auto backend = testing::tested_backend(2);
   for (const bool deficient : {false, true}) {
     Matrix<float> U = testing::random_matrix<float>(80, 7, 1);
     Matrix<float> V = testing::random_matrix<float>(30, 7, 2);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "poise/solver/small_products.hpp"
 
@@ -12,6 +15,19 @@ namespace {
 constexpr double factor_noise = 1e-10;
 constexpr double product_noise = 1e-7;
 
+/// Eigenpairs of the Gram matrix of a U that may stand in its eigenbasis already.
+EigenPairs pairs_of(const Matrix<double>& gram, Backend& backend) {
+  std::vector<double> s;
+  for (std::int64_t j = 0; j < gram.rows(); ++j) {
+    for (std::int64_t k = 0; k < gram.cols(); ++k) {
+      if (j != k && gram(j, k) != 0) return backend.symmetric_eigenpairs(gram);
+    }
+    s.push_back(gram(j, j));
+  }
+  if (!std::ranges::is_sorted(s, std::greater<>())) return backend.symmetric_eigenpairs(gram);
+  return {std::move(s), identity(gram.rows())};
+}
+
 }  // namespace
 
 // With U'U = E diag(r^2) E' and K = diag(r) E' V'V E diag(r) = F S^2 F', the left singular vectors drop out:
@@ -19,7 +35,7 @@ constexpr double product_noise = 1e-7;
 // eigenvectors are.
 Rebalanced rebalance(const Matrix<double>& U_gram, const Matrix<double>& V_gram, Backend& backend) {
   const std::int64_t d = U_gram.rows();
-  const EigenPairs of_U = backend.symmetric_eigenpairs(U_gram);
+  const EigenPairs of_U = pairs_of(U_gram, backend);
   std::vector<double> r(d, 0.0);
   for (std::int64_t k = 0; k < d; ++k) {
     const double root = std::sqrt(std::max(0.0, of_U.s[k]));

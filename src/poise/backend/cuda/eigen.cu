@@ -31,8 +31,7 @@ __global__ void columns_kernel(MatrixView<const T> rows, MatrixView<double> colu
       const std::int64_t vector = k + y;
       const std::int64_t entry = i + threadIdx.x;
       if (vector < columns.cols && entry < columns.rows)
-        tile[y][threadIdx.x] =
-            static_cast<double>(rows.data[(rows.rows - 1 - vector) * rows.stride + entry]);
+        tile[y][threadIdx.x] = static_cast<double>(rows.data[(rows.rows - 1 - vector) * rows.stride + entry]);
     }
     __syncthreads();
     for (int y = static_cast<int>(threadIdx.y); y < 32; y += 8) {
@@ -62,9 +61,9 @@ EigenPairs eigenpairs(CudaBackend& backend, MatrixView<T> a, std::int64_t count)
         "an eigendecomposition");
   const Array<char> work(backend, static_cast<std::int64_t>(device_bytes));
   std::vector<char> host_work(host_bytes);
-  check(cusolverDnXsyevd(backend.solver(), parameters.value, CUSOLVER_EIG_MODE_VECTOR,
-                         CUBLAS_FILL_MODE_LOWER, n, type, A.data, A.stride, type, values.data(), type,
-                         work.data(), device_bytes, host_work.data(), host_bytes, info.data()),
+  check(cusolverDnXsyevd(backend.solver(), parameters.value, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER,
+                         n, type, A.data, A.stride, type, values.data(), type, work.data(), device_bytes,
+                         host_work.data(), host_bytes, info.data()),
         "an eigendecomposition");
   int status = 0;
   backend.download(info, std::span(&status, 1));

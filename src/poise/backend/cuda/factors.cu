@@ -169,8 +169,8 @@ void CudaBackend::divide_by_products(MatrixView<float> x, std::span<const double
   cuda::Staged<float> out(*this, x);
   const cuda::StagedSpan<const double> S(*this, s);
   const cuda::StagedSpan<const double> T(*this, t);
-  cuda::divide_kernel<<<cuda::blocks_over(x.rows, x.cols), cuda::threads, 0, stream_>>>(
-      out.view(), S.data(), T.data(), shift);
+  cuda::divide_kernel<<<cuda::blocks_over(x.rows, x.cols), cuda::threads, 0, stream_>>>(out.view(), S.data(),
+                                                                                        T.data(), shift);
   cuda::check_launch("dividing by products");
   out.give_back();
 }

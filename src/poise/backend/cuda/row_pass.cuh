@@ -5,8 +5,8 @@
 
 #include "poise/backend/cuda/cuda_backend.hpp"
 
-/// What kernels over the entries of sparse rows have in common: a block of W warps has a row, and goes through
-/// its entries for sum_e (w_e - c_e (z_e . x)) z_e.
+/// What kernels over the entries of sparse rows have in common: a block of W warps has a row, and goes
+/// through its entries for sum_e (w_e - c_e (z_e . x)) z_e.
 namespace poise::cuda {
 
 constexpr unsigned full_warp = 0xffffffffU;
@@ -62,9 +62,9 @@ __device__ inline RowEntriesView row_entries(const Sparse& x, const float* c, co
           x.offsets[row + 1] - begin};
 }
 
-/// Factors up to 128 NV columns (4 G for G < 32), whose rows begin at multiples of 16 bytes and may be read up
-/// to the next one. G lanes share a row of factors, so that a warp takes 32 / G entries side by side; every
-/// lane holds NV vectors of four columns of x and of its sums.
+/// Factors up to 128 NV columns (4 G for G < 32), whose rows begin at multiples of 16 bytes and may be read
+/// up to the next one. G lanes share a row of factors, so that a warp takes 32 / G entries side by side;
+/// every lane holds NV vectors of four columns of x and of its sums.
 template <int G, int NV, int W>
 struct NarrowPass {
   static constexpr int warps = W;

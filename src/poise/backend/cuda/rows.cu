@@ -407,9 +407,8 @@ void launch_solve(const Solve& solve, const std::int32_t* rows, std::int64_t cou
 template <int W>
 void launch_solve_by_width(const Solve& solve, const std::int32_t* rows, std::int64_t count,
                            cudaStream_t stream) {
-  const bool narrow = with_narrow_pass<W>(solve.factors.cols, [&](auto pass) {
-    launch_solve<decltype(pass)>(solve, rows, count, stream);
-  });
+  const bool narrow = with_narrow_pass<W>(
+      solve.factors.cols, [&](auto pass) { launch_solve<decltype(pass)>(solve, rows, count, stream); });
   if (!narrow) launch_solve<WidePass<8>>(solve, rows, count, stream);
 }
 
@@ -540,16 +539,16 @@ RowsSolved CudaBackend::solve_rows(const RowSystems& systems, MatrixView<float> 
     cuda::launch_direct(*this, solve);
   } else {
     const cuda::RowClasses classes = cuda::row_classes(*this, solve.entries);
-    cuda::for_each_class(*this, classes,
-                         [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
-                           if (k == 0) {
-                             cuda::launch_solve_by_width<cuda::long_class_warps>(solve, rows, count, stream);
-                           } else if (k == 1) {
-                             cuda::launch_solve_by_width<cuda::middle_class_warps>(solve, rows, count, stream);
-                           } else {
-                             cuda::launch_solve_by_width<1>(solve, rows, count, stream);
-                           }
-                         });
+    cuda::for_each_class(
+        *this, classes, [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
+          if (k == 0) {
+            cuda::launch_solve_by_width<cuda::long_class_warps>(solve, rows, count, stream);
+          } else if (k == 1) {
+            cuda::launch_solve_by_width<cuda::middle_class_warps>(solve, rows, count, stream);
+          } else {
+            cuda::launch_solve_by_width<1>(solve, rows, count, stream);
+          }
+        });
   }
   const RowsSolved solved = cuda::total_of(*this, outcomes);
   out.give_back();

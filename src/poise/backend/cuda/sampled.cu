@@ -156,16 +156,17 @@ void CudaBackend::sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<
     cuda::check_launch("sampled products");
   } else {
     const cuda::Product product{copy->view, nullptr, nullptr, T.view(), V.view(), {}};
-    cuda::for_each_class(*this, cuda::row_classes(*this, copy->view),
-                         [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
-                           if (k == 0) {
-                             cuda::launch_dots<cuda::long_class_warps>(product, rows, count, stream, dots.data());
-                           } else if (k == 1) {
-                             cuda::launch_dots<cuda::middle_class_warps>(product, rows, count, stream, dots.data());
-                           } else {
-                             cuda::launch_dots<1>(product, rows, count, stream, dots.data());
-                           }
-                         });
+    cuda::for_each_class(
+        *this, cuda::row_classes(*this, copy->view),
+        [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
+          if (k == 0) {
+            cuda::launch_dots<cuda::long_class_warps>(product, rows, count, stream, dots.data());
+          } else if (k == 1) {
+            cuda::launch_dots<cuda::middle_class_warps>(product, rows, count, stream, dots.data());
+          } else {
+            cuda::launch_dots<1>(product, rows, count, stream, dots.data());
+          }
+        });
   }
   dots.give_back();
 }
