@@ -73,6 +73,12 @@ class Resident {
     *this = {};
     return result;
   }
+  /// A copy of the contents as an ordinary matrix.
+  [[nodiscard]] Matrix<T> home() const {
+    Matrix<T> result(rows(), cols());
+    if (backend_ != nullptr) backend_->copy(view(), result.view());
+    return result;
+  }
 
  private:
   void swap(Resident& other) noexcept {
