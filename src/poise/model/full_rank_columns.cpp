@@ -36,7 +36,7 @@ ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> 
       tolerance_(tolerance),
       backend_(backend),
       execution_(execution),
-      users_of_(weighted_transpose(problem)),
+      users_of_(weighted_transpose(problem, execution.threads)),
       observed_(problem.items(), 0.0),
       diagonal_(problem.items()) {
   for (std::int64_t i = 0; i < problem.items(); ++i) {
