@@ -17,7 +17,7 @@ namespace {
 
 using testing::DenseOracle;
 
-POISE_BACKEND_SUITE(RowSystems);
+POISE_BACKEND_SUITE(SolveRows);
 
 /// Items' rows over users' random factors, in the generalized eigenbasis E of Z' diag(a) Z and `R`.
 struct Problem {
@@ -98,7 +98,7 @@ struct Problem {
   }
 };
 
-TEST_P(RowSystems, EveryRouteSolvesTheWeightedProblem) {
+TEST_P(SolveRows, EveryRouteSolvesTheWeightedProblem) {
   unsigned seed = 1;
   for (const std::int64_t d : {1, 3, 16, 21, 40}) {
     for (const bool general_R : {false, true}) {
@@ -127,7 +127,7 @@ TEST_P(RowSystems, EveryRouteSolvesTheWeightedProblem) {
   }
 }
 
-TEST(RowSystemsBounds, ThePreconditionedSystemLiesWithinTheBounds) {
+TEST(RowSystems, ThePreconditionedSystemLiesWithinTheBounds) {
   const Problem problem(60, 23, 7, true, 31);
   ASSERT_LT(problem.W.lowest, 1);
   ASSERT_GT(problem.W.highest, 1);
@@ -140,7 +140,7 @@ TEST(RowSystemsBounds, ThePreconditionedSystemLiesWithinTheBounds) {
   }
 }
 
-TEST_P(RowSystems, TheCheckIsTheTruthInAnyBasis) {
+TEST_P(SolveRows, TheCheckIsTheTruthInAnyBasis) {
   const Problem problem(60, 23, 6, true, 5);
   Matrix<float> y = testing::random_matrix<float>(problem.X.cols, 6, 4);
   backend->solve_rows(problem.systems(), y.view(), {.relative = 1e-2}, RowRoute::conjugate_gradients);
@@ -172,7 +172,7 @@ TEST_P(RowSystems, TheCheckIsTheTruthInAnyBasis) {
   EXPECT_NEAR(unrotated.excess, rotated.excess, 1e-3 * rotated.excess);
 }
 
-TEST_P(RowSystems, WithoutCorrectionsOneStepIsExact) {
+TEST_P(SolveRows, WithoutCorrectionsOneStepIsExact) {
   const Problem problem(60, 23, 9, false, 8, false);
   Matrix<float> y(problem.X.cols, 9);
   const RowsSolved solved = backend->solve_rows(problem.systems(), y.view(), {.relative = 1e-9});
@@ -180,7 +180,7 @@ TEST_P(RowSystems, WithoutCorrectionsOneStepIsExact) {
   EXPECT_NEAR(problem.explained(y.view()), problem.best(), 1e-6 * problem.best());
 }
 
-TEST_P(RowSystems, DeadDirectionsStayAtZero) {
+TEST_P(SolveRows, DeadDirectionsStayAtZero) {
   Problem problem(60, 23, 8, false, 12);
   problem.lambdas.assign(23, 0.0);
   for (const std::int64_t dead : {0, 5}) {
@@ -233,7 +233,7 @@ struct UnevenRows {
   }
 };
 
-TEST_P(RowSystems, RowsOfAllLengthsAtAllWidths) {
+TEST_P(SolveRows, RowsOfAllLengthsAtAllWidths) {
   // From no entries to some thousand: every way a backend may go through a row.
   for (const std::int64_t d : {0, 1, 3, 64, 65, 130, 300, 520, 1030}) {
     SCOPED_TRACE(d);
@@ -261,7 +261,7 @@ TEST_P(RowSystems, RowsOfAllLengthsAtAllWidths) {
   }
 }
 
-TEST_P(RowSystems, ARowDoesNotDependOnTheOthers) {
+TEST_P(SolveRows, ARowDoesNotDependOnTheOthers) {
   const UnevenRows problem(1500, 60, 70);
   RowSystems systems = problem.systems();
   Matrix<float> all(60, 70);
@@ -276,7 +276,7 @@ TEST_P(RowSystems, ARowDoesNotDependOnTheOthers) {
   }
 }
 
-TEST(RowSystemsOnHost, LongRowsAreTheSameWhateverTheThreadsAndTheCaches) {
+TEST(SolveRowsOnHost, LongRowsAreTheSameWhateverTheThreadsAndTheCaches) {
   // The first row is too long for its factors to be kept, the others fill several tiles; a row ends in the
   // middle of a chunk, and one has no entries.
   const std::int64_t users = 9000;
