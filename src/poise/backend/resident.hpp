@@ -67,7 +67,7 @@ class Resident {
     if (backend_ == nullptr || backend_->on_host()) {
       result = std::move(host_);
     } else {
-      result = Matrix<T>(rows(), cols());
+      result = Matrix<T>::uninitialized(rows(), cols());
       backend_->copy(view(), result.view());
     }
     *this = {};
