@@ -14,6 +14,7 @@
 #include "poise/data/synth.hpp"
 #include "poise/io/spectrum_cache.hpp"
 #include "poise/model/wmf_fit.hpp"
+#include "poise/solver/row_entries.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "timing.hpp"

@@ -127,7 +127,7 @@ TEST_P(SolveRows, EveryRouteSolvesTheWeightedProblem) {
   }
 }
 
-TEST(RowSystemsBounds, ThePreconditionedSystemLiesWithinTheBounds) {
+TEST(RowSystems, ThePreconditionedSystemLiesWithinTheBounds) {
   const Problem problem(60, 23, 7, true, 31);
   ASSERT_LT(problem.W.lowest, 1);
   ASSERT_GT(problem.W.highest, 1);
@@ -276,7 +276,7 @@ TEST_P(SolveRows, ARowDoesNotDependOnTheOthers) {
   }
 }
 
-TEST(RowSystemsOnHost, LongRowsAreTheSameWhateverTheThreadsAndTheCaches) {
+TEST(SolveRowsOnHost, LongRowsAreTheSameWhateverTheThreadsAndTheCaches) {
   // The first row is too long for its factors to be kept, the others fill several tiles; a row ends in the
   // middle of a chunk, and one has no entries.
   const std::int64_t users = 9000;
