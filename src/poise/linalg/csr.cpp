@@ -1,6 +1,7 @@
 #include "poise/linalg/csr.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "poise/base/parallel.hpp"
 
@@ -15,34 +16,33 @@ std::vector<std::int64_t> column_counts(CsrView matrix) {
 }
 
 Csr transpose(CsrView matrix, int threads) {
+  // Blocks of rows count their columns, then each knows where its entries go: in the order of the rows,
+  // however many blocks there are.
+  const std::int64_t blocks = std::clamp<std::int64_t>(std::min<std::int64_t>(threads, matrix.rows), 1, 64);
+  const Tiling rows{matrix.rows, std::max<std::int64_t>(1, (matrix.rows + blocks - 1) / blocks)};
+  std::vector<std::vector<std::int64_t>> next(rows.tiles(), std::vector<std::int64_t>(matrix.cols, 0));
+  for_each_tile(rows.tiles(), threads, [&](std::int64_t block) {
+    for (std::int64_t r = rows.first(block); r < rows.last(block); ++r) {
+      for (const std::int32_t column : matrix.row(r)) ++next[block][column];
+    }
+  });
   Csr result;
   result.rows = matrix.cols;
   result.cols = matrix.rows;
-  const std::vector<std::int64_t> counts = column_counts(matrix);
-  result.offsets.resize(counts.size() + 1);
-  for (std::size_t c = 0; c < counts.size(); ++c) result.offsets[c + 1] = result.offsets[c] + counts[c];
+  result.offsets.assign(matrix.cols + 1, 0);
+  std::int64_t place = 0;
+  for (std::int64_t column = 0; column < matrix.cols; ++column) {
+    for (std::vector<std::int64_t>& of_block : next) place += std::exchange(of_block[column], place);
+    result.offsets[column + 1] = place;
+  }
   result.indices.resize(matrix.entries());
   if (!matrix.values.empty()) result.values.resize(matrix.entries());
-  // Each part of the columns scans all entries for its own: a few scans cost less than scattered writes that
-  // several cores share, and the order never depends on the threads.
-  const std::int64_t parts = std::clamp(threads, 1, 16);
-  for_each_tile(parts, threads, [&](std::int64_t part) {
-    const auto bound = [&](std::int64_t share) {
-      if (share == parts) return matrix.cols;
-      const auto at = std::ranges::lower_bound(result.offsets, matrix.entries() * share / parts);
-      return std::min<std::int64_t>(at - result.offsets.begin(), matrix.cols);
-    };
-    const std::int64_t first = bound(part);
-    const std::int64_t last = bound(part + 1);
-    if (first >= last) return;
-    std::vector<std::int64_t> next(result.offsets.begin() + first, result.offsets.begin() + last);
-    for (std::int64_t r = 0; r < matrix.rows; ++r) {
+  for_each_tile(rows.tiles(), threads, [&](std::int64_t block) {
+    for (std::int64_t r = rows.first(block); r < rows.last(block); ++r) {
       const auto columns = matrix.row(r);
       const auto values = matrix.row_values(r);
       for (std::size_t k = 0; k < columns.size(); ++k) {
-        const std::int64_t column = columns[k];
-        if (column < first || column >= last) continue;
-        const std::int64_t slot = next[column - first]++;
+        const std::int64_t slot = next[block][columns[k]]++;
         result.indices[slot] = static_cast<std::int32_t>(r);
         if (!values.empty()) result.values[slot] = values[k];
       }

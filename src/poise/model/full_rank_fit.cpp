@@ -23,7 +23,7 @@ constexpr double float32_condition = 1e5;
 /// Columns of a direct route that are checked.
 constexpr std::int64_t sample_size = 256;
 /// Columns that a GPU takes at a time: enough to fill it, few enough for its memory.
-constexpr std::int64_t gpu_block = 4096;
+constexpr std::int64_t gpu_block = 8192;
 /// Slopes up to this much of the objective are left out of it.
 constexpr double negligible_slope = 1e-7;
 

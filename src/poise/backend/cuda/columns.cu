@@ -102,72 +102,88 @@ __device__ void score_users(const Task<T, Index>& task, const Piece& piece, unsi
   __syncthreads();
 }
 
-/// One block a piece. The scatter of c (x_u . p) x_u goes user after user, the items of one on as many
-/// threads, so that every sum has its order; the items of the next users are on their way meanwhile.
+/// The sum of |scores| over the piece, by all threads in a fixed order.
+template <class T, class Index>
+__device__ double total_score(const Task<T, Index>& task, const Piece& piece) {
+  __shared__ double parts[warps + 1];
+  double sum = 0;
+  for (int k = static_cast<int>(threadIdx.x); k < piece.count; k += threads)
+    sum += fabs(task.scores[piece.scores + k]);
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffU, sum, offset);
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    double total = 0;
+    for (int w = 0; w < warps; ++w) total += parts[w];
+    parts[warps] = total;
+  }
+  __syncthreads();
+  return parts[warps];
+}
+
+/// One block a piece. c (x_u . p) x_u is added up in whole numbers of 64 bits, of a unit so small that the
+/// sum of all scores just fits: exact to 2^-62 of that, and the same whatever the order. A number is two of
+/// 32 bits, to which shared memory adds by itself; what the lower one carries is seen from what it was.
 template <class T, class Index>
 __global__ void __launch_bounds__(threads, 1)
     hessian_kernel(Task<T, Index> task, MatrixView<T> out, double* slots) {
-  constexpr int ahead = 8;
   extern __shared__ unsigned char shared[];
   __shared__ Batch batch;
   const Piece piece = task.pieces[blockIdx.x];
   score_users(task, piece, shared, batch);
-  double* const sums = reinterpret_cast<double*>(shared);
+  const double total = total_score(task, piece);
+  int exponent = 0;
+  frexp(total, &exponent);
+  const bool finite = isfinite(total);
+  const double scale = finite ? ldexp(1.0, 61 - exponent) : 0.0;
+  const double unit = finite ? ldexp(1.0, exponent - 61) : nan("");
   const std::int64_t n = task.p.cols;
-  const std::int64_t size = task.shared_bytes / static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t size = task.shared_bytes / 8;
+  unsigned* const lower = reinterpret_cast<unsigned*>(shared);
+  unsigned* const upper = lower + (size < n ? size : n);
   const int me = static_cast<int>(threadIdx.x);
+  const int lane = me % 32;
   for (std::int64_t low = 0; low < n; low += size) {
-    const int width = static_cast<int>(low + size < n ? size : n - low);
-    for (int j = me; j < width; j += threads) sums[j] = 0;
-    const int begin = static_cast<int>(low);
-    const auto add = [&](int item, double score) {
-      const int j = item - begin;
-      if (item >= 0 && j >= 0 && j < width) sums[j] += score;
-    };
+    const unsigned width = static_cast<unsigned>(low + size < n ? size : n - low);
+    const unsigned begin = static_cast<unsigned>(low);
+    for (unsigned j = me; j < width; j += threads) lower[j] = upper[j] = 0;
     for (int start = 0; start < piece.count; start += threads) {
       const int count = load_batch(task, piece, start, true, batch);
-      // A load is waited for where its result is first used: nothing but a move may touch it before.
-      int item[ahead];
-      const auto fetch = [&](int k, int& to) {
-        to = -1;
-        if (k < count && me < batch.size[k]) to = task.items[batch.first[k] + me];
-      };
+      for (int k = me / 32; k < count; k += warps) {
+        const Index* const items = task.items + batch.first[k];
+        const int length = batch.size[k];
+        const long long number = finite ? __double2ll_rn(batch.score[k] * scale) : 0;
+        const auto number_low = static_cast<unsigned>(number);
+        const auto number_high = static_cast<unsigned>(number >> 32);
+        for (int e = lane; e < length; e += 128) {
+          unsigned item[4];
 #pragma unroll
-      for (int a = 0; a < ahead; ++a) fetch(a, item[a]);
-      for (int k = 0; k < count; k += ahead) {
+          for (int m = 0; m < 4; ++m) {
+            item[m] = 0xffffffffU;
+            if (e + 32 * m < length) item[m] = items[e + 32 * m];
+          }
 #pragma unroll
-        for (int a = 0; a < ahead; ++a) {
-          if (k + a < count) {  // the same for all threads
-            const int now = item[a];
-            fetch(k + a + ahead, item[a]);
-            const double score = batch.score[k + a];
-            add(now, score);
-            const int length = batch.size[k + a];
-            if (length > threads) {
-              const Index* const items = task.items + batch.first[k + a];
-              for (int e = me + threads; e < length; e += 4 * threads) {
-                int more[4];
-#pragma unroll
-                for (int m = 0; m < 4; ++m) {
-                  more[m] = -1;
-                  if (e + m * threads < length) more[m] = items[e + m * threads];
-                }
-#pragma unroll
-                for (int m = 0; m < 4; ++m) add(more[m], score);
-              }
+          for (int m = 0; m < 4; ++m) {
+            const unsigned j = item[m] - begin;
+            if (item[m] != 0xffffffffU && j < width) {
+              const unsigned before = atomicAdd(lower + j, number_low);
+              const unsigned carry = before + number_low < before ? 1U : 0U;
+              atomicAdd(upper + j, number_high + carry);
             }
-            __syncthreads();
           }
         }
       }
     }
     __syncthreads();
-    for (int j = me; j < width; j += threads) {
+    for (unsigned j = me; j < width; j += threads) {
+      const auto number =
+          static_cast<long long>((static_cast<unsigned long long>(upper[j]) << 32) | lower[j]);
+      const double sum = static_cast<double>(number) * unit;
       if (piece.slot >= 0) {
-        slots[piece.slot * n + low + j] = sums[j];
+        slots[piece.slot * n + low + j] = sum;
       } else {
         T& to = out.data[piece.system * out.stride + low + j];
-        to = static_cast<T>(static_cast<double>(to) + sums[j]);
+        to = static_cast<T>(static_cast<double>(to) + sum);
       }
     }
     __syncthreads();

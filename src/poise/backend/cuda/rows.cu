@@ -605,7 +605,7 @@ RowsChecked CudaBackend::check_rows(const RowSystems& systems, MatrixView<const 
     copy(rows.view().block(first, count), y);
     if (E.rows > 0) {
       gemm(Op::none, Op::none, 1.0, sums, rotation.view(), 0.0, block[2].block(0, count));
-      gemm(Op::none, Op::none, 1.0, y, back.view(), 0.0, block[3].block(0, count));
+      gemm(Op::none, Op::transpose, 1.0, y, back.view(), 0.0, block[3].block(0, count));
       sums = block[2].block(0, count);
       y = block[3].block(0, count);
     }
