@@ -65,6 +65,13 @@ struct Sparse {
 };
 constexpr std::int64_t piece_entries = 2048;
 
+/// The rows of a sparse matrix, long ones first, cut into classes by length; see row_pass.cuh.
+struct RowClasses {
+  static constexpr int classes = 3;
+  Array<std::int32_t> rows;
+  std::int64_t begin[classes + 1] = {};  ///< class k is rows[begin[k] .. begin[k + 1])
+};
+
 /// Owns what a Sparse shows.
 struct SparseCopy {
   Sparse view;
@@ -76,6 +83,7 @@ struct SparseCopy {
   Array<std::int32_t> piece_slots;
   Array<std::int32_t> cut_row;
   Array<std::int32_t> cut_first_slot;
+  mutable std::shared_ptr<const RowClasses> classes;  ///< once somebody has asked for them
   mutable Array<std::uint16_t> narrow;  ///< the indices in 16 bits, once somebody has asked for them
 };
 

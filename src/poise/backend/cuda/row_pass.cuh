@@ -250,16 +250,10 @@ struct WidePass {
   }
 };
 
-/// The rows of a sparse matrix, long ones first, cut into classes by length.
-struct RowClasses {
-  static constexpr int classes = 3;
-  Array<std::int32_t> rows;
-  std::int64_t begin[classes + 1] = {};  ///< class k is rows[begin[k] .. begin[k + 1])
-};
 /// Class 0 has rows of more than 1024 entries, class 1 of more than 96, class 2 the others.
 constexpr int long_class_warps = 16;
 constexpr int middle_class_warps = 4;
-RowClasses row_classes(CudaBackend& backend, const Sparse& x);
+const RowClasses& row_classes(CudaBackend& backend, const SparseCopy& x);
 
 /// Calls body(class, first row number, count, stream) for each class that has rows, on streams of its own, so
 /// that the classes run side by side; what comes after on the backend's stream waits for all of them.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "poise/backend/cuda/row_pass.cuh"
@@ -481,27 +482,31 @@ __global__ void excess_kernel(MatrixView<const double> sums, MatrixView<const do
 
 }  // namespace
 
-RowClasses row_classes(CudaBackend& backend, const Sparse& x) {
-  RowClasses classes;
-  if (x.rows == 0) return classes;
-  const Array<int> counts(backend, bins);
-  check(cudaMemsetAsync(counts.data(), 0, bins * sizeof(int), backend.stream()), "ordering rows");
-  const unsigned blocks = std::min(grid(x.rows, threads), 1024U);
-  count_bins_kernel<<<blocks, threads, 0, backend.stream()>>>(x, counts.data());
-  check_launch("ordering rows");
-  std::vector<int> sizes(bins);
-  backend.download(counts, std::span(sizes));
-  std::vector<int> begins(bins + 1);
-  for (int k = 0; k < bins; ++k) begins[k + 1] = begins[k] + sizes[k];
-  const Array<int> next = backend.upload(std::span<const int>(begins));
-  classes.rows = Array<std::int32_t>(backend, x.rows);
-  fill_bins_kernel<<<blocks, threads, 0, backend.stream()>>>(x, next.data(), classes.rows.data());
-  check_launch("ordering rows");
-  // See bin_of: rows beyond 1024 entries end with bin 31 - 11, those beyond 96 with bin 31 - 7 + 1.
-  classes.begin[1] = begins[21];
-  classes.begin[2] = begins[26];
-  classes.begin[3] = x.rows;
-  return classes;
+const RowClasses& row_classes(CudaBackend& backend, const SparseCopy& copy) {
+  if (copy.classes != nullptr) return *copy.classes;
+  const Sparse& x = copy.view;
+  auto classes = std::make_shared<RowClasses>();
+  if (x.rows > 0) {
+    const Array<int> counts(backend, bins);
+    check(cudaMemsetAsync(counts.data(), 0, bins * sizeof(int), backend.stream()), "ordering rows");
+    const unsigned blocks = std::min(grid(x.rows, threads), 1024U);
+    count_bins_kernel<<<blocks, threads, 0, backend.stream()>>>(x, counts.data());
+    check_launch("ordering rows");
+    std::vector<int> sizes(bins);
+    backend.download(counts, std::span(sizes));
+    std::vector<int> begins(bins + 1);
+    for (int k = 0; k < bins; ++k) begins[k + 1] = begins[k] + sizes[k];
+    const Array<int> next = backend.upload(std::span<const int>(begins));
+    classes->rows = Array<std::int32_t>(backend, x.rows);
+    fill_bins_kernel<<<blocks, threads, 0, backend.stream()>>>(x, next.data(), classes->rows.data());
+    check_launch("ordering rows");
+    // See bin_of: rows beyond 1024 entries end with bin 31 - 11, those beyond 96 with bin 31 - 7 + 1.
+    classes->begin[1] = begins[21];
+    classes->begin[2] = begins[26];
+    classes->begin[3] = x.rows;
+  }
+  copy.classes = classes;
+  return *copy.classes;
 }
 
 }  // namespace cuda
@@ -538,7 +543,7 @@ RowsSolved CudaBackend::solve_rows(const RowSystems& systems, MatrixView<float> 
   if (route == RowRoute::direct && c.data() != nullptr) {
     cuda::launch_direct(*this, solve);
   } else {
-    const cuda::RowClasses classes = cuda::row_classes(*this, solve.entries);
+    const cuda::RowClasses& classes = cuda::row_classes(*this, *entries);
     cuda::for_each_class(
         *this, classes, [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
           if (k == 0) {

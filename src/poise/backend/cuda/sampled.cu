@@ -157,7 +157,7 @@ void CudaBackend::sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<
   } else {
     const cuda::Product product{copy->view, nullptr, nullptr, T.view(), V.view(), {}};
     cuda::for_each_class(
-        *this, cuda::row_classes(*this, copy->view),
+        *this, cuda::row_classes(*this, *copy),
         [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
           if (k == 0) {
             cuda::launch_dots<cuda::long_class_warps>(product, rows, count, stream, dots.data());
@@ -183,7 +183,7 @@ void CudaBackend::sampled_product(CsrView x, std::span<const float> w, std::span
   const cuda::StagedSpan<const float> C(*this, c);
   cuda::Staged<float> S(*this, s);
   const cuda::Product product{copy->view, W.data(), C.data(), T.view(), V.view(), S.view()};
-  cuda::for_each_class(*this, cuda::row_classes(*this, copy->view),
+  cuda::for_each_class(*this, cuda::row_classes(*this, *copy),
                        [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
                          if (k == 0) {
                            cuda::launch_product<cuda::long_class_warps>(product, rows, count, stream);
