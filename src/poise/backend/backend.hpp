@@ -6,7 +6,9 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "poise/backend/row_systems.hpp"
 #include "poise/base/observer.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
@@ -23,6 +25,12 @@ enum class Op { none, transpose };
 struct SpdInverse {
   bool positive_definite = false;
   double condition = 0;
+};
+
+/// Eigenpairs in float64, in descending order.
+struct EigenPairs {
+  std::vector<double> s;
+  Matrix<double> Q;  ///< n x s.size(), orthonormal columns
 };
 
 /// scale * rows_k * cols_j * x_kj, an addend of Backend::combine; empty factors are 1.
@@ -155,6 +163,52 @@ class Backend {
   /// copies V.
   virtual void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
                                MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) = 0;
+
+  /// The sum of c_e x_e y_e, products and sum in float64; each of the three may be empty for ones, but not
+  /// all.
+  [[nodiscard]] virtual double triple_dot(std::span<const float> c, std::span<const float> x,
+                                          std::span<const float> y) = 0;
+
+  /// Z' diag(a) Z (d x d, both triangles) in float64, a >= 0 or empty for ones; the result lies in ordinary
+  /// memory. rows d^2 operations.
+  [[nodiscard]] virtual Matrix<double> factor_gram(MatrixView<const float> z, std::span<const float> a) = 0;
+  /// Y' diag(a) Z likewise, a of any sign, at twice the cost.
+  [[nodiscard]] virtual Matrix<double> factor_product(MatrixView<const float> y, std::span<const float> a,
+                                                      MatrixView<const float> z) = 0;
+  /// Y <- Z A + Y B in float32; without rows in A there is no first term, without rows in B no second, and Y
+  /// is not read.
+  virtual void combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
+                            const Matrix<double>& b) = 0;
+  /// Z <- Z A.
+  void multiply_rows(MatrixView<float> z, const Matrix<double>& a) {
+    combine_rows({z.data, 0, z.cols, z.stride}, {}, z, a);
+  }
+  /// x_ij <- x_ij / (s_i t_j + shift), and 0 where the divisor is not above 0.
+  virtual void divide_by_products(MatrixView<float> x, std::span<const double> s, std::span<const double> t,
+                                  double shift) = 0;
+
+  /// Solves all rows. On entry row i of y (rows x d) is a start, on exit the solution: by conjugate gradients
+  /// with D as the preconditioner, 4 |row| d operations a step, or a d x d Cholesky factorization, |row| d^2
+  /// + d^3 / 3, by count unless a route is asked for. A row does not depend on the others. May be stopped:
+  /// Error{interrupted}.
+  virtual RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                                RowRoute route = RowRoute::counted) = 0;
+  /// The truth about saved rows v (rows x d), of factors Z that need not be rotated: `E` (d x d) takes both
+  /// to the rotated basis, Z E and E^-1 v, with sigma as there; empty where they are rotated already.
+  /// Residuals and all sums in float64. 4 entries d + 4 rows d^2 operations.
+  [[nodiscard]] virtual RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v,
+                                               MatrixView<const double> E,
+                                               MatrixView<const double> E_inverse) = 0;
+
+  /// The top `count` eigenpairs of the symmetric A, of which one triangle is read and which is used up; they
+  /// lie in ordinary memory. Error{numerical} where it fails. Some 9 n^3 operations, and memory for 2 n^2
+  /// numbers beside A. In float32 where A is: values are then right to 1e-6 of the largest.
+  [[nodiscard]] virtual EigenPairs symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) = 0;
+  [[nodiscard]] virtual EigenPairs symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) = 0;
+  /// All of them.
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(Matrix<double> a) {
+    return symmetric_eigenpairs(a.view(), a.rows());
+  }
 
   /// A <- A^-1 in place for a symmetric positive definite A, given and returned with both triangles. Where A
   /// is not positive definite in working precision or holds something that is not finite, the outcome says

@@ -1,9 +1,13 @@
 #include "poise/backend/host_backend.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 #include <vector>
 
+#include "poise/backend/cpu/factor_products.hpp"
+#include "poise/backend/cpu/row_systems.hpp"
+#include "poise/backend/cpu/symmetric_eigen.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/vector.hpp"
 
@@ -43,18 +47,31 @@ void add_term(const Term<T>& term, std::int64_t row, std::int64_t first, std::sp
   }
 }
 
+/// Columns [begin, end) of a row.
+template <class T>
+void combine_row(std::span<const Term<T>> terms, std::int64_t row, std::int64_t begin, std::int64_t end,
+                 MatrixView<T> out) {
+  const Tiling tiling{end - begin, 512};
+  double sums[512];
+  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
+    const std::int64_t first = begin + tiling.first(tile);
+    const std::span<double> sum(sums, begin + tiling.last(tile) - first);
+    std::ranges::fill(sum, 0.0);
+    for (const Term<T>& term : terms) add_term(term, row, first, sum);
+    std::ranges::transform(sum, out.row(row).begin() + first, [](double s) { return static_cast<T>(s); });
+  }
+}
+
 template <class T>
 void combine_terms(std::span<const Term<T>> terms, MatrixView<T> out, int threads) {
-  for_each_row(out.rows, out.cols, threads, [&](std::int64_t k) {
-    const Tiling tiling{out.cols, 512};
-    double sums[512];
-    for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
-      const std::int64_t first = tiling.first(tile);
-      const std::span<double> sum(sums, tiling.last(tile) - first);
-      std::ranges::fill(sum, 0.0);
-      for (const Term<T>& term : terms) add_term(term, k, first, sum);
-      std::ranges::transform(sum, out.row(k).begin() + first, [](double s) { return static_cast<T>(s); });
-    }
+  if (out.rows > 1) {
+    for_each_row(out.rows, out.cols, threads,
+                 [&](std::int64_t k) { combine_row(terms, k, 0, out.cols, out); });
+    return;
+  }
+  const Tiling tiling{out.rows == 0 ? 0 : out.cols, std::int64_t{1} << 16};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    combine_row(terms, 0, tiling.first(tile), tiling.last(tile), out);
   });
 }
 
@@ -113,6 +130,14 @@ void form(CsrView x, CsrView columns, std::span<const std::int32_t> items, Matri
     }
     out[s] = sum;
   });
+}
+
+/// Three factors of a product, ones where a span is empty.
+double triple(std::span<const float> c, std::span<const float> x, std::span<const float> y, std::int64_t e) {
+  const auto of = [&](std::span<const float> values) {
+    return values.empty() ? 1.0 : static_cast<double>(values[e]);
+  };
+  return of(c) * of(x) * of(y);
 }
 
 }  // namespace
@@ -210,6 +235,58 @@ void HostBackend::column_form(CsrView x, CsrView columns, std::span<const std::i
 void HostBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
                               MatrixView<const double> p, std::span<double> out) {
   form(x, columns, items, p, out, threads_);
+}
+
+double HostBackend::triple_dot(std::span<const float> c, std::span<const float> x, std::span<const float> y) {
+  const Tiling tiling{static_cast<std::int64_t>(std::max({c.size(), x.size(), y.size()})),
+                      std::int64_t{1} << 16};
+  std::vector<double> parts(tiling.tiles(), 0.0);
+  for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
+    for (std::int64_t e = tiling.first(tile); e < tiling.last(tile); ++e) parts[tile] += triple(c, x, y, e);
+  });
+  double total = 0;
+  for (const double part : parts) total += part;
+  return total;
+}
+
+Matrix<double> HostBackend::factor_gram(MatrixView<const float> z, std::span<const float> a) {
+  return poise::factor_gram(z, a, {threads_, observer_});
+}
+Matrix<double> HostBackend::factor_product(MatrixView<const float> y, std::span<const float> a,
+                                           MatrixView<const float> z) {
+  return poise::factor_product(y, a, z, {threads_, observer_});
+}
+void HostBackend::combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
+                               const Matrix<double>& b) {
+  poise::combine_rows(z, a, y, b, {threads_, observer_});
+}
+
+void HostBackend::divide_by_products(MatrixView<float> x, std::span<const double> s,
+                                     std::span<const double> t, double shift) {
+  for_each_row(x.rows, x.cols, threads_, [&](std::int64_t i) {
+    for (std::int64_t j = 0; j < x.cols; ++j) {
+      const double divisor = s[i] * t[j] + shift;
+      x(i, j) = divisor > 0 ? static_cast<float>(x(i, j) / divisor) : 0.0F;
+    }
+  });
+}
+
+RowsSolved HostBackend::solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                                   RowRoute route) {
+  return poise::solve_rows(systems, y, tolerance, {threads_, observer_}, route);
+}
+RowsChecked HostBackend::check_rows(const RowSystems& systems, MatrixView<const float> v,
+                                    MatrixView<const double> E, MatrixView<const double> E_inverse) {
+  return poise::check_rows(systems, v, E, E_inverse, {threads_, observer_});
+}
+
+EigenPairs HostBackend::symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) {
+  return top_eigenpairs(a, count);
+}
+EigenPairs HostBackend::symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) {
+  Matrix<double> wide(a.rows, a.cols);
+  copy(a, wide.view());
+  return top_eigenpairs(wide.view(), count);
 }
 
 }  // namespace poise

@@ -8,7 +8,7 @@ namespace poise {
 /// of blocks, tile by tile.
 class HostBackend : public Backend {
  public:
-  explicit HostBackend(int threads) : threads_(threads) {}
+  explicit HostBackend(int threads, Observer* observer = nullptr) : threads_(threads), observer_(observer) {}
 
   [[nodiscard]] bool on_host() const final { return true; }
   [[nodiscard]] void* allocate(std::uint64_t bytes) final;
@@ -47,9 +47,26 @@ class HostBackend : public Backend {
                    std::span<double> out) final;
   void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
                    MatrixView<const double> p, std::span<double> out) final;
+  [[nodiscard]] double triple_dot(std::span<const float> c, std::span<const float> x,
+                                  std::span<const float> y) final;
+  [[nodiscard]] Matrix<double> factor_gram(MatrixView<const float> z, std::span<const float> a) final;
+  [[nodiscard]] Matrix<double> factor_product(MatrixView<const float> y, std::span<const float> a,
+                                              MatrixView<const float> z) final;
+  void combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
+                    const Matrix<double>& b) final;
+  void divide_by_products(MatrixView<float> x, std::span<const double> s, std::span<const double> t,
+                          double shift) final;
+  RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                        RowRoute route) final;
+  [[nodiscard]] RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v,
+                                       MatrixView<const double> E, MatrixView<const double> E_inverse) final;
+  using Backend::symmetric_eigenpairs;
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) final;
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) final;
 
  protected:
   int threads_;
+  Observer* observer_;
 };
 
 }  // namespace poise

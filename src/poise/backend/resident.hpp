@@ -67,10 +67,16 @@ class Resident {
     if (backend_ == nullptr || backend_->on_host()) {
       result = std::move(host_);
     } else {
-      result = Matrix<T>(rows(), cols());
+      result = Matrix<T>::uninitialized(rows(), cols());
       backend_->copy(view(), result.view());
     }
     *this = {};
+    return result;
+  }
+  /// A copy of the contents as an ordinary matrix.
+  [[nodiscard]] Matrix<T> home() const {
+    Matrix<T> result(rows(), cols());
+    if (backend_ != nullptr) backend_->copy(view(), result.view());
     return result;
   }
 

@@ -1,5 +1,9 @@
 #include "poise/linalg/csr.hpp"
 
+#include <algorithm>
+
+#include "poise/base/parallel.hpp"
+
 namespace poise {
 
 std::vector<std::int64_t> column_counts(CsrView matrix) {
@@ -10,7 +14,7 @@ std::vector<std::int64_t> column_counts(CsrView matrix) {
   return counts;
 }
 
-Csr transpose(CsrView matrix) {
+Csr transpose(CsrView matrix, int threads) {
   Csr result;
   result.rows = matrix.cols;
   result.cols = matrix.rows;
@@ -19,16 +23,31 @@ Csr transpose(CsrView matrix) {
   for (std::size_t c = 0; c < counts.size(); ++c) result.offsets[c + 1] = result.offsets[c] + counts[c];
   result.indices.resize(matrix.entries());
   if (!matrix.values.empty()) result.values.resize(matrix.entries());
-  std::vector<std::int64_t> next(result.offsets.begin(), result.offsets.end() - 1);
-  for (std::int64_t r = 0; r < matrix.rows; ++r) {
-    const auto columns = matrix.row(r);
-    const auto values = matrix.row_values(r);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      const std::int64_t slot = next[columns[k]]++;
-      result.indices[slot] = static_cast<std::int32_t>(r);
-      if (!values.empty()) result.values[slot] = values[k];
+  // Each part of the columns scans all entries for its own: a few scans cost less than scattered writes that
+  // several cores share, and the order never depends on the threads.
+  const std::int64_t parts = std::clamp(threads, 1, 16);
+  for_each_tile(parts, threads, [&](std::int64_t part) {
+    const auto bound = [&](std::int64_t share) {
+      if (share == parts) return matrix.cols;
+      const auto at = std::ranges::lower_bound(result.offsets, matrix.entries() * share / parts);
+      return std::min<std::int64_t>(at - result.offsets.begin(), matrix.cols);
+    };
+    const std::int64_t first = bound(part);
+    const std::int64_t last = bound(part + 1);
+    if (first >= last) return;
+    std::vector<std::int64_t> next(result.offsets.begin() + first, result.offsets.begin() + last);
+    for (std::int64_t r = 0; r < matrix.rows; ++r) {
+      const auto columns = matrix.row(r);
+      const auto values = matrix.row_values(r);
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        const std::int64_t column = columns[k];
+        if (column < first || column >= last) continue;
+        const std::int64_t slot = next[column - first]++;
+        result.indices[slot] = static_cast<std::int32_t>(r);
+        if (!values.empty()) result.values[slot] = values[k];
+      }
     }
-  }
+  });
   return result;
 }
 

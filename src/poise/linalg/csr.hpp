@@ -44,7 +44,7 @@ struct Csr {
 };
 
 /// The transpose, its rows ascending; values travel along. O(entries + rows + cols).
-Csr transpose(CsrView matrix);
+Csr transpose(CsrView matrix, int threads = 1);
 
 /// How many entries each column holds.
 std::vector<std::int64_t> column_counts(CsrView matrix);

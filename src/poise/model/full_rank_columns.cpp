@@ -36,7 +36,7 @@ ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> 
       tolerance_(tolerance),
       backend_(backend),
       execution_(execution),
-      users_of_(weighted_transpose(problem)),
+      users_of_(weighted_transpose(problem, execution.threads)),
       observed_(problem.items(), 0.0),
       diagonal_(problem.items()) {
   for (std::int64_t i = 0; i < problem.items(); ++i) {
@@ -45,7 +45,6 @@ ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> 
   std::vector<std::int32_t> all(problem.items());
   std::iota(all.begin(), all.end(), 0);
   backend.get_entries(A_inverse, all, all, diagonal_);
-  pins_.push_back(backend.pin(problem.X));
   pins_.push_back(backend.pin(problem.columns.view()));
   pins_.push_back(backend.pin(users_of_.view()));
 }

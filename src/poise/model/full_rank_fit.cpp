@@ -188,11 +188,12 @@ class Fit {
   /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by the
   /// clock. On a GPU products are cheaper than anything else.
   void choose_routes(Items& direct, Items& iterated) const {
-    const bool possible =
-        backend_.on_host() && woodbury_possible(problem_, options_.memory_limit, std::is_same_v<T, double>);
+    const bool possible = backend_.on_host() && !problem_.W->c.empty() &&
+                          woodbury_possible(problem_, options_.memory_limit, std::is_same_v<T, double>);
+    const std::vector<ColumnLoad> loads = column_loads(problem_.X, *problem_.W);
     for (std::int32_t i = 0; i < n_; ++i) {
-      const bool woodbury = possible && woodbury_operations(problem_, i) <
-                                            iteration_operations(problem_, i, options_.tolerance);
+      const bool woodbury = possible && woodbury_operations(loads[i], n_) <
+                                            iteration_operations(problem_, i, loads[i], options_.tolerance);
       (woodbury ? direct : iterated).push_back(i);
     }
   }
@@ -412,7 +413,11 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
     fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
   }
   check_full_rank_memory(X, W, options);
-  const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options), target);
+  const ColumnProblem problem =
+      make_column_problem(X, W, full_rank_lambda(X, options), target, execution.threads);
+  CsrView support = X;
+  support.values = {};
+  const Pin pinned = backend.pin(support);
   FullRankBasis own;
   const bool keep = shared != nullptr;
   FullRankBasis& basis = keep ? *shared : own;

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "poise/backend/cpu/factor_products.hpp"
+#include "poise/backend/cpu/row_systems.hpp"
+#include "poise/backend/cpu/symmetric_eigen.hpp"
 #include "poise/base/parallel.hpp"
-#include "poise/model/spectrum_routes.hpp"
-#include "poise/solver/factor_products.hpp"
-#include "poise/solver/row_systems.hpp"
+#include "poise/solver/row_entries.hpp"
 #include "poise/solver/small_products.hpp"
 
 namespace poise {
@@ -21,7 +22,8 @@ constexpr double dead_direction = 1e-11;
 
 RowFoldIn::RowFoldIn(MatrixView<const float> Z, std::span<const float> column_weights)
     : rotated_(Z.rows, Z.cols) {
-  EigenPairs eigen = symmetric_eigenpairs(factor_gram(Z, column_weights, here));
+  Matrix<double> gram = factor_gram(Z, column_weights, here);
+  EigenPairs eigen = top_eigenpairs(gram.view(), gram.rows());
   sigma_ = std::move(eigen.s);
   E_ = std::move(eigen.Q);
   for (double& s : sigma_) s = s > dead_direction * sigma_.front() ? s : 0.0;

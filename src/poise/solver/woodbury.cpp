@@ -137,14 +137,11 @@ bool Woodbury<Number>::solve(std::int32_t item, std::span<Number> h) const {
   return true;
 }
 
-double woodbury_operations(const ColumnProblem& problem, std::int32_t item) {
-  const auto users = problem.columns.view().row(item);
-  const auto count = static_cast<double>(users.size());
-  const auto n = static_cast<double>(problem.items());
-  double entries = 0;
-  for (const std::int32_t u : users) entries += static_cast<double>(problem.X.row_size(u));
-  return move_cost * count * std::min(n, entries) + row_cost * count * n + cached_cost * count * entries / 2 +
-         factor_cost * count * count * count / 3;
+double woodbury_operations(const ColumnLoad& load, std::int64_t items) {
+  const double count = load.users;
+  const auto n = static_cast<double>(items);
+  return move_cost * count * std::min(n, load.entries) + row_cost * count * n +
+         cached_cost * count * load.entries / 2 + factor_cost * count * count * count / 3;
 }
 
 template class ScoresOfInverse<float>;

@@ -51,7 +51,7 @@ class Woodbury {
 };
 
 /// What an item costs, in units of one operation of a matrix product.
-double woodbury_operations(const ColumnProblem& problem, std::int32_t item);
+double woodbury_operations(const ColumnLoad& load, std::int64_t items);
 
 extern template class ScoresOfInverse<float>;
 extern template class ScoresOfInverse<double>;

@@ -64,7 +64,11 @@ class Trainer {
         keep_(keep),
         memory_limit_(memory_limit),
         backend_(backend),
-        execution_(execution) {}
+        execution_(execution) {
+    CsrView X = data.dataset.train.view();
+    X.values = {};
+    if (keep == Keep::shared_parts) X_pin_ = backend.pin(X);
+  }
 
   Trained train(const ModelParameters& parameters);
 
@@ -90,6 +94,7 @@ class Trainer {
   std::uint64_t memory_limit_;
   Backend& backend_;
   Execution execution_;
+  Pin X_pin_;
   double rate_ = 0;                         ///< operations of a matrix product per second
   std::map<std::string, double> expected_;  ///< seconds, by what they depend on
   FullRankBasis basis_;

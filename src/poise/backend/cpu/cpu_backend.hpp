@@ -29,9 +29,6 @@ class CpuBackend final : public HostBackend {
   void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
                       MatrixView<const double> p, MatrixView<double> out) override;
   RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) override;
-
- private:
-  Observer* observer_;
 };
 
 }  // namespace poise

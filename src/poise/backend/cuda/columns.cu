@@ -8,7 +8,7 @@ namespace poise {
 namespace cuda {
 namespace {
 
-constexpr int threads = 512;
+constexpr int threads = 1024;
 constexpr int warps = threads / 32;
 /// Users of a column that one block takes in.
 constexpr std::int64_t piece_users = 4096;
@@ -35,9 +35,34 @@ struct Task {
   std::int64_t shared_bytes;
 };
 
+/// What is known of the next users, so that nothing waits for one address after the other.
+struct Batch {
+  std::int64_t first[threads];
+  std::int32_t size[threads];
+  double score[threads];
+};
+
+/// Users [start, start + threads) of the piece; between barriers.
+template <class T, class Index>
+__device__ int load_batch(const Task<T, Index>& task, const Piece& piece, int start, bool with_scores,
+                          Batch& batch) {
+  const int count = piece.count - start < threads ? piece.count - start : threads;
+  const int k = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  if (k < count) {
+    const std::int64_t u = task.users[piece.begin + start + k];
+    batch.first[k] = task.offsets[u];
+    batch.size[k] = static_cast<std::int32_t>(task.offsets[u + 1] - task.offsets[u]);
+    if (with_scores) batch.score[k] = task.scores[piece.scores + start + k];
+  }
+  __syncthreads();
+  return count;
+}
+
 /// scores[k] = c (x_u . p) for the piece's users, a warp a user, p in shared memory a range at a time.
 template <class T, class Index>
-__device__ void score_users(const Task<T, Index>& task, const Piece& piece, unsigned char* shared) {
+__device__ void score_users(const Task<T, Index>& task, const Piece& piece, unsigned char* shared,
+                            Batch& batch) {
   T* const range = reinterpret_cast<T*>(shared);
   const std::int64_t n = task.p.cols;
   const std::int64_t size = task.shared_bytes / static_cast<std::int64_t>(sizeof(T));
@@ -47,26 +72,30 @@ __device__ void score_users(const Task<T, Index>& task, const Piece& piece, unsi
     const std::int64_t high = low + size < n ? low + size : n;
     __syncthreads();
     for (std::int64_t j = low + threadIdx.x; j < high; j += threads) range[j - low] = p[j];
-    __syncthreads();
-    for (int k = static_cast<int>(threadIdx.x / 32); k < piece.count; k += warps) {
-      const std::int64_t u = task.users[piece.begin + k];
-      const std::int64_t last = task.offsets[u + 1];
-      double sum = 0;
-      if (n <= size) {
+    for (int start = 0; start < piece.count; start += threads) {
+      const int count = load_batch(task, piece, start, false, batch);
+      for (int k = static_cast<int>(threadIdx.x / 32); k < count; k += warps) {
+        const Index* const items = task.items + batch.first[k];
+        const int length = batch.size[k];
+        double sum = 0;
+        if (n <= size) {
 #pragma unroll 4
-        for (std::int64_t e = task.offsets[u] + lane; e < last; e += 32)
-          sum += static_cast<double>(range[task.items[e]]);
-      } else {
-        for (std::int64_t e = task.offsets[u] + lane; e < last; e += 32) {
-          const std::int64_t j = task.items[e];
-          if (j >= low && j < high) sum += static_cast<double>(range[j - low]);
+          for (int e = lane; e < length; e += 32) sum += static_cast<double>(range[items[e]]);
+        } else {
+#pragma unroll 4
+          for (int e = lane; e < length; e += 32) {
+            const std::int64_t j = items[e];
+            if (j >= low && j < high) sum += static_cast<double>(range[j - low]);
+          }
         }
-      }
-      for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffU, sum, offset);
-      if (lane == 0) {
-        const double c = task.weights == nullptr ? 1.0 : static_cast<double>(task.weights[piece.begin + k]);
-        double& score = task.scores[piece.scores + k];
-        score = low == 0 ? c * sum : score + c * sum;
+        for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffU, sum, offset);
+        if (lane == 0) {
+          const std::int64_t at = start + k;
+          const double c =
+              task.weights == nullptr ? 1.0 : static_cast<double>(task.weights[piece.begin + at]);
+          double& score = task.scores[piece.scores + at];
+          score = low == 0 ? c * sum : score + c * sum;
+        }
       }
     }
   }
@@ -74,49 +103,66 @@ __device__ void score_users(const Task<T, Index>& task, const Piece& piece, unsi
 }
 
 /// One block a piece. The scatter of c (x_u . p) x_u goes user after user, the items of one on as many
-/// threads, so that every sum has its order.
+/// threads, so that every sum has its order; the items of the next users are on their way meanwhile.
 template <class T, class Index>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, 1)
     hessian_kernel(Task<T, Index> task, MatrixView<T> out, double* slots) {
+  constexpr int ahead = 8;
   extern __shared__ unsigned char shared[];
+  __shared__ Batch batch;
   const Piece piece = task.pieces[blockIdx.x];
-  score_users(task, piece, shared);
+  score_users(task, piece, shared, batch);
   double* const sums = reinterpret_cast<double*>(shared);
   const std::int64_t n = task.p.cols;
   const std::int64_t size = task.shared_bytes / static_cast<std::int64_t>(sizeof(double));
+  const int me = static_cast<int>(threadIdx.x);
   for (std::int64_t low = 0; low < n; low += size) {
-    const std::int64_t high = low + size < n ? low + size : n;
-    for (std::int64_t j = threadIdx.x; j < high - low; j += threads) sums[j] = 0;
-    __syncthreads();
-    // One user ahead: its items are on their way while the sums of the one before are made.
-    std::int64_t first = 0;
-    std::int64_t last = 0;
-    std::int64_t item = -1;
-    double score = 0;
-    const auto fetch = [&](int k) {
-      item = -1;
-      if (k >= piece.count) return;
-      const std::int64_t u = task.users[piece.begin + k];
-      first = task.offsets[u];
-      last = task.offsets[u + 1];
-      score = task.scores[piece.scores + k];
-      if (first + threadIdx.x < last) item = task.items[first + threadIdx.x];
+    const int width = static_cast<int>(low + size < n ? size : n - low);
+    for (int j = me; j < width; j += threads) sums[j] = 0;
+    const int begin = static_cast<int>(low);
+    const auto add = [&](int item, double score) {
+      const int j = item - begin;
+      if (item >= 0 && j >= 0 && j < width) sums[j] += score;
     };
-    fetch(0);
-    for (int k = 0; k < piece.count; ++k) {
-      const std::int64_t now = item;
-      const double add = score;
-      const std::int64_t rest = first + threads + threadIdx.x;
-      const std::int64_t end = last;
-      fetch(k + 1);
-      if (now >= low && now < high) sums[now - low] += add;
-      for (std::int64_t e = rest; e < end; e += threads) {
-        const std::int64_t j = task.items[e];
-        if (j >= low && j < high) sums[j - low] += add;
+    for (int start = 0; start < piece.count; start += threads) {
+      const int count = load_batch(task, piece, start, true, batch);
+      // A load is waited for where its result is first used: nothing but a move may touch it before.
+      int item[ahead];
+      const auto fetch = [&](int k, int& to) {
+        to = -1;
+        if (k < count && me < batch.size[k]) to = task.items[batch.first[k] + me];
+      };
+#pragma unroll
+      for (int a = 0; a < ahead; ++a) fetch(a, item[a]);
+      for (int k = 0; k < count; k += ahead) {
+#pragma unroll
+        for (int a = 0; a < ahead; ++a) {
+          if (k + a < count) {  // the same for all threads
+            const int now = item[a];
+            fetch(k + a + ahead, item[a]);
+            const double score = batch.score[k + a];
+            add(now, score);
+            const int length = batch.size[k + a];
+            if (length > threads) {
+              const Index* const items = task.items + batch.first[k + a];
+              for (int e = me + threads; e < length; e += 4 * threads) {
+                int more[4];
+#pragma unroll
+                for (int m = 0; m < 4; ++m) {
+                  more[m] = -1;
+                  if (e + m * threads < length) more[m] = items[e + m * threads];
+                }
+#pragma unroll
+                for (int m = 0; m < 4; ++m) add(more[m], score);
+              }
+            }
+            __syncthreads();
+          }
+        }
       }
-      __syncthreads();
     }
-    for (std::int64_t j = threadIdx.x; j < high - low; j += threads) {
+    __syncthreads();
+    for (int j = me; j < width; j += threads) {
       if (piece.slot >= 0) {
         slots[piece.slot * n + low + j] = sums[j];
       } else {
@@ -129,11 +175,12 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T, class Index>
-__global__ void __launch_bounds__(threads) form_kernel(Task<T, Index> task, double* sums) {
+__global__ void __launch_bounds__(threads, 1) form_kernel(Task<T, Index> task, double* sums) {
   extern __shared__ unsigned char shared[];
+  __shared__ Batch batch;
   __shared__ double parts[warps];
   const Piece piece = task.pieces[blockIdx.x];
-  score_users(task, piece, shared);
+  score_users(task, piece, shared, batch);
   double sum = 0;
   for (int k = static_cast<int>(threadIdx.x); k < piece.count; k += threads)
     sum += task.scores[piece.scores + k];
@@ -213,7 +260,7 @@ void run(CudaBackend& backend, const SparseCopy& x, const Index* ids, const Spar
   const Array<Piece> pieces = backend.upload(std::span<const Piece>(plan.pieces));
   const Array<double> scores(backend, plan.scores);
   const std::int64_t needed = p.cols * number_bytes;
-  const std::int64_t most = backend.shared_bytes() - 1024;  // the kernels' own
+  const std::int64_t most = backend.shared_bytes() - static_cast<std::int64_t>(sizeof(Batch)) - 1024;
   const std::int64_t shared = std::min(needed, most / 8 * 8);
   launch(Task<T, Index>{x.view.offsets, ids, columns.view.indices, columns.view.values, pieces.data(), p,
                         scores.data(), shared},

@@ -102,6 +102,13 @@ CudaBackend::~CudaBackend() {
   pinned_spans_.clear();
   for (cudaEvent_t event : bounced_) static_cast<void>(cudaEventDestroy(event));
   if (bounce_ != nullptr) static_cast<void>(cudaFreeHost(bounce_));
+  if (forked_ != nullptr) static_cast<void>(cudaEventDestroy(forked_));
+  for (cudaEvent_t event : joined_) {
+    if (event != nullptr) static_cast<void>(cudaEventDestroy(event));
+  }
+  for (cudaStream_t stream : side_) {
+    if (stream != nullptr) static_cast<void>(cudaStreamDestroy(stream));
+  }
   if (solver_ != nullptr) static_cast<void>(cusolverDnDestroy(solver_));
   static_cast<void>(cublasDestroy(blas_));
   static_cast<void>(cudaStreamDestroy(stream_));
@@ -113,6 +120,25 @@ cusolverDnHandle_t CudaBackend::solver() {
     check(cusolverDnSetStream(solver_, stream_), "starting");
   }
   return solver_;
+}
+
+void CudaBackend::fork() {
+  if (forked_ == nullptr) {
+    check(cudaEventCreateWithFlags(&forked_, cudaEventDisableTiming), "making an event");
+    for (cudaEvent_t& event : joined_)
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+    for (cudaStream_t& stream : side_)
+      check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  }
+  check(cudaEventRecord(forked_, stream_), "a computation");
+  for (cudaStream_t stream : side_) check(cudaStreamWaitEvent(stream, forked_, 0), "a computation");
+}
+
+void CudaBackend::join() {
+  for (int k = 0; k < side_streams - 1; ++k) {
+    check(cudaEventRecord(joined_[k], side_[k]), "a computation");
+    check(cudaStreamWaitEvent(stream_, joined_[k], 0), "a computation");
+  }
 }
 
 void CudaBackend::synchronize() { check(cudaStreamSynchronize(stream_), "a computation"); }

@@ -139,6 +139,23 @@ class CudaBackend final : public Backend {
                     std::span<float> out) override;
   void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
                        MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) override;
+  [[nodiscard]] double triple_dot(std::span<const float> c, std::span<const float> x,
+                                  std::span<const float> y) override;
+  [[nodiscard]] Matrix<double> factor_gram(MatrixView<const float> z, std::span<const float> a) override;
+  [[nodiscard]] Matrix<double> factor_product(MatrixView<const float> y, std::span<const float> a,
+                                              MatrixView<const float> z) override;
+  void combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
+                    const Matrix<double>& b) override;
+  void divide_by_products(MatrixView<float> x, std::span<const double> s, std::span<const double> t,
+                          double shift) override;
+  RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                        RowRoute route) override;
+  [[nodiscard]] RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v,
+                                       MatrixView<const double> E,
+                                       MatrixView<const double> E_inverse) override;
+  using Backend::symmetric_eigenpairs;
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) override;
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) override;
   [[nodiscard]] SpdInverse invert_spd(MatrixView<float> a) override;
   [[nodiscard]] SpdInverse invert_spd(MatrixView<double> a) override;
   void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
@@ -162,6 +179,12 @@ class CudaBackend final : public Backend {
   /// The most shared memory that a block may ask for.
   [[nodiscard]] std::int64_t shared_bytes() const { return shared_bytes_; }
   void synchronize();
+  /// Work that may run side by side: after fork() on any of the side streams, of which number 0 is the stream
+  /// itself; join() has the stream wait for all of them.
+  static constexpr int side_streams = 3;
+  void fork();
+  void join();
+  [[nodiscard]] cudaStream_t side_stream(int k) const { return k == 0 ? stream_ : side_[k - 1]; }
 
   /// Whether the memory is this GPU's.
   [[nodiscard]] static bool owns(const void* memory);
@@ -198,6 +221,9 @@ class CudaBackend final : public Backend {
   int threads_;
   Observer* observer_;
   cudaStream_t stream_ = nullptr;
+  cudaStream_t side_[side_streams - 1] = {};
+  cudaEvent_t forked_ = nullptr;
+  cudaEvent_t joined_[side_streams - 1] = {};
   cublasHandle_t blas_ = nullptr;
   cusolverDnHandle_t solver_ = nullptr;
   int multiprocessors_ = 0;

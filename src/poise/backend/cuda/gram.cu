@@ -79,10 +79,14 @@ void gram_of(CudaBackend& backend, CsrView x, std::span<const float> row_weights
   const auto copy = backend.sparse(x);
   Staged<T> out(backend, g, false);
   if (row_weights.empty()) {
-    // Counted in place: a count takes as many bytes as the number it becomes.
-    using Count = std::conditional_t<sizeof(T) == 4, unsigned, unsigned long long>;
-    count_pairs(backend, copy->view, nullptr, 1.0, reinterpret_cast<Count*>(out.view().data),
-                out.view().stride, out.view());
+    if constexpr (sizeof(T) == sizeof(unsigned)) {
+      // Counted in place: a count takes as many bytes as the number it becomes.
+      count_pairs(backend, copy->view, nullptr, 1.0, reinterpret_cast<unsigned*>(out.view().data),
+                  out.view().stride, out.view());
+    } else {
+      const Array<unsigned> counts(backend, g.rows * g.cols);
+      count_pairs(backend, copy->view, nullptr, 1.0, counts.data(), g.cols, out.view());
+    }
   } else {
     const Fixed fixed(row_weights);
     const Array<long long> weights = backend.upload(std::span<const long long>(fixed.weights));

@@ -55,22 +55,27 @@ void multiply(CudaBackend& backend, Op op_a, Op op_b, T alpha, MatrixView<const 
 }
 
 /// x = high + low but for 2^-22 of it, both exact in TF32, whose significand has 11 bits.
+/// Both are filled up with zeros to the size of `high`.
 __global__ void split_kernel(MatrixView<const float> x, MatrixView<float> high, MatrixView<float> low) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-  if (j >= x.cols) return;
+  if (j >= high.cols) return;
   const auto rounded = [](float value) {
     unsigned bits = __float_as_uint(value);
     if ((bits & 0x7f800000U) == 0x7f800000U) return value;
     bits += 0xfffU + ((bits >> 13) & 1U);
     return __uint_as_float(bits & 0xffffe000U);
   };
-  for (std::int64_t k = blockIdx.y; k < x.rows; k += gridDim.y) {
-    const float value = x.data[k * x.stride + j];
+  for (std::int64_t k = blockIdx.y; k < high.rows; k += gridDim.y) {
+    const float value = j < x.cols && k < x.rows ? x.data[k * x.stride + j] : 0.0F;
     const float first = rounded(value);
     high.data[k * high.stride + j] = first;
     low.data[k * low.stride + j] = rounded(value - first);
   }
 }
+
+/// Tensor cores are fastest where all sizes are multiples of this.
+constexpr std::int64_t tile = 128;
+std::int64_t filled_up(std::int64_t size) { return (size + tile - 1) / tile * tile; }
 
 struct Split {
   Array<float> memory[2];
@@ -78,14 +83,15 @@ struct Split {
   MatrixView<const float> low;
 
   Split(CudaBackend& backend, MatrixView<const float> x) {
-    const std::int64_t stride = (x.cols + 31) / 32 * 32;
+    const std::int64_t rows = filled_up(x.rows);
+    const std::int64_t cols = filled_up(x.cols);
     MatrixView<float> parts[2];
     for (int k = 0; k < 2; ++k) {
-      memory[k] = Array<float>(backend, x.rows * stride);
-      parts[k] = {memory[k].data(), x.rows, x.cols, stride};
+      memory[k] = Array<float>(backend, rows * cols);
+      parts[k] = {memory[k].data(), rows, cols, cols};
     }
-    const dim3 blocks{grid(x.cols, threads),
-                      static_cast<unsigned>(std::clamp<std::int64_t>(x.rows, 1, 65535)), 1};
+    const dim3 blocks{grid(cols, threads), static_cast<unsigned>(std::clamp<std::int64_t>(rows, 1, 65535)),
+                      1};
     split_kernel<<<blocks, threads, 0, backend.stream()>>>(x, parts[0], parts[1]);
     check_launch("splitting a matrix");
     high = parts[0];
@@ -251,23 +257,23 @@ void CudaBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const
   }
   const cuda::Staged<const float> left(*this, r);
   const cuda::Staged<const float> right(*this, a);
-  cuda::Staged<float> out(*this, y, false);
   const cuda::Split R(*this, left.view());
   const cuda::Split A(*this, right.view());
+  const MatrixView<const float> shape{nullptr, R.high.rows, A.high.cols, A.high.cols};
+  const cuda::Array<float> product(*this, shape.rows * shape.cols);
   const auto add = [&](MatrixView<const float> first, MatrixView<const float> second, float beta) {
     const float one = 1;
-    cuda::check(
-        cublasGemmEx(blas_, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(y.cols), static_cast<int>(y.rows),
-                     static_cast<int>(a.rows), &one, second.data, CUDA_R_32F, static_cast<int>(second.stride),
-                     first.data, CUDA_R_32F, static_cast<int>(first.stride), &beta, out.view().data,
-                     CUDA_R_32F, static_cast<int>(out.view().stride), CUBLAS_COMPUTE_32F_FAST_TF32,
-                     CUBLAS_GEMM_DEFAULT),
-        "a matrix product");
+    cuda::check(cublasGemmEx(blas_, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(shape.cols),
+                             static_cast<int>(shape.rows), static_cast<int>(first.cols), &one, second.data,
+                             CUDA_R_32F, static_cast<int>(second.stride), first.data, CUDA_R_32F,
+                             static_cast<int>(first.stride), &beta, product.data(), CUDA_R_32F,
+                             static_cast<int>(shape.cols), CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT),
+                "a matrix product");
   };
   add(R.low, A.high, 0);
   add(R.high, A.low, 1);
   add(R.high, A.high, 1);
-  out.give_back();
+  copy(MatrixView<const float>{product.data(), y.rows, y.cols, shape.cols}, y);
 }
 void CudaBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
                                      MatrixView<double> y) {

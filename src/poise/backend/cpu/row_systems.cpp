@@ -1,4 +1,4 @@
-#include "poise/solver/row_systems.hpp"
+#include "poise/backend/cpu/row_systems.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "poise/backend/cpu/dense_kernels.hpp"
+#include "poise/backend/cpu/row_kernels.hpp"
+#include "poise/backend/cpu/row_solver.hpp"
 #include "poise/backend/cpu/serial_blas.hpp"
-#include "poise/solver/row_kernels.hpp"
-#include "poise/solver/row_solver.hpp"
 
 namespace poise {
 namespace {
