@@ -9,7 +9,7 @@ SHELL := /bin/sh
 POISE := build/release/bin/poise
 FUZZ_SECONDS ?= 60
 WITH_CUDA := -DPOISE_CUDA=$(if $(filter 1 on ON yes,$(CUDA)),ON,OFF)
-SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu')
+SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 
 .PHONY: build demo test bench bench-check cuda-check fuzz format format-check tidy tsan clean
 

@@ -36,6 +36,8 @@ target_compile_definitions(poise_cuda PRIVATE POISE_CUDA FMT_USE_CONSTEXPR=1)
 target_include_directories(poise_cuda PRIVATE src $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>
                                               ${CUDAToolkit_INCLUDE_DIRS})
 target_sources(poise PRIVATE $<TARGET_OBJECTS:poise_cuda>)
-target_compile_definitions(poise PUBLIC POISE_CUDA)
+# The files that a build without CUDA compiles otherwise; all others are the same in both.
+set_source_files_properties(src/poise/backend/cuda/not_built.cpp src/poise/backend/choose.cpp
+                            PROPERTIES COMPILE_DEFINITIONS POISE_CUDA)
 # A static library passes them on for linking alone; poiseConfig.cmake finds them again.
 target_link_libraries(poise PRIVATE CUDA::cudart_static CUDA::cublas CUDA::cusolver)

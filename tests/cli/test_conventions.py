@@ -165,7 +165,7 @@ def test_json_keys(poise, tmp_path, log, data, model):
                             "iterations", "rounds", "converged", "seconds", "peak_bytes"}
     assert trained["seconds"]["total"] > 0 and trained["peak_bytes"] > 0
     evaluated = poise("evaluate", model, data, "--metrics", "coverage@5,map@3", "--json").json
-    assert set(evaluated) == {"users", "users_without_targets", "metrics", "same_data", "seconds"}
+    assert set(evaluated) == {"users", "users_without_targets", "metrics", "same_data", "device", "seconds"}
     assert evaluated["metrics"]["coverage@5"]["stderr"] is None
     assert evaluated["metrics"]["map@3"]["stderr"] >= 0
     assert poise("info", data, "--json").json["interactions"] == prepared["interactions"]

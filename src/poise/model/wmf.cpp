@@ -45,44 +45,36 @@ Wmf::Wmf(MatrixView<const float> V, std::shared_ptr<const void> owner, WmfTraini
   assert(static_cast<std::int64_t>(training_.item_users.size()) == V.rows);
 }
 
-Matrix<float> Wmf::users(CsrView histories, std::int64_t first, std::int64_t count) const {
-  const Csr block = rows_of(histories, first, count);
-  return rows_.fold_in(block.view(), weighting_.weights(block.view()), training_.lambda);
-}
-
 void Wmf::score(CsrView histories, std::int64_t first, MatrixView<float> scores) const {
-  const Matrix<float> folded_in = users(histories, first, scores.rows);
-  Matrix<double> exact(folded_in.rows(), folded_in.cols());
-  for (std::int64_t u = 0; u < folded_in.rows(); ++u)
-    std::ranges::copy(folded_in.row(u), exact.row(u).begin());
+  const Csr block = rows_of(histories, first, scores.rows);
+  const Matrix<float> users = rows_.fold_in(block.view(), weighting_.weights(block.view()), training_.lambda);
+  Matrix<double> exact(users.rows(), users.cols());
+  for (std::int64_t u = 0; u < users.rows(); ++u) std::ranges::copy(users.row(u), exact.row(u).begin());
   factor_scores(exact.view(), rows_.rotated(), scores);
 }
 
 class Wmf::OnBackend final : public BackendScorer {
  public:
-  OnBackend(const Wmf& model, Backend& backend, int threads)
-      : model_(model), backend_(backend), threads_(threads), V_(backend, model.rows_.rotated()) {}
+  OnBackend(const Wmf& model, Backend& backend, const Execution& execution)
+      : model_(model), backend_(backend), execution_(execution), V_(backend, model.rows_.rotated()) {}
   void score(CsrView histories, MatrixView<float> scores) override {
-    Matrix<float> users(histories.rows, model_.rank());
-    const Tiling tiles{histories.rows, 64};
-    for_each_tile(tiles.tiles(), threads_, [&](std::int64_t tile) {
-      const std::int64_t first = tiles.first(tile);
-      const Matrix<float> some = model_.users(histories, first, tiles.last(tile) - first);
-      for (std::int64_t k = 0; k < some.rows(); ++k)
-        std::ranges::copy(some.row(k), users.row(first + k).begin());
-    });
-    backend_.gemm(Op::none, Op::transpose, 1.0F, users.view(), std::as_const(V_).view(), 0.0F, scores);
+    const Csr block = rows_of(histories, 0, histories.rows);
+    const MatrixView<const float> V = std::as_const(V_).view();
+    Resident<float> users(backend_, block.rows, V.cols);
+    model_.rows_.fold_in_on(backend_, V, block.view(), model_.weighting_.weights(block.view()),
+                            model_.training_.lambda, users.view(), execution_);
+    backend_.gemm(Op::none, Op::transpose, 1.0F, std::as_const(users).view(), V, 0.0F, scores);
   }
 
  private:
   const Wmf& model_;
   Backend& backend_;
-  int threads_;
+  Execution execution_;
   Resident<float> V_;
 };
 
 std::unique_ptr<BackendScorer> Wmf::on(Backend& backend, const Execution& execution) const {
-  return std::make_unique<OnBackend>(*this, backend, execution.threads);
+  return std::make_unique<OnBackend>(*this, backend, execution);
 }
 
 double Wmf::operations(CsrView histories) const {

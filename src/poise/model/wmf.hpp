@@ -42,7 +42,6 @@ class Wmf : public Scorer {
   /// Users in float32's precision, products with V in float64. Error{input} for values that the weighting
   /// cannot take.
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
-  /// Users are folded in on the processor.
   [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
                                                   const Execution& execution) const override;
   [[nodiscard]] double operations(CsrView histories) const override;
@@ -56,9 +55,6 @@ class Wmf : public Scorer {
 
  private:
   class OnBackend;
-
-  /// The factors of some users, in the basis of rows_.rotated().
-  [[nodiscard]] Matrix<float> users(CsrView histories, std::int64_t first, std::int64_t count) const;
 
   Wmf(const std::shared_ptr<const Matrix<float>>& V, WmfTraining training)
       : Wmf(V->view(), V, std::move(training)) {}
