@@ -76,6 +76,8 @@ class Backend {
 
   /// Whether its own memory is ordinary memory.
   [[nodiscard]] virtual bool on_host() const = 0;
+  /// How large its own memory is in all.
+  [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
   /// Bytes of its own memory, contents unspecified; Error{resources} when there are not so many. Nothing to
   /// allocate on the host, where a Matrix serves.
   [[nodiscard]] virtual void* allocate(std::uint64_t bytes) = 0;

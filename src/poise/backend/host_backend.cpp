@@ -8,6 +8,7 @@
 #include "poise/backend/cpu/factor_products.hpp"
 #include "poise/backend/cpu/row_systems.hpp"
 #include "poise/backend/cpu/symmetric_eigen.hpp"
+#include "poise/base/memory.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/vector.hpp"
 
@@ -141,6 +142,8 @@ double triple(std::span<const float> c, std::span<const float> x, std::span<cons
 }
 
 }  // namespace
+
+std::uint64_t HostBackend::memory_bytes() const { return total_memory(); }
 
 void* HostBackend::allocate(std::uint64_t bytes) { return ::operator new (bytes, std::align_val_t{64}); }
 void HostBackend::release(void* memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }

@@ -11,6 +11,7 @@ class HostBackend : public Backend {
   explicit HostBackend(int threads, Observer* observer = nullptr) : threads_(threads), observer_(observer) {}
 
   [[nodiscard]] bool on_host() const final { return true; }
+  [[nodiscard]] std::uint64_t memory_bytes() const final;
   [[nodiscard]] void* allocate(std::uint64_t bytes) final;
   void release(void* memory) noexcept final;
   void copy(MatrixView<const float> from, MatrixView<float> to) final;

@@ -27,7 +27,8 @@ class Resident {
     const std::int64_t stride = (cols + line - 1) / line * line;
     view_ = {nullptr, rows, cols, stride};
     if (rows * stride > 0) view_.data = static_cast<T*>(backend.allocate(sizeof(T) * rows * stride));
-    backend.combine({}, view_);
+    // What lies between the rows is zero too: all of it may be read as one long row.
+    backend.combine({}, MatrixView<T>{view_.data, rows, stride, stride});
   }
   /// What `matrix` holds, wherever that lies; a Matrix on the host is taken over.
   Resident(Backend& backend, Matrix<T>&& matrix) : backend_(&backend) {

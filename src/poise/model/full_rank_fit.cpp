@@ -342,7 +342,17 @@ class Fit {
     backend_.copy_rows(rows.view(), {}, variant.columns.view(), items);
   }
 
-  std::int64_t block_columns() const { return backend_.on_host() ? full_rank_block : gpu_block; }
+  /// Columns that are taken at a time. On a GPU as many as its memory holds beside four matrices of items x
+  /// items (A^-1, both models and G in float64 take six in float32, and products split A^-1 in two): a
+  /// column's blocks take some 64 bytes an item. Its size and not what is free decides, so that a result
+  /// depends on the machine alone.
+  std::int64_t block_columns() const {
+    if (backend_.on_host()) return full_rank_block;
+    const double n = static_cast<double>(n_);
+    const double room = 0.9 * static_cast<double>(backend_.memory_bytes()) - 8 * sizeof(float) * n * n;
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / (64 * n + 1)), 256,
+                                    std::max<std::int64_t>(256, n_));
+  }
 
   template <class Body>
   void for_each_block(const Items& items, std::string_view task, const Body& body) const {

@@ -168,6 +168,13 @@ class WmfSolver {
     solved = backend_.solve_rows(systems(rows, factors, sigma), solution.view(),
                                  {.relative = tolerance / 2, .absolute = tolerance / 2 * share});
     iterations_ = std::max(iterations_, solved.most_iterations);
+    if (solved.gain <= 10 * W_.observed) return;
+    // A start far off: what rounding leaves of so large a gain would be felt in the objective. From the
+    // solution there is next to none.
+    const RowsSolved again =
+        backend_.solve_rows(systems(rows, factors, sigma), solution.view(),
+                            {.relative = tolerance / 2, .absolute = tolerance / 2 * share});
+    solved.gain = again.explained() - solved.explained_before;
   }
 
   /// A round from current + extrapolation (current - before), in the place of `before_`; taken over where

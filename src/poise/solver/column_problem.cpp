@@ -51,6 +51,19 @@ ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<doubl
 }
 
 Csr weighted_transpose(const ColumnProblem& problem, int threads) {
+  const CsrView& support_of_C = problem.W->support;
+  if (!problem.W->c.empty() && support_of_C.indices.data() == problem.X.indices.data() &&
+      support_of_C.offsets.data() == problem.X.offsets.data()) {
+    // The users of X_:i are those of C_:i: W_ui = b_i (a_u + a_u C_ui).
+    Csr result = problem.columns;
+    for_each_row(result.rows, threads, [&](std::int64_t i) {
+      for (std::int64_t k = result.offsets[i]; k < result.offsets[i + 1]; ++k) {
+        result.values[k] = static_cast<float>(problem.W->b_of(i) * (problem.W->a_of(result.indices[k]) +
+                                                                    static_cast<double>(result.values[k])));
+      }
+    });
+    return result;
+  }
   std::vector<float> weights(problem.X.entries());
   for_each_row(problem.X.rows, threads, [&](std::int64_t u) {
     const auto items = problem.X.row(u);

@@ -48,6 +48,39 @@ __global__ void combine_kernel(DeviceTerms<T> terms, MatrixView<T> out) {
   }
 }
 
+/// The same, four columns a thread, where all rows begin at multiples of 16 bytes.
+__global__ void combine_four_kernel(DeviceTerms<float> terms, MatrixView<float> out) {
+  const std::int64_t j = 4 * (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x);
+  if (j >= out.cols) return;
+  for (std::int64_t k = blockIdx.y; k < out.rows; k += gridDim.y) {
+    double sum[4] = {};
+#pragma unroll
+    for (int t = 0; t < most_terms; ++t) {
+      if (t >= terms.count) break;
+      const DeviceTerm<float>& term = terms.term[t];
+      const double factor = term.rows == nullptr ? term.scale : term.scale * term.rows[k];
+      const float4 four = *reinterpret_cast<const float4*>(term.x + k * term.stride + j);
+      const float x[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        const double cols = term.cols == nullptr || j + c >= out.cols ? 1.0 : term.cols[j + c];
+        sum[c] += factor * cols * static_cast<double>(x[c]);
+      }
+    }
+    float* const to = out.data + k * out.stride + j;
+    if (j + 4 <= out.cols) {
+      *reinterpret_cast<float4*>(to) = make_float4(static_cast<float>(sum[0]), static_cast<float>(sum[1]),
+                                                   static_cast<float>(sum[2]), static_cast<float>(sum[3]));
+    } else {
+      for (int c = 0; j + c < out.cols; ++c) to[c] = static_cast<float>(sum[c]);
+    }
+  }
+}
+
+bool in_fours(const float* data, std::int64_t stride, std::int64_t cols) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride % 4 == 0 && stride >= (cols + 3) / 4 * 4;
+}
+
 template <class From, class To>
 __global__ void convert_kernel(MatrixView<const From> from, MatrixView<To> to) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
@@ -202,7 +235,18 @@ void combine_terms(CudaBackend& backend, std::span<const Term<T>> terms, MatrixV
       device.cols = factors.back().data();
     }
   }
-  combine_kernel<<<rows_grid(out.rows, out.cols), threads, 0, backend.stream()>>>(list, to.view());
+  bool fours = false;
+  if constexpr (std::is_same_v<T, float>) {
+    fours = in_fours(to.view().data, to.view().stride, out.cols);
+    for (int t = 0; t < list.count; ++t)
+      fours = fours && in_fours(list.term[t].x, list.term[t].stride, out.cols);
+    if (fours) {
+      combine_four_kernel<<<rows_grid(out.rows, (out.cols + 3) / 4), threads, 0, backend.stream()>>>(
+          list, to.view());
+    }
+  }
+  if (!fours)
+    combine_kernel<<<rows_grid(out.rows, out.cols), threads, 0, backend.stream()>>>(list, to.view());
   check_launch("a combination");
   to.give_back();
 }

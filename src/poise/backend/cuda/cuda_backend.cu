@@ -84,6 +84,10 @@ CudaBackend::CudaBackend(int threads, Observer* observer) : threads_(threads), o
   int shared = 0;
   check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), "reading its size");
   shared_bytes_ = shared;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &total_bytes), "reading its size");
+  memory_bytes_ = total_bytes;
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
   cudaMemPool_t pool = nullptr;
   check(cudaDeviceGetDefaultMemPool(&pool, 0), "finding its memory pool");

@@ -101,6 +101,7 @@ class CudaBackend final : public Backend {
 
   [[nodiscard]] std::string_view name() const override { return to_string(BackendKind::cuda); }
   [[nodiscard]] bool on_host() const override { return false; }
+  [[nodiscard]] std::uint64_t memory_bytes() const override { return memory_bytes_; }
   [[nodiscard]] void* allocate(std::uint64_t bytes) override;
   void release(void* memory) noexcept override;
   void copy(MatrixView<const float> from, MatrixView<float> to) override;
@@ -235,6 +236,7 @@ class CudaBackend final : public Backend {
   cublasHandle_t blas_ = nullptr;
   cusolverDnHandle_t solver_ = nullptr;
   int multiprocessors_ = 0;
+  std::uint64_t memory_bytes_ = 0;
   std::int64_t shared_bytes_ = 0;
   char* bounce_ = nullptr;  ///< page-locked memory through which large copies go, in two halves
   cudaEvent_t bounced_[2] = {};

@@ -72,7 +72,7 @@ EigenPairs eigenpairs(CudaBackend& backend, MatrixView<T> a, std::int64_t count)
          status);
   std::vector<T> ascending(n);
   backend.download(values, std::span(ascending));
-  EigenPairs pairs{{ascending.rbegin(), ascending.rbegin() + count}, Matrix<double>(n, count)};
+  EigenPairs pairs{{ascending.rbegin(), ascending.rbegin() + count}, Matrix<double>::uninitialized(n, count)};
   if (count == 0) return pairs;
   const std::int64_t stride = (count + 15) / 16 * 16;
   const Array<double> memory(backend, n * stride);
