@@ -14,6 +14,12 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+/// Never given back: a GPU's driver may be gone before static objects are.
+Backend& backend() {
+  static Backend* const made = testing::tested_backend(2).release();
+  return *made;
+}
+
 /// Numbered dense systems.
 class DenseSystems final : public Operator<double> {
  public:
@@ -21,10 +27,13 @@ class DenseSystems final : public Operator<double> {
   void apply(std::span<const std::int32_t> systems, MatrixView<const double> p,
              MatrixView<const double> /*Mp*/, MatrixView<double> out) override {
     ++applications;
+    Matrix<double> vectors(p.rows, p.cols);
+    backend().copy(p, vectors.view());
     for (std::int64_t k = 0; k < p.rows; ++k) {
-      const VectorXd x = Eigen::Map<const VectorXd>(p.row(k).data(), p.cols);
-      Eigen::Map<VectorXd>(out.row(k).data(), out.cols) = systems_[systems[k]] * x;
+      Eigen::Map<VectorXd> x(vectors.row(k).data(), p.cols);
+      x = (systems_[systems[k]] * x).eval();
     }
+    backend().copy(MatrixView<const double>(vectors.view()), out);
   }
   int applications = 0;
 
@@ -38,9 +47,7 @@ class Scaling final : public Preconditioner<double> {
   explicit Scaling(double scale) : scale_(scale) {}
   void apply(std::span<const std::int32_t> /*systems*/, MatrixView<const double> r,
              MatrixView<double> z) override {
-    for (std::int64_t k = 0; k < r.rows; ++k) {
-      for (std::int64_t j = 0; j < r.cols; ++j) z(k, j) = scale_ * r(k, j);
-    }
+    backend().combine(std::vector<Term<double>>{{.x = r, .scale = scale_}}, z);
   }
 
  private:
@@ -56,11 +63,6 @@ MatrixXd positive_definite(std::int64_t n, unsigned seed, double shift) {
   return A * A.transpose() + shift * MatrixXd::Identity(n, n);
 }
 
-/// Never given back: a GPU's driver may be gone before static objects are.
-Backend& backend() {
-  static Backend* const made = testing::tested_backend(2).release();
-  return *made;
-}
 const PcgSolved precisely = [](const PcgState& state) { return state.rz < 1e-24; };
 
 TEST(Pcg, EachSystemHasItsOwnStepsAndItsOwnStop) {

@@ -10,6 +10,7 @@ namespace poise {
 
 std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options) {
   std::vector<double> l(X.cols, options.lambda);
+  if (options.dropout == 0) return l;
   const std::vector<std::int64_t> counts = column_counts(X);
   for (std::int64_t i = 0; i < X.cols; ++i) {
     l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts[i]);

@@ -190,10 +190,14 @@ class Fit {
   void choose_routes(Items& direct, Items& iterated) const {
     const bool possible = backend_.on_host() && !problem_.W->c.empty() &&
                           woodbury_possible(problem_, options_.memory_limit, std::is_same_v<T, double>);
+    if (!possible) {
+      iterated = all_items();
+      return;
+    }
     const std::vector<ColumnLoad> loads = column_loads(problem_.X, *problem_.W);
     for (std::int32_t i = 0; i < n_; ++i) {
-      const bool woodbury = possible && woodbury_operations(loads[i], n_) <
-                                            iteration_operations(problem_, i, loads[i], options_.tolerance);
+      const bool woodbury =
+          woodbury_operations(loads[i], n_) < iteration_operations(problem_, i, loads[i], options_.tolerance);
       (woodbury ? direct : iterated).push_back(i);
     }
   }
