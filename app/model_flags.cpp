@@ -27,6 +27,9 @@ const ModelFlag& model_flag(const std::string& name) {
       {"--lambda-exponent", "Of wmf: regularize users and items by their counts to this power", "0",
        finite_number()},
       {"--rounds", "Of awmf and wmf: most alternating rounds", "100", whole_number(0, 1'000'000)},
+      {"--least-decrease",
+       "Of awmf and wmf: a round that lowers the objective by less than this part of it is the last", "1e-6",
+       positive_number()},
       {"--start", "Of awmf and wmf: begin at closed-form, the unweighted optimum, or random", "closed-form",
        CLI::IsMember({"closed-form", "random"})},
       {"--tolerance", "Bound on certificate.worst_column; of low-rank models, on their final inner solves",
@@ -57,6 +60,7 @@ void add_fixed_flags(CLI::App& parser, TrainOptions& options) {
   add_value(parser, "--tolerance", options.tolerance);
   add_value(parser, "--regularizer", options.regularizer);
   add_value(parser, "--rounds", options.rounds);
+  add_value(parser, "--least-decrease", options.least_decrease);
   add_value(parser, "--start", options.start);
 }
 

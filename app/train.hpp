@@ -34,6 +34,7 @@ struct TrainOptions {
   std::optional<std::int64_t> rank;
   std::optional<double> lambda_exponent;
   std::optional<int> rounds;
+  std::optional<double> least_decrease;
   std::optional<std::string> start;
   std::filesystem::path trace;
 };

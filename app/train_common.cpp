@@ -27,6 +27,7 @@ void refuse_other_flags(const TrainOptions& options) {
       {"--rank", options.rank.has_value(), "awmf wmf"},
       {"--lambda-exponent", options.lambda_exponent.has_value(), "wmf"},
       {"--rounds", options.rounds.has_value(), "awmf wmf"},
+      {"--least-decrease", options.least_decrease.has_value(), "awmf wmf"},
       {"--start", options.start.has_value(), "awmf wmf"},
       {"--trace", !options.trace.empty(), "awmf wmf"},
   };
@@ -51,6 +52,7 @@ ModelParameters parameters_of(const TrainOptions& options, const Context& contex
   take(parameters.rank, options.rank);
   take(parameters.lambda_exponent, options.lambda_exponent);
   take(parameters.rounds, options.rounds);
+  take(parameters.least_decrease, options.least_decrease);
   take(parameters.tolerance, options.tolerance);
   take(parameters.weighting.alpha, options.alpha);
   take(parameters.weighting.epsilon, options.epsilon);

@@ -210,7 +210,8 @@ TEST(KroneckerPreconditioner, TopPairsLieBelow) {
 
 TEST(KroneckerPreconditioner, AnIllConditionedInverseIsHeldInFloat64) {
   Case test(Regularizer::dropout, 1e-4, false, false);
-  const LeftFactor mild = Case(Regularizer::dropout, 1, false, false).left_factor(plenty);
+  Case mild_test(Regularizer::dropout, 1, false, false);
+  const LeftFactor mild = mild_test.left_factor(plenty);
   EXPECT_EQ(mild.inverse.rows(), items);
   EXPECT_EQ(mild.inverse64.rows(), 0);
   // Two items with the same users: only lambda keeps G from being singular.

@@ -66,6 +66,8 @@ class ColumnSolver {
     std::vector<CheckedColumn> columns;
     Resident<double> rho;
   };
+  /// X' (items x users) with the weights W_ui as values; made when first asked for, as not every fit does.
+  CsrView users_of() const;
   /// `rho` may have no rows.
   void residuals(std::span<const std::int32_t> items, MatrixView<const float> beta, MatrixView<double> rho,
                  std::span<ColumnFigures> figures) const;
@@ -84,10 +86,10 @@ class ColumnSolver {
   double tolerance_;
   Backend& backend_;
   const Execution& execution_;
-  Csr users_of_;                  // items x users: X', with the weights W_ui as values
+  mutable Csr users_of_;          // see users_of()
   std::vector<double> observed_;  // per item
   std::vector<double> diagonal_;  // of A^-1
-  std::vector<Pin> pins_;
+  mutable std::vector<Pin> pins_;
   mutable Resident<float> G_single_;  // G in float32, once an objective has asked for it
 };
 

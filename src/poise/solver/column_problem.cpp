@@ -1,5 +1,6 @@
 #include "poise/solver/column_problem.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "poise/base/parallel.hpp"
@@ -50,10 +51,51 @@ ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<doubl
   return problem;
 }
 
+namespace {
+
+/// Whether C's entries are those of X.
+bool on_support_of_X(const ColumnProblem& problem) {
+  const CsrView& support = problem.W->support;
+  return !problem.W->c.empty() && support.indices.data() == problem.X.indices.data() &&
+         support.offsets.data() == problem.X.offsets.data();
+}
+
+}  // namespace
+
+std::vector<double> observed_weights(const ColumnProblem& problem, int threads) {
+  const Weights& W = *problem.W;
+  std::vector<double> observed(problem.items(), 0.0);
+  if (W.c.empty()) {
+    // Sums of a in a fixed number of parts, whatever the threads.
+    const Tiling parts{problem.X.rows, std::max<std::int64_t>(1, (problem.X.rows + 15) / 16)};
+    std::vector<std::vector<double>> sums(parts.tiles(), std::vector<double>(problem.items(), 0.0));
+    for_each_tile(parts.tiles(), threads, [&](std::int64_t part) {
+      for (std::int64_t u = parts.first(part); u < parts.last(part); ++u) {
+        for (const std::int32_t i : problem.X.row(u)) sums[part][i] += W.a_of(u);
+      }
+    });
+    for (const std::vector<double>& part : sums) {
+      for (std::int64_t i = 0; i < problem.items(); ++i) observed[i] += part[i];
+    }
+    for (std::int64_t i = 0; i < problem.items(); ++i) observed[i] *= W.b_of(i);
+    return observed;
+  }
+  const Csr own = on_support_of_X(problem) ? Csr() : weighted_transpose(problem, threads);
+  for_each_row(problem.items(), threads, [&](std::int64_t i) {
+    if (own.rows > 0) {
+      for (const float weight : own.view().row_values(i)) observed[i] += weight;
+      return;
+    }
+    const auto users = problem.columns.view().row(i);
+    const auto aC = problem.columns.view().row_values(i);
+    for (std::size_t k = 0; k < users.size(); ++k)
+      observed[i] += W.b_of(i) * (W.a_of(users[k]) + static_cast<double>(aC[k]));
+  });
+  return observed;
+}
+
 Csr weighted_transpose(const ColumnProblem& problem, int threads) {
-  const CsrView& support_of_C = problem.W->support;
-  if (!problem.W->c.empty() && support_of_C.indices.data() == problem.X.indices.data() &&
-      support_of_C.offsets.data() == problem.X.offsets.data()) {
+  if (on_support_of_X(problem)) {
     // The users of X_:i are those of C_:i: W_ui = b_i (a_u + a_u C_ui).
     Csr result = problem.columns;
     for_each_row(result.rows, threads, [&](std::int64_t i) {

@@ -41,6 +41,9 @@ ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<doubl
 /// right-hand side are sums over its users.
 Csr weighted_transpose(const ColumnProblem& problem, int threads = 1);
 
+/// sum_u W_ui X_ui for each item, in float64: what B = 0 leaves of its column.
+std::vector<double> observed_weights(const ColumnProblem& problem, int threads = 1);
+
 /// What the correction of an item's system is made of: users, and the entries of their rows.
 struct ColumnLoad {
   double users = 0;
