@@ -52,6 +52,10 @@ void Wmf::score(CsrView histories, std::int64_t first, MatrixView<float> scores)
   factor_scores(exact.view(), rows_.rotated(), scores);
 }
 
+Matrix<float> Wmf::fold_in(CsrView histories) const {
+  return rows_.fold_in_original(histories, weighting_.weights(histories), training_.lambda);
+}
+
 std::vector<double> Wmf::contributions(std::span<const std::int32_t> history, std::span<const float> values,
                                        std::int32_t item) const {
   const auto size = static_cast<std::int64_t>(history.size());

@@ -42,6 +42,8 @@ class Wmf : public Scorer {
   /// Users in float32's precision, products with V in float64. Error{input} for values that the weighting
   /// cannot take.
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
+  /// The factors of users with these histories, as training would hold them: score = fold_in(history) V'.
+  [[nodiscard]] Matrix<float> fold_in(CsrView histories) const;
   /// score_i = v_i' H_u^-1 sum_j w_uj v_j, so history item j adds w_uj v_i' H_u^-1 v_j. In float64; |history|
   /// d^2 + d^3 / 3 operations.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
