@@ -1,15 +1,15 @@
 # make demo   installs what is missing, builds, and shows Poise at work on generated data
 # make test   installs what is missing, builds, and runs every test
-# make build  builds the release program at build/release/bin/poise
+# make build  builds the release program at build/release/bin/poise and the Python package at build/release/python
 #
-# Also: bench, bench-check, fuzz, format, tidy, tsan, clean.
+# Also: pip-test, bench, bench-check, fuzz, format, tidy, tsan, clean.
 
 SHELL := /bin/sh
 POISE := build/release/bin/poise
 FUZZ_SECONDS ?= 60
 SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu')
 
-.PHONY: build demo test bench bench-check fuzz format format-check tidy tsan clean
+.PHONY: build demo test pip-test bench bench-check fuzz format format-check tidy tsan clean
 
 build:
 	@scripts/install-packages.sh build
@@ -29,6 +29,10 @@ test: format-check
 	@cmake --preset asan
 	@cmake --build --preset asan
 	@ctest --preset asan
+
+pip-test:
+	@scripts/install-packages.sh pip
+	@CMAKE_CXX_COMPILER_LAUNCHER=ccache tests/install/pip_test.sh .
 
 bench:
 	@scripts/install-packages.sh bench

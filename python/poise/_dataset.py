@@ -79,6 +79,8 @@ class Dataset:
         frame = frame[[user, item] + ([] if value is None else [value])]
         whole_rows = frame[[user, item]].notna().all(axis=1).to_numpy()
         rows = frame[whole_rows]
+        if len(rows) == 0:
+            raise ValueError("the frame has no row with both a user and an item")
         (user_codes, users), (item_codes, items) = _numbered(rows[user]), _numbered(rows[item])
         data = cls()
         data._numbers = (_are_numbers(users), _are_numbers(items))
@@ -341,7 +343,7 @@ def _values(values: Any, name: str) -> npt.NDArray[np.float32]:
     return single
 
 
-def _are_numbers(ids: Sequence[Any]) -> bool:
+def _are_numbers(ids: Union[Sequence[Any], Ids]) -> bool:
     return len(ids) > 0 and all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in ids)
 
 

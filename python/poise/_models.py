@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional, Union
+from typing import Any, Optional, Tuple, Type, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -74,8 +74,8 @@ class FullRank(Recommender):
     @property
     def weights_(self) -> Any:
         """B, items x items; sparse where the model is."""
-        B = self._fitted().tensors()["B"]
-        return as_scipy(B) if isinstance(B, tuple) else B
+        B: Any = self._fitted().tensors()["B"]
+        return B if isinstance(B, np.ndarray) else as_scipy(B)
 
     @property
     def item_factors(self) -> Any:
@@ -433,7 +433,8 @@ def load(path: "Union[str, os.PathLike[str]]") -> Recommender:
     FullRank(regularization=50, zero_diagonal=True)
     """
     native = _poise.Model.load(os.fspath(path), 0)
-    for model in (FullRank, AWMF, WMF, Popularity):
+    models: Tuple[Type[Recommender], ...] = (FullRank, AWMF, WMF, Popularity)
+    for model in models:
         if model._family == native.kind:
             return model._from_native(native, os.fspath(path))
     raise ValueError(f"{os.fspath(path)} holds a model of the unknown kind {native.kind}")

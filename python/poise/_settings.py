@@ -53,10 +53,10 @@ def memory_of(limit: Any) -> int:
         if match is None or not np.isfinite(size):
             raise ValueError(f"memory_limit {limit!r} is not a size such as 8G, 1.5G or 500M")
         limit = int(size * 1024 ** " kmgt".index(match.group(2).lower() or " "))
-    limit = whole(limit, "memory_limit")
-    if limit < _LEAST_MEMORY:
+    size_in_bytes = whole(limit, "memory_limit")
+    if size_in_bytes < _LEAST_MEMORY:
         raise ValueError(f"memory_limit {limit} is too little; 64M is the least")
-    return limit
+    return size_in_bytes
 
 
 def seed_of(random_state: Any) -> int:
