@@ -32,7 +32,7 @@ test: format-check
 
 pip-test:
 	@scripts/install-packages.sh pip
-	@CMAKE_CXX_COMPILER_LAUNCHER=ccache tests/install/pip_test.sh .
+	@tests/install/pip_test.sh "$(CURDIR)"
 
 bench:
 	@scripts/install-packages.sh bench

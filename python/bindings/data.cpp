@@ -56,6 +56,21 @@ Interactions log_from(const py::array& users, const py::array& items, const py::
   return log;
 }
 
+/// Data of a matrix as it is: nothing is filtered, rows and columns keep their order.
+Dataset unsplit(CsrView matrix, const std::vector<std::string>& users,
+                const std::vector<std::string>& items) {
+  Dataset dataset;
+  dataset.users = ids_of(users);
+  dataset.items = ids_of(items);
+  dataset.train = {.rows = matrix.rows,
+                   .cols = matrix.cols,
+                   .offsets = {matrix.offsets.begin(), matrix.offsets.end()},
+                   .indices = {matrix.indices.begin(), matrix.indices.end()},
+                   .values = {matrix.values.begin(), matrix.values.end()}};
+  validate(dataset);
+  return dataset;
+}
+
 /// A log of the entries of a matrix, row by row.
 Interactions log_of(CsrView matrix, const std::vector<std::string>& users,
                     const std::vector<std::string>& items) {
@@ -132,6 +147,10 @@ void bind_data(py::module_& module) {
                       return Data(read_pro_sg(folder, execution));
                     });
                   })
+      .def_static(
+          "from_csr",
+          [](const CsrArrays& arrays, const std::vector<std::string>& users,
+             const std::vector<std::string>& items) { return Data(unsplit(view_of(arrays), users, items)); })
       .def_static(
           "split_users",
           [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,

@@ -17,10 +17,12 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class HeldOut:
-    """Users to score: `fold_in` holds their histories, `held_out` what is to be found; row k of both is `users[k]`."""
+    """Users to score: `fold_in` holds their histories, `held_out` what is to be found; row k of both is `users[k]`, and
+    column i is `items[i]`."""
 
-    def __init__(self, users: Ids, fold_in: Any, held_out: Any) -> None:
+    def __init__(self, users: Ids, items: Ids, fold_in: Any, held_out: Any) -> None:
         self.users = users
+        self.items = items
         self.fold_in = fold_in
         self.held_out = held_out
 
@@ -224,21 +226,21 @@ class Dataset:
     # How it is kept.
 
     def _prepared(self) -> _poise.Data:
-        if self._native is None:
-            self._native = _poise.Data.split_none(self._as_log(), 0, 0, False, 0, None)
-            self._train = self._users = self._items = None
+        if self._native is None and self._log is not None:
+            self._native = _poise.Data.split_none(self._log, 0, 0, False, 0, None)
+        elif self._native is None:
+            arrays = csr_arrays(self._train, values=True)
+            self._native = _poise.Data.from_csr(arrays, texts_of(self.users), texts_of(self.items))
         return self._native
 
     def _native_for_training(self) -> Optional[_poise.Data]:
         """None where the matrix is the caller's, which is trained on as it is."""
-        return self._native if self._log is None else self._prepared()
+        return self._prepared() if self._log is not None else self._native
 
     def _as_log(self) -> _poise.Log:
         if self._log is not None:
             return self._log
-        if self._train is None:
-            raise ValueError("the data is split already")
-        arrays = csr_arrays(self._train, values=True)
+        arrays = csr_arrays(self.train, values=True)
         return _poise.Log.from_csr(arrays, texts_of(self.users), texts_of(self.items))
 
     def _item_texts(self) -> List[str]:
@@ -253,7 +255,10 @@ class Dataset:
                 raise ValueError(f"the data has no {name} part; split it with poise.split")
             native = self._prepared()
             self._parts[name] = HeldOut(
-                ids_of(native.part_users(name), self._numbers[0]), as_scipy(native.fold_in(name)), as_scipy(native.targets(name))
+                ids_of(native.part_users(name), self._numbers[0]),
+                self.items,
+                as_scipy(native.fold_in(name)),
+                as_scipy(native.targets(name)),
             )
         return self._parts[name]
 

@@ -1,15 +1,15 @@
 """Measuring a model on users who were held out."""
 from __future__ import annotations
 
+import json
 import time
 from typing import Any, Dict, Iterable, Optional, Tuple, Union
-
-import json
 
 import numpy as np
 import scipy.sparse
 
 from ._dataset import Dataset, HeldOut
+from ._ids import texts_of
 from ._matrix import csr_arrays
 from ._progress import Callback, Progress
 from ._recommender import Recommender
@@ -50,6 +50,7 @@ def evaluate(
     if isinstance(fold_in, HeldOut):
         if held_out is not None:
             raise ValueError("give either a poise.HeldOut alone, or two matrices")
+        _check_items(model, fold_in)
         fold_in, held_out = fold_in.fold_in, fold_in.held_out
     if held_out is None:
         raise ValueError("held_out is missing: what is to be found, one row for each user")
@@ -68,6 +69,14 @@ def evaluate(
     if per_user:
         result["per_user"] = {"row": rows, **{name: values[:, k] for k, name in enumerate(names)}}
     return result
+
+
+def _check_items(model: Recommender, part: HeldOut) -> None:
+    """Items are known by their places, which mean nothing in other data. A model of a bare matrix has no ids."""
+    known = texts_of(model._fitted_ids())
+    bare = known == [str(number) for number in range(len(known))]
+    if not bare and known != texts_of(part.items):
+        raise ValueError("the model was trained on other items than those of the data; evaluate it on the data it was trained on")
 
 
 def _training_counts(model: Recommender, train: Any) -> Any:

@@ -58,6 +58,8 @@ class Data:
     @staticmethod
     def read_pro_sg(__folder: str, __threads: int, __progress: Reporter) -> Data: ...
     @staticmethod
+    def from_csr(__arrays: Arrays, __users: List[str], __items: List[str]) -> Data: ...
+    @staticmethod
     def split_users(
         __log: Log,
         __min_user_items: int,

@@ -160,23 +160,19 @@ class Recommender:
         _poise.check_device(self.device)
         with Progress(show_progress, callback) as progress:
             common = (values, self.device, memory_limit, threads, progress.report)
-            if isinstance(user_items, Dataset):
-                native = user_items._native_for_training()
-                if native is not None:
-                    model = _poise.train_data(native, user_items._folder or "", *common)
-                else:
-                    arrays = csr_arrays(user_items.train, values=self._training_values(), threads=threads)
-                    model = _poise.train_csr(arrays, user_items._item_texts(), *common)
-                self._adopt(model, user_items.items)
-                self._training: Any = user_items
-                self._warn()
-                return self
-            arrays = csr_arrays(user_items, values=self._training_values(), threads=threads)
-            warn_if_transposed(arrays[0])
-            items = np.arange(arrays[0][1], dtype=np.int64)
-            model = _poise.train_csr(arrays, [str(item) for item in range(items.size)], *common)
-        self._adopt(model, items)
-        self._training = user_items
+            native = user_items._native_for_training() if isinstance(user_items, Dataset) else None
+            if native is not None:
+                model = _poise.train_data(native, user_items._folder or "", *common)
+            else:
+                dataset = isinstance(user_items, Dataset)
+                matrix = user_items.train if dataset else user_items
+                arrays = csr_arrays(matrix, values=self._training_values(), threads=threads)
+                if not dataset:
+                    warn_if_transposed(arrays[0])
+                texts = user_items._item_texts() if dataset else [str(item) for item in range(arrays[0][1])]
+                model = _poise.train_csr(arrays, texts, *common)
+        self._adopt(model, user_items.items if isinstance(user_items, Dataset) else np.arange(model.items, dtype=np.int64))
+        self._training: Any = user_items
         self._warn()
         return self
 
@@ -209,6 +205,10 @@ class Recommender:
         if not hasattr(self, "_model"):
             raise ValueError(f"this {type(self).__name__} is not fitted; call fit first")
         return self._model
+
+    def _fitted_ids(self) -> npt.NDArray[Any]:
+        self._fitted()
+        return self.item_ids_
 
     @property
     def n_items_(self) -> int:

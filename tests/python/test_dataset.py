@@ -80,6 +80,19 @@ class TestCsr:
         assert model.item_ids_[5] == "i5"
         assert np.array_equal(model.weights_, poise.EASE(regularization=10).fit(matrix, show_progress=False).weights_)
 
+    def test_saving_changes_nothing(self, tmp_path):
+        """Rows and columns keep their order, users without anything their row."""
+        matrix = taste_matrix(values=True)
+        data = poise.Dataset.from_csr(matrix, items=[f"i{k}" for k in range(60)])
+        model = poise.EASE(regularization=10, weighting="linear").fit(data, show_progress=False)
+        data.save(tmp_path / "data")
+        assert data.train is matrix and data.counts["duplicates"] == 0
+        again = poise.Dataset.from_file(tmp_path / "data", show_progress=False)
+        assert (again.train != matrix).nnz == 0 and again.shape == (300, 60) and again.items.tolist() == data.items.tolist()
+        twin = poise.EASE(regularization=10, weighting="linear").fit(again, show_progress=False)
+        assert np.array_equal(twin.weights_, model.weights_)
+        assert poise.split(again).test.fold_in.shape[1] <= 60
+
     def test_refusals(self):
         with pytest.raises(ValueError, match="2 ids for 60 items"):
             poise.Dataset.from_csr(taste_matrix(), items=[1, 2])
@@ -146,6 +159,9 @@ class TestSplit:
         assert other["metrics"]["stratified-recall@20"] == result["metrics"]["stratified-recall@20"]
         whole = poise.evaluate(model, demo.test, recall_denominator="targets")
         assert whole["metrics"]["recall@20"]["mean"] <= poise.evaluate(model, demo.test)["metrics"]["recall@20"]["mean"]
+        other = poise.EASE(regularization=50).fit(poise.split(poise.synth("demo", seed=9)), show_progress=False)
+        with pytest.raises(ValueError, match="other items"):
+            poise.evaluate(other, demo.test)
         with pytest.raises(ValueError, match="held_out is missing"):
             poise.evaluate(model, demo.test.fold_in)
         with pytest.raises(ValueError):
