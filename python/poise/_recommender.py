@@ -55,7 +55,17 @@ class Explanation(NamedTuple):
 
 
 def _item_list(items: Any) -> List[int]:
-    return [] if items is None else [int(item) for item in np.atleast_1d(np.asarray(items, dtype=np.int64))]
+    """Places of items (or users), as the library takes them."""
+    if items is None:
+        return []
+    array = np.atleast_1d(np.asarray(list(items) if isinstance(items, (set, frozenset)) else items))
+    if array.size == 0:
+        return []
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise ValueError(f"{items!r} are not the numbers of items; item_index finds those of ids")
+    if array.min() < -(2**31) or array.max() >= 2**31:
+        raise ValueError(f"{int(array.max())} is not the number of an item")
+    return [int(item) for item in array]
 
 
 class Recommender:
@@ -341,7 +351,7 @@ class Recommender:
         """
         row = user_items if user_items.shape[0] == 1 else user_items[userid]
         _, _, history, values = self._histories(row, 1)
-        found = self._fitted().explain(history, values, whole(itemid, "itemid"))
+        found = self._fitted().explain(history, values, _item_list(whole(itemid, "itemid"))[0])
         score = float(sum(contribution for _, contribution in found))
         return Explanation(score, found if N is None else found[: whole(N, "N")])
 

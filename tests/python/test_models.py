@@ -120,6 +120,9 @@ class TestEveryModel:
             model.recommend(0, train[0], filter_items=[60])
         with pytest.raises(ValueError, match="-1"):
             model.recommend(0, train[0], items=[-1])
+        for wrong in ([2**40], [1.5], ["tea"]):
+            with pytest.raises(ValueError, match="number"):
+                model.recommend(0, train[0], filter_items=wrong)
         with pytest.raises(ValueError, match="at least one"):
             model.recommend(0, train[0], N=0)
 
