@@ -2,18 +2,20 @@
 # make test   installs what is missing, builds, and runs every test
 # make build  builds the release program at build/release/bin/poise and the Python package at build/release/python
 #
-# Also: pip-test, bench, bench-check, fuzz, format, tidy, tsan, clean.
+# Also: pip-test, bench, bench-check, cuda-check, fuzz, format, tidy, tsan, clean. With CUDA=1 build, test and bench include
+# the GPU backend, at the same paths; it needs CUDA's nvcc.
 
 SHELL := /bin/sh
 POISE := build/release/bin/poise
 FUZZ_SECONDS ?= 60
-SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu')
+WITH_CUDA := -DPOISE_CUDA=$(if $(filter 1 on ON yes,$(CUDA)),ON,OFF)
+SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 
-.PHONY: build demo test pip-test bench bench-check fuzz format format-check tidy tsan clean
+.PHONY: build demo test pip-test bench bench-check cuda-check fuzz format format-check tidy tsan clean
 
 build:
 	@scripts/install-packages.sh build
-	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=OFF
+	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=OFF $(WITH_CUDA)
 	@cmake --build --preset release
 
 demo: build
@@ -21,8 +23,9 @@ demo: build
 
 test: format-check
 	@scripts/install-packages.sh test
+	@scripts/cuda-check.sh
 	@echo "== release: every test"
-	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_BUILD_BENCH=ON
+	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
 	@cmake --build --preset release
 	@ctest --preset release
 	@echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -36,15 +39,19 @@ pip-test:
 
 bench:
 	@scripts/install-packages.sh bench
-	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON
+	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
 	@cmake --build --preset release
 	@build/release/bin/poise_bench
 
 bench-check:
 	@scripts/install-packages.sh bench
-	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON
+	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
 	@cmake --build --preset release
 	@/usr/bin/python3 bench/check.py build/release/bin
+
+cuda-check:
+	@scripts/install-packages.sh build
+	@scripts/cuda-check.sh
 
 fuzz:
 	@scripts/install-packages.sh fuzz

@@ -17,8 +17,8 @@ const std::vector<Command>& commands() {
       {"train", "train a model on prepared data", setup_train, true},
       {"search", "find the best lambda, alpha and more on the validation part", setup_search, true},
       {"study", "does weighting help? the paper's tables from your own data", setup_study, true},
-      {"evaluate", "measure a model's ranking on held-out users", setup_evaluate},
-      {"recommend", "recommend items for a history", setup_recommend},
+      {"evaluate", "measure a model's ranking on held-out users", setup_evaluate, false, true},
+      {"recommend", "recommend items for a history", setup_recommend, false, true},
       {"similar", "find the items similar to one", setup_similar},
       {"export", "write a model's item factors for other programs", setup_export},
       {"info", "show what a model or prepared data holds", setup_info},
@@ -40,7 +40,9 @@ void add_shared_options(CLI::App& parser, SharedOptions& options) {
       ->transform(memory_size())
       ->type_name("SIZE")
       ->group("Shared");
-  parser.add_option("--device", options.device, "auto, cpu or cuda")
+  parser
+      .add_option("--device", options.device,
+                  "auto, cpu or cuda; auto takes a GPU where there is one and the work gains")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
       ->capture_default_str()
       ->group("Shared");

@@ -41,6 +41,8 @@ struct Command {
   /// Whether it calls BLAS, which waits for ever where it cannot have memory: such a command counts what it
   /// needs and refuses beforehand instead of running under an enforced limit.
   bool uses_blas = false;
+  /// Whether it scores, which a GPU may do: scoring_backend_for() then enforces the limit.
+  bool scores = false;
 };
 
 /// All commands, in the order of the help.

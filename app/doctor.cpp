@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "poise/backend/blas_info.hpp"
+#include "poise/backend/cuda/cuda.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/version.hpp"
 
@@ -20,8 +21,36 @@ std::string threads_source(int threads) {
   return threads < usable_cores() ? of_cgroup : "the cores this process may use";
 }
 
+Json cuda_json(const CudaInfo& info) {
+  Json json = {{"built", info.built}, {"devices", Json::array()}};
+  for (const CudaDevice& device : info.devices) {
+    json["devices"].push_back({{"name", device.name},
+                               {"memory_bytes", device.memory_bytes},
+                               {"free_bytes", device.free_bytes},
+                               {"compute_capability", fmt::format("{}.{}", device.major, device.minor)}});
+  }
+  if (info.built && !info.problem.empty()) json["problem"] = info.problem;
+  return json;
+}
+
+std::string cuda_text(const CudaInfo& info) {
+  if (!info.built) return "gpu      none: built without CUDA\n";
+  if (info.devices.empty()) return fmt::format("gpu      none: {}\n", info.problem);
+  std::string text;
+  for (const CudaDevice& device : info.devices) {
+    text += fmt::format("gpu      {}, compute capability {}.{}, {:.1f} GB{}\n", device.name, device.major,
+                        device.minor, static_cast<double>(device.memory_bytes) * 1e-9,
+                        text.empty() ? fmt::format(", of which {:.1f} GB are free; used for work that gains "
+                                                   "(--device)",
+                                                   static_cast<double>(device.free_bytes) * 1e-9)
+                                     : "; not used");
+  }
+  return text;
+}
+
 void run(const Context& context) {
   const std::uint64_t memory = total_memory();
+  const CudaInfo cuda = cuda_info();
   const Json result = {{"version", version()},
                        {"blas", blas_description()},
                        {"threads", context.execution.threads},
@@ -29,17 +58,17 @@ void run(const Context& context) {
                        {"memory_bytes", memory},
                        {"memory_from", memory_source()},
                        {"memory_limit_bytes", context.memory_limit},
-                       {"cuda", {{"built", false}, {"devices", Json::array()}}}};
+                       {"cuda", cuda_json(cuda)}};
   context.print(
       result,
       fmt::format("version  poise {}\n"
                   "blas     {}\n"
                   "threads  {}, {} (--threads; results do not depend on it)\n"
                   "memory   {:.1f} GB in all, {}, of which at most {:.1f} GB are used (--memory-limit)\n"
-                  "gpu      none: built without CUDA\n",
+                  "{}",
                   version(), blas_description(), context.execution.threads,
                   threads_source(context.execution.threads), static_cast<double>(memory) * 1e-9,
-                  memory_source(), static_cast<double>(context.memory_limit) * 1e-9));
+                  memory_source(), static_cast<double>(context.memory_limit) * 1e-9, cuda_text(cuda)));
 }
 
 }  // namespace

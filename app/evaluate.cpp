@@ -13,6 +13,7 @@
 #include "poise/io/model_file.hpp"
 
 #include "command.hpp"
+#include "device.hpp"
 #include "output_check.hpp"
 
 namespace poise::app {
@@ -73,10 +74,12 @@ void run(const Options& options, const Context& context) {
                     options.model.string(), options.data.string()));
   }
   const HeldOut& part = part_of(dataset, options);
+  const CsrView histories = dataset.histories(part);
+  const auto backend = scoring_backend_for([&] { return model.scorer->operations(histories); }, context);
   const auto begin = std::chrono::steady_clock::now();
   const EvaluationResult result =
-      evaluate(*model.scorer, dataset.histories(part), part.targets.view(),
-               column_counts(dataset.train.view()), evaluation, context.execution);
+      evaluate(*model.scorer, histories, part.targets.view(), column_counts(dataset.train.view()), evaluation,
+               context.execution, backend.get());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!options.per_user.empty()) write_per_user(options.per_user, result, part.users);
 
@@ -95,6 +98,7 @@ void run(const Options& options, const Context& context) {
                  {"users_without_targets", result.users_without_targets},
                  {"metrics", metrics},
                  {"same_data", same_data},
+                 {"device", backend ? backend->name() : to_string(BackendKind::cpu)},
                  {"seconds", seconds}},
                 text);
 }

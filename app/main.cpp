@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/version.hpp"
@@ -106,11 +107,10 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     write_stdout(parser.config_to_str(true, true));
     return exit_done;
   }
-  if (shared.device == "cuda") {
-    fail(ErrorKind::resources, "this poise was built without CUDA; use --device cpu");
-  }
+  if (shared.device == "cuda") static_cast<void>(choose_device(DeviceChoice::cuda, 0));
   const int threads = affordable_threads(parser, shared);
-  if (!command.uses_blas) limit_memory(shared.memory_limit);
+  const bool may_use_gpu = command.scores && built_with_cuda() && shared.device != "cpu";
+  if (!command.uses_blas && !may_use_gpu) limit_memory(shared.memory_limit);
   TerminalObserver observer(shared.quiet);
   run({.execution = {.threads = threads, .observer = &observer},
        .memory_limit = shared.memory_limit,

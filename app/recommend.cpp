@@ -10,6 +10,7 @@
 #include "poise/io/model_file.hpp"
 
 #include "command.hpp"
+#include "device.hpp"
 #include "item_index.hpp"
 #include "recommend_histories.hpp"
 #include "recommend_output.hpp"
@@ -61,8 +62,10 @@ void run(const Options& options, const Context& context) {
   RecommendOptions recommendation{.k = options.k};
   if (!options.exclude.empty()) recommendation.exclude = listed_items(options.exclude, index, context);
   if (!options.only.empty()) recommendation.only = listed_items(options.only, index, context);
+  const CsrView histories = input.histories.view();
+  const auto backend = scoring_backend_for([&] { return model.scorer->operations(histories); }, context);
   const RankedLists lists =
-      recommend(*model.scorer, input.histories.view(), recommendation, context.execution);
+      recommend(*model.scorer, histories, recommendation, context.execution, backend.get());
   print_recommendations(model, input, lists, options.explain, format);
 }
 

@@ -7,7 +7,9 @@
 
 #include "poise/base/error.hpp"
 #include "poise/search/search_json.hpp"
+#include "poise/train/cost.hpp"
 
+#include "device.hpp"
 #include "model_flags.hpp"
 #include "output_check.hpp"
 #include "progress.hpp"
@@ -116,9 +118,13 @@ void run(const Options& options, const Context& context) {
   check_memory(space, data.dataset.train.view(), context.memory_limit);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.model.data / "search.journal" : options.searching.journal;
-  Journal journal(path, journal_header(measure, context.memory_limit));
-
-  const auto backend = make_backend(BackendKind::cpu, context.execution.threads, context.execution.observer);
+  const auto backend = backend_for(
+      [&] {
+        return training_operations(first_points(space), data.dataset.train.view(), context.memory_limit,
+                                   worth_a_gpu);
+      },
+      context);
+  Journal journal(path, journal_header(measure, context.memory_limit, *backend));
   Trainer trainer(data, options.model.data, Keep::shared_parts, context.memory_limit, *backend,
                   context.execution);
   const PointWatcher watcher{.trained = [&](const PointResult& result, std::size_t left, double seconds) {
@@ -155,6 +161,7 @@ void run(const Options& options, const Context& context) {
   Json json = search_json(result, points, best);
   const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
   json["seconds"] = seconds;
+  json["device"] = backend->name();
   context.print(json,
                 text + fmt::format("{} in {}\n", counted_points(result.points.size()), duration(seconds)));
 }

@@ -13,6 +13,7 @@
 #include "poise/report/latex.hpp"
 #include "poise/report/markdown.hpp"
 
+#include "device.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
 #include "progress.hpp"
@@ -119,11 +120,18 @@ void run(const Options& options, const Context& context) {
   std::filesystem::create_directories(options.out);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.out / "study.journal" : options.searching.journal;
-  Journal journal(path, journal_header(study_options.measure, context.memory_limit));
+  const auto backend = backend_for(
+      [&] {
+        double operations = 0;
+        for (const StudyInput& input : inputs)
+          operations += study_operations(input, study_options, worth_a_gpu);
+        return operations;
+      },
+      context);
+  Journal journal(path, journal_header(study_options.measure, context.memory_limit, *backend));
   if (journal.size() > 0)
     context.say(fmt::format("going on from the {} entries of {}", journal.size(), path.string()));
 
-  const auto backend = make_backend(BackendKind::cpu, context.execution.threads, context.execution.observer);
   const StudyWatcher watcher{
       .points = {.trained =
                      [&](const PointResult& result, std::size_t left, double seconds) {

@@ -8,6 +8,7 @@
 #include "poise/train/product_rate.hpp"
 #include "poise/train/trainer.hpp"
 
+#include "device.hpp"
 #include "model_flags.hpp"
 #include "output_check.hpp"
 #include "progress.hpp"
@@ -56,7 +57,12 @@ void run(const TrainOptions& options, const Context& context) {
   const LoadedDataset data = read_dataset(options.data, context.execution);
   const double loaded = watch.seconds();
   const CsrView X = data.dataset.train.view();
-  const auto backend = make_backend(BackendKind::cpu, context.execution.threads, context.execution.observer);
+  const auto backend = backend_for(
+      [&] {
+        const TrainingCost cost = training_cost(parameters, X, context.memory_limit);
+        return cost.operations();
+      },
+      context);
   announce(parameters, X, *backend, context);
 
   Trainer trainer(data, options.data, Keep::nothing, context.memory_limit, *backend, context.execution);
@@ -81,6 +87,7 @@ void run(const TrainOptions& options, const Context& context) {
   for (const auto& [phase, time] : trained.seconds) seconds[phase] = time;
   report.json["seconds"] = seconds;
   report.json["peak_bytes"] = peak_memory();
+  report.json["device"] = backend->name();
   context.print(
       report.json,
       report.text + fmt::format("{:.2f} s in all, of which {:.2f} s loading; {:.2f} GB at most\n",

@@ -65,18 +65,18 @@ void kronecker_apply(benchmark::State& state) {
       const poise::Csr X = ml_20m(k == 0 ? 0.2 : 0.8, execution);
       const poise::Weights W = poise::make_weights(X.view(), {.scheme = poise::Scheme::constant, .alpha = 2});
       const auto problem =
-          poise::make_asymmetric_problem(X.view(), W, poise::Regularizer::dropout, 100, execution);
+          poise::make_asymmetric_problem(X.view(), W, poise::Regularizer::dropout, 100, *backend, execution);
       const poise::Matrix<float> V(X.cols, d, 0.01F);
       const std::vector<double> nu(d, 1.0);
       const poise::UProblem system{.X = problem.X,
-                                   .X_transposed = problem.X_transposed.view(),
+                                   .X_transposed = problem.X_transposed(),
                                    .entries = &problem.users,
                                    .a = {},
                                    .V = V.view(),
                                    .nu = nu,
                                    .lambda = 100,
                                    .data_metric = false};
-      poise::KroneckerSystem H(system, *backend, execution);
+      poise::KroneckerSystem H(system, *backend);
       poise::Matrix<float> P(1, X.cols * d, 0.01F);
       poise::Matrix<float> out(1, X.cols * d);
       poise::bench::Shortest shortest;

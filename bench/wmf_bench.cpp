@@ -7,13 +7,14 @@
 #include <benchmark/benchmark.h>
 
 #include "poise/backend/backend.hpp"
+#include "poise/backend/cpu/factor_products.hpp"
+#include "poise/backend/cpu/row_kernels.hpp"
+#include "poise/backend/cpu/row_systems.hpp"
+#include "poise/backend/cpu/symmetric_eigen.hpp"
 #include "poise/data/synth.hpp"
 #include "poise/io/spectrum_cache.hpp"
-#include "poise/model/spectrum_routes.hpp"
 #include "poise/model/wmf_fit.hpp"
-#include "poise/solver/factor_products.hpp"
-#include "poise/solver/row_kernels.hpp"
-#include "poise/solver/row_systems.hpp"
+#include "poise/solver/row_entries.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "timing.hpp"
@@ -72,7 +73,8 @@ class Peer {
  private:
   double half(const poise::RowEntries& rows, Matrix<float>& factors, Matrix<float>& solution) {
     const std::int64_t d = factors.cols();
-    const poise::EigenPairs eigen = poise::symmetric_eigenpairs(factor_gram(factors.view(), {}, two));
+    poise::Matrix<double> gram = factor_gram(factors.view(), {}, two);
+    const poise::EigenPairs eigen = poise::top_eigenpairs(gram.view(), d);
     multiply_rows(factors.view(), eigen.Q, two);
     multiply_rows(solution.view(), eigen.Q, two);
     const std::int64_t width = (d + poise::row_lane - 1) / poise::row_lane * poise::row_lane;

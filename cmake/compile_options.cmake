@@ -1,16 +1,16 @@
 # Flags for Poise's own translation units; never passed on to users of the installed library.
 add_library(poise_compile_options INTERFACE)
-target_compile_options(poise_compile_options INTERFACE -Wall -Wextra -Wpedantic)
+target_compile_options(poise_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies in std::string's own code (GCC bug 105651).
-  target_compile_options(poise_compile_options INTERFACE -Wno-restrict)
+  target_compile_options(poise_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # At low optimization levels a loop marked for vectorization stays scalar, which is no fault.
   target_compile_options(poise_compile_options INTERFACE -Wno-pass-failed)
 endif()
 if(POISE_WERROR)
-  target_compile_options(poise_compile_options INTERFACE -Werror)
+  target_compile_options(poise_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
 if(POISE_SANITIZE)
   # Global, so that tests, program and library agree.

@@ -19,6 +19,7 @@
 #include "arrays.hpp"
 #include "factor_scorer.hpp"
 #include "parts.hpp"
+#include "train.hpp"
 #include "work.hpp"
 
 namespace py = pybind11;
@@ -61,7 +62,7 @@ py::tuple recommend_to(const Model& model, const CsrArrays& histories, std::int6
                        const std::vector<std::int32_t>& exclude,
                        std::optional<std::vector<std::int32_t>> only,
                        const std::optional<py::array_t<float, py::array::c_style>>& user_factors,
-                       int threads) {
+                       const std::string& device, int threads) {
   const CsrView rows = view_of(histories);
   const RecommendOptions options{
       .k = k, .exclude_history = exclude_history, .exclude = exclude, .only = std::move(only)};
@@ -69,7 +70,10 @@ py::tuple recommend_to(const Model& model, const CsrArrays& histories, std::int6
   if (user_factors) factors.emplace(matrix_of(*user_factors), model.wmf()->V());
   const Scorer& scorer = factors ? static_cast<const Scorer&>(*factors) : *model.scorer;
   return to_arrays(run_for(rows.rows, {threads, py::none()}, [&](const Execution& execution) {
-    return recommend(scorer, rows, options, execution);
+    const auto backend = factors ? nullptr
+                                 : scoring_backend_of(
+                                       device, [&] { return scorer.operations(rows); }, execution);
+    return recommend(scorer, rows, options, execution, backend.get());
   }));
 }
 
@@ -142,7 +146,8 @@ py::array_t<float> factors_of(const Model& model, const CsrArrays& histories, in
 
 py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArrays& targets,
                       const py::object& training_counts, const std::string& metrics,
-                      const std::string& denominator, int threads, const py::object& progress) {
+                      const std::string& denominator, const std::string& device, int threads,
+                      const py::object& progress) {
   if (denominator != "min" && denominator != "targets")
     fail(ErrorKind::usage, "the recall denominator is min or targets, not '{}'", denominator);
   const CsrView histories = view_of(fold_in);
@@ -154,7 +159,9 @@ py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArr
   if (!training_counts.is_none())
     counts = elements_of<std::int64_t>(py::reinterpret_borrow<py::array>(training_counts));
   const EvaluationResult result = run({threads, progress}, [&](const Execution& execution) {
-    return evaluate(*model.scorer, histories, wanted, counts, options, execution);
+    const auto backend = scoring_backend_of(
+        device, [&] { return model.scorer->operations(histories); }, execution);
+    return evaluate(*model.scorer, histories, wanted, counts, options, execution, backend.get());
   });
   const nlohmann::ordered_json json = {{"users", result.users},
                                        {"users_without_targets", result.users_without_targets},

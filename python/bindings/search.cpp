@@ -2,8 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
 #include "poise/search/search_json.hpp"
+#include "poise/train/cost.hpp"
 
 #include "arrays.hpp"
 #include "data.hpp"
@@ -49,9 +51,15 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
   if (!dataset.validation || dataset.validation->targets.entries() == 0)
     fail(ErrorKind::input, "the data has no validation part to choose on; split it with poise.split");
   check_memory(space, dataset.train.view(), memory_limit);
+  const auto backend = backend_of(
+      device,
+      [&] {
+        return training_operations(first_points(space), dataset.train.view(), memory_limit, worth_a_gpu);
+      },
+      execution);
   std::optional<Journal> journal;
-  if (!journal_path.empty()) journal.emplace(journal_path, journal_header(searching.measure, memory_limit));
-  const auto backend = backend_of(device, execution);
+  if (!journal_path.empty())
+    journal.emplace(journal_path, journal_header(searching.measure, memory_limit, *backend));
   Trainer trainer(loaded, folder, Keep::shared_parts, memory_limit, *backend, execution);
   Points points(trainer, searching.measure, journal ? &*journal : nullptr, execution,
                 watcher_of(execution.observer), searching.until);
@@ -65,7 +73,9 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
   const ModelParameters chosen = to_convergence(*result.best, space);
   Trained trained = trainer.train(chosen);
   const nlohmann::ordered_json best = chosen_json(chosen, trained, points, execution);
-  Found found = {search_json(result, points, best).dump(), std::nullopt};
+  nlohmann::ordered_json json = search_json(result, points, best);
+  json["device"] = backend->name();
+  Found found = {json.dump(), std::nullopt};
   found.second.emplace(model_of(chosen, std::move(trained), dataset.items, loaded.checksum, best.dump()));
   return found;
 }

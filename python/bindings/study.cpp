@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
 #include "poise/report/conclude.hpp"
 #include "poise/report/html.hpp"
@@ -72,8 +73,16 @@ void bind_study(py::module_& module) {
             each->identify(execution);
             data.push_back({.name = name, .folder = folder, .data = *each->loaded(), .paper_data = paper});
           }
-          Journal journal(journal_path, journal_header(searching.measure, memory_limit));
-          const auto backend = backend_of(device, execution);
+          const auto backend = backend_of(
+              device,
+              [&] {
+                double operations = 0;
+                for (const StudyInput& input : data)
+                  operations += study_operations(input, study_options, worth_a_gpu);
+                return operations;
+              },
+              execution);
+          Journal journal(journal_path, journal_header(searching.measure, memory_limit, *backend));
           StudyResults results;
           try {
             results = study(data, study_options, journal, *backend, execution,

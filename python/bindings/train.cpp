@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/trained_json.hpp"
@@ -46,11 +47,31 @@ ModelParameters parameters_of(const py::dict& values) {
   return parameters;
 }
 
-std::unique_ptr<Backend> backend_of(std::string_view device, const Execution& execution) {
-  if (device == "cuda") fail(ErrorKind::usage, "this poise was built without CUDA; use device=\"cpu\"");
-  if (device != "auto" && device != "cpu")
-    fail(ErrorKind::usage, "device is auto, cpu or cuda, not '{}'", device);
-  return make_backend(BackendKind::cpu, execution.threads, execution.observer);
+namespace {
+
+/// A device that cannot be had is a wrong argument here, and no lack of memory.
+BackendKind kind_of(std::string_view device, const std::function<double()>& operations) {
+  const DeviceChoice choice = parse_device(device);
+  const bool undecided = choice == DeviceChoice::automatic && built_with_cuda();
+  try {
+    return choose_device(choice, undecided ? operations() : 0).kind;
+  } catch (const Error& error) {
+    throw Error(ErrorKind::usage, error.what());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> backend_of(std::string_view device, const std::function<double()>& operations,
+                                    const Execution& execution) {
+  return make_backend(kind_of(device, operations), execution.threads, execution.observer);
+}
+
+std::unique_ptr<Backend> scoring_backend_of(std::string_view device,
+                                            const std::function<double()>& operations,
+                                            const Execution& execution) {
+  const BackendKind kind = kind_of(device, operations);
+  return kind == BackendKind::cpu ? nullptr : make_backend(kind, execution.threads, execution.observer);
 }
 
 Model model_of(const ModelParameters& parameters, Trained trained, Ids items, std::string data_checksum,
@@ -71,6 +92,14 @@ Model model_of(const ModelParameters& parameters, Trained trained, Ids items, st
 
 namespace {
 
+std::function<double()> operations_of(const ModelParameters& parameters, CsrView X,
+                                      std::uint64_t memory_limit) {
+  return [&parameters, X, memory_limit] {
+    return parameters.family == Family::popularity ? 0
+                                                   : training_cost(parameters, X, memory_limit).operations();
+  };
+}
+
 Model train(Trainer& trainer, CsrView X, const ModelParameters& parameters, std::uint64_t memory_limit,
             Ids items, std::string checksum) {
   if (parameters.family != Family::popularity) check_memory(parameters, X, memory_limit);
@@ -82,7 +111,9 @@ Model train(Trainer& trainer, CsrView X, const ModelParameters& parameters, std:
 }  // namespace
 
 void bind_train(py::module_& module) {
-  module.def("check_device", [](const std::string& device) { backend_of(device, {.threads = 1}); });
+  module.def("check_device", [](const std::string& device) {
+    if (parse_device(device) == DeviceChoice::cuda) kind_of(device, [] { return 0.0; });
+  });
   module.def("check_parameters", [](const py::dict& values) { parameters_of(values); });
   module.def("train_csr", [](const CsrArrays& arrays, const std::vector<std::string>& item_ids,
                              const py::dict& values, const std::string& device, std::uint64_t memory_limit,
@@ -90,7 +121,7 @@ void bind_train(py::module_& module) {
     const CsrView X = view_of(arrays);
     const ModelParameters parameters = parameters_of(values);
     return run({threads, progress}, [&](const Execution& execution) {
-      const auto backend = backend_of(device, execution);
+      const auto backend = backend_of(device, operations_of(parameters, X, memory_limit), execution);
       Trainer trainer(X, Keep::nothing, memory_limit, *backend, execution);
       return train(trainer, X, parameters, memory_limit, ids_of(item_ids), {});
     });
@@ -100,11 +131,11 @@ void bind_train(py::module_& module) {
                               const py::object& progress) {
     const ModelParameters parameters = parameters_of(values);
     return run({threads, progress}, [&](const Execution& execution) {
-      const auto backend = backend_of(device, execution);
       const LoadedDataset& loaded = *data.loaded();
+      const CsrView X = loaded.dataset.train.view();
+      const auto backend = backend_of(device, operations_of(parameters, X, memory_limit), execution);
       Trainer trainer(loaded, folder, Keep::nothing, memory_limit, *backend, execution);
-      return train(trainer, loaded.dataset.train.view(), parameters, memory_limit, loaded.dataset.items,
-                   loaded.checksum);
+      return train(trainer, X, parameters, memory_limit, loaded.dataset.items, loaded.checksum);
     });
   });
 }

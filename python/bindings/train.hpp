@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,8 +19,15 @@ namespace poise::python {
 /// range.
 ModelParameters parameters_of(const pybind11::dict& values);
 
-/// The backend of a device: "auto", "cpu" or "cuda".
-std::unique_ptr<Backend> backend_of(std::string_view device, const Execution& execution);
+/// The backend of a device ("auto", "cpu" or "cuda") for work of so many operations, which are asked for only
+/// where they matter.
+std::unique_ptr<Backend> backend_of(std::string_view device, const std::function<double()>& operations,
+                                    const Execution& execution);
+
+/// The GPU's, for work that only scores; null for the processor, which needs no backend to score.
+std::unique_ptr<Backend> scoring_backend_of(std::string_view device,
+                                            const std::function<double()>& operations,
+                                            const Execution& execution);
 
 /// A trained model with its report.
 Model model_of(const ModelParameters& parameters, Trained trained, Ids items, std::string data_checksum,

@@ -62,7 +62,7 @@ def evaluate(
     begin = time.monotonic()
     with Progress(show_progress, callback) as progress:
         text, names, rows, values = model._fitted().evaluate(
-            histories, targets, counts, wanted, recall_denominator, threads, progress.report
+            histories, targets, counts, wanted, recall_denominator, model.device, threads, progress.report
         )
     result: Dict[str, Any] = json.loads(text)
     result["seconds"] = time.monotonic() - begin

@@ -110,6 +110,7 @@ class Model:
         __exclude: List[int],
         __only: Optional[List[int]],
         __user_factors: Optional[npt.NDArray[np.float32]],
+        __device: str,
         __threads: int,
     ) -> Tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
     def similar(
@@ -124,6 +125,7 @@ class Model:
         __training_counts: Optional[npt.NDArray[np.int64]],
         __metrics: str,
         __denominator: str,
+        __device: str,
         __threads: int,
         __progress: Reporter,
     ) -> Tuple[str, List[str], npt.NDArray[np.int64], npt.NDArray[np.float64]]: ...

@@ -306,6 +306,7 @@ class Recommender:
             _item_list(filter_items),
             None if items is None else _item_list(items),
             factors,
+            self.device,
             self._threads(),
         )
         return (found[0][0], found[1][0]) if one else found

@@ -119,15 +119,40 @@ def test_bad_metrics(poise, model, data):
         poise("evaluate", model, data, "--metrics", metrics, code=2)
 
 
-def test_missing_gpu(poise):
-    assert "CUDA" in poise("doctor", "--device", "cuda", code=4).err
+def test_missing_gpu(poise, tmp_path, data, model):
+    if poise("doctor", "--json").json["cuda"]["devices"]:
+        return
+    for command in (("doctor",), ("evaluate", model, data), ("train", data, "--model", "popularity", "--out", tmp_path / "m"),
+                    ("search", data, "--model", "full-rank"), ("study", data, "--out", tmp_path / "s"),
+                    ("recommend", model, "--items", "i1")):
+        error = poise(*command, "--device", "cuda", code=4).err
+        assert "CUDA" in error and "--device cpu" in error
+    assert not (tmp_path / "m").exists() and not (tmp_path / "s").exists()
+    poise("doctor", "--device", "gpu", code=2)
+
+
+def test_device_is_reported(poise, tmp_path, data, model):
+    for device in ("cpu", "auto"):
+        assert poise("evaluate", model, data, "--device", device, "--json").json["device"] == "cpu"
+        trained = poise("train", data, "--model", "full-rank", "--out", tmp_path / device, "--device", device, "--json").json
+        assert trained["device"] == "cpu"
+        found = poise("search", data, "--model", "full-rank", "--lambda", 1, "--alpha", 1, "--no-expand", "--device", device,
+                      "--json").json
+        assert found["device"] == "cpu"
+    # What a model file holds does not depend on it.
+    assert (tmp_path / "cpu").read_bytes() == (tmp_path / "auto").read_bytes()
 
 
 def test_doctor(poise):
     result = poise("doctor", "--json").json
     assert set(result) >= {"version", "blas", "threads", "memory_bytes", "cuda"}
     assert "OpenBLAS" in result["blas"]
-    assert result["cuda"] == {"built": False, "devices": []}
+    assert isinstance(result["cuda"]["built"], bool) and isinstance(result["cuda"]["devices"], list)
+    text = poise("doctor").out
+    if not result["cuda"]["built"]:
+        assert result["cuda"] == {"built": False, "devices": []} and "built without CUDA" in text
+    for gpu in result["cuda"]["devices"]:
+        assert gpu["name"] in text and gpu["memory_bytes"] > 0
     assert poise("doctor", "--threads", "3", "--json").json["threads"] == 3
 
 
@@ -140,7 +165,7 @@ def test_json_keys(poise, tmp_path, log, data, model):
                             "iterations", "rounds", "converged", "seconds", "peak_bytes"}
     assert trained["seconds"]["total"] > 0 and trained["peak_bytes"] > 0
     evaluated = poise("evaluate", model, data, "--metrics", "coverage@5,map@3", "--json").json
-    assert set(evaluated) == {"users", "users_without_targets", "metrics", "same_data", "seconds"}
+    assert set(evaluated) == {"users", "users_without_targets", "metrics", "same_data", "device", "seconds"}
     assert evaluated["metrics"]["coverage@5"]["stderr"] is None
     assert evaluated["metrics"]["map@3"]["stderr"] >= 0
     assert poise("info", data, "--json").json["interactions"] == prepared["interactions"]

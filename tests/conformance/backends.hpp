@@ -2,10 +2,13 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "poise/backend/backend.hpp"
+
+#include "support/tested_backend.hpp"
 
 namespace poise::testing {
 
@@ -14,11 +17,19 @@ struct BackendCase {
   int threads;
 };
 
-inline const BackendCase all_backends[] = {{BackendKind::reference, 1},
-                                           {BackendKind::cpu, 1},
-                                           {BackendKind::cpu, 2},
-                                           {BackendKind::cpu, 3},
-                                           {BackendKind::cpu, 7}};
+/// The GPU where there is one; nothing else with POISE_TEST_DEVICE=cuda, so that its tests run by themselves.
+inline std::vector<BackendCase> all_backends() {
+  std::vector<BackendCase> cases;
+  if (tested_kind() == BackendKind::cpu) {
+    cases = {{BackendKind::reference, 1},
+             {BackendKind::cpu, 1},
+             {BackendKind::cpu, 2},
+             {BackendKind::cpu, 3},
+             {BackendKind::cpu, 7}};
+  }
+  if (tested_kind() == BackendKind::cuda || gpu_is_there()) cases.push_back({BackendKind::cuda, 2});
+  return cases;
+}
 
 /// Names the case in reports; without it they would show the object's bytes.
 inline void PrintTo(const BackendCase& backend, std::ostream* out) {
@@ -41,7 +52,7 @@ class BackendTest : public ::testing::TestWithParam<BackendCase> {
 }  // namespace poise::testing
 
 /// One suite for each primitive, on all backends.
-#define POISE_BACKEND_SUITE(suite)                                                             \
-  class suite : public poise::testing::BackendTest {};                                         \
-  INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::ValuesIn(poise::testing::all_backends), \
+#define POISE_BACKEND_SUITE(suite)                                                               \
+  class suite : public poise::testing::BackendTest {};                                           \
+  INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::ValuesIn(poise::testing::all_backends()), \
                            poise::testing::case_name)

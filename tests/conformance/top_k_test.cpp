@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
+#include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
 
 #include "conformance/backends.hpp"
@@ -54,6 +58,61 @@ TEST_P(BackendTopK, LikeTheReference) {
       }
     }
   }
+}
+
+void expect_same(const RankedLists& got, const RankedLists& wanted) {
+  ASSERT_EQ(got.rows(), wanted.rows());
+  for (std::int64_t r = 0; r < wanted.rows(); ++r) {
+    ASSERT_EQ(items(got, r), items(wanted, r)) << "row " << r;
+    ASSERT_EQ(scores(got, r), scores(wanted, r)) << "row " << r;
+  }
+}
+
+TEST_P(BackendTopK, EveryNumberHasItsPlace) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr float tiny = std::numeric_limits<float>::denorm_min();
+  Matrix<float> table = random_matrix<float>(40, 300, 3, 7);
+  const float special[] = {-infinity, infinity, 0.0F, -0.0F, tiny, -tiny, -3.0F, 1e38F, -1e38F};
+  for (std::int64_t r = 0; r < 40; ++r) {
+    for (std::int64_t c = r % 7; c < 300; c += 1 + r) table(r, c) = special[(c + r) % 9];
+  }
+  for (float& score : table.row(5)) score = -infinity;
+  const Csr excluded = random_csr(40, 300, 0.3, false, 4, true);
+  for (const std::int64_t k : {1, 31, 64, 299, 300, 301})
+    expect_same(backend->top_k(table.view(), excluded.view(), k),
+                reference->top_k(table.view(), excluded.view(), k));
+}
+
+TEST_P(BackendTopK, WideCataloguesAndLongLists) {
+  // Beyond what fits into the fast memory of a GPU; whole numbers, so that ties are cut in the middle.
+  constexpr std::int64_t items_in_all = 140'003;
+  const Matrix<float> table = random_matrix<float>(2, items_in_all, 3, 50);
+  const Csr excluded = random_csr(2, items_in_all, 0.1, false, 4);
+  for (const std::int64_t k : {100, 5000, 8192, 8193}) {
+    const RankedLists lists = backend->top_k(table.view(), excluded.view(), k);
+    for (std::int64_t r = 0; r < 2; ++r) {
+      std::vector<std::int32_t> wanted(items_in_all);
+      std::iota(wanted.begin(), wanted.end(), 0);
+      std::erase_if(wanted, [&](std::int32_t item) {
+        return std::ranges::binary_search(excluded.view().row(r), item);
+      });
+      std::ranges::stable_sort(wanted, std::greater<>(), [&](std::int32_t item) { return table(r, item); });
+      wanted.resize(k);
+      ASSERT_EQ(items(lists, r), wanted) << "k " << k << ", row " << r;
+    }
+  }
+}
+
+TEST_P(BackendTopK, ScoresInsideAWiderResidentMatrix) {
+  const Matrix<float> table = random_matrix<float>(90, 517, 3, 100);
+  Resident<float> held(*backend, table.view());
+  const Csr excluded = random_csr(90, 500, 0.3, false, 4, true);
+  const MatrixView<float> part{held.view().data, 90, 500, held.view().stride};
+  const RankedLists got = backend->top_k(part.block(10, 70), excluded.view().block(10, 70), 50);
+  const MatrixView<const float> wanted{table.view().data, 90, 500, 517};
+  expect_same(got, reference->top_k(wanted.block(10, 70), excluded.view().block(10, 70), 50));
+  expect_same(backend->top_k(part.block(10, 70), excluded.view().block(10, 70), 50), got);
+  EXPECT_TRUE(std::ranges::equal(held.take().row(89), table.row(89)));
 }
 
 TEST_P(BackendTopK, NanIsAnError) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/random_data.hpp"
+
 namespace poise {
 namespace {
 
@@ -25,6 +27,14 @@ TEST(Csr, TransposeMovesValuesAndTwiceIsTheSame) {
   EXPECT_EQ(transposed.indices, (std::vector<std::int32_t>{2, 0, 2, 0}));
   EXPECT_EQ(transposed.values, (std::vector<float>{4, 2, 5, 3}));
   EXPECT_EQ(transpose(transposed.view()), example());
+}
+
+TEST(Csr, TransposesAreTheSameOnAnyNumberOfThreads) {
+  for (const auto& [rows, cols] : {std::pair{0, 4}, {5, 0}, {300, 17}, {20, 400}}) {
+    const Csr matrix = testing::random_csr(rows, cols, 0.2, true, 3, true);
+    const Csr wanted = transpose(matrix.view());
+    for (const int threads : {2, 3, 20}) EXPECT_EQ(transpose(matrix.view(), threads), wanted);
+  }
 }
 
 TEST(Csr, ColumnCounts) { EXPECT_EQ(column_counts(example().view()), (std::vector<std::int64_t>{1, 2, 1})); }

@@ -8,12 +8,12 @@
 #include "poise/model/asymmetric_objective.hpp"
 #include "poise/model/asymmetric_steps.hpp"
 #include "poise/model/left_factor.hpp"
-#include "poise/solver/factor_products.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "support/asymmetric_oracle.hpp"
 #include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -45,12 +45,16 @@ Csr tasteful(std::int64_t users, std::int64_t items, unsigned seed) {
 
 struct Lab {
   Execution execution = {.threads = 2};
-  std::unique_ptr<Backend> backend = make_backend(BackendKind::cpu, 2);
+  std::unique_ptr<Backend> backend = testing::tested_backend(2);
   Csr X = tasteful(60, 12, 1);
 
   LowRankFit fit(const Weights& W, const AsymmetricOptions& options) {
     const Spectrum top = top_spectrum(X.view(), {}, std::min(options.rank, X.cols), *backend, execution);
     return fit_asymmetric(X.view(), W, options, top, *backend, execution);
+  }
+  AsymmetricPoint point(unsigned U_seed, unsigned V_seed) const {
+    return {Resident<float>(*backend, random_matrix<float>(12, 3, U_seed)),
+            Resident<float>(*backend, random_matrix<float>(12, 3, V_seed))};
   }
   Weights constant(double alpha) {
     return make_weights(X.view(), {.scheme = Scheme::constant, .alpha = alpha});
@@ -83,26 +87,26 @@ TEST(AsymmetricObjective, LikeTheDenseOneForAllWeights) {
       const GeneralWeights weights(lab.X.view(), 4, (parts & 1U) != 0, (parts & 2U) != 0);
       const AsymmetricOracle oracle(lab.X.view(), weights.W, regularizer, 2.5);
       const AsymmetricProblem problem =
-          make_asymmetric_problem(lab.X.view(), weights.W, regularizer, 2.5, lab.execution);
-      AsymmetricPoint point{random_matrix<float>(12, 3, 5), random_matrix<float>(12, 3, 6)};
-      complete(problem, point, *lab.backend, lab.execution);
-      const double wanted = oracle.objective(to_eigen(point.U), to_eigen(point.V));
-      EXPECT_NEAR(asymmetric_objective(problem, point, lab.execution), wanted, 1e-6 * wanted);
+          make_asymmetric_problem(lab.X.view(), weights.W, regularizer, 2.5, *lab.backend, lab.execution);
+      AsymmetricPoint point = lab.point(5, 6);
+      complete(problem, point, *lab.backend);
+      const double wanted = oracle.objective(to_eigen(point.U.home()), to_eigen(point.V.home()));
+      EXPECT_NEAR(asymmetric_objective(problem, point, *lab.backend), wanted, 1e-6 * wanted);
 
-      AsymmetricPoint step{random_matrix<float>(12, 3, 7), random_matrix<float>(12, 3, 8)};
-      complete(problem, step, *lab.backend, lab.execution);
-      const AsymmetricLine line(problem, point, step, *lab.backend, lab.execution);
+      AsymmetricPoint step = lab.point(7, 8);
+      complete(problem, step, *lab.backend);
+      const AsymmetricLine line(problem, point, step, *lab.backend);
       for (const double t : {0.0, 0.3, 1.0, -2.0}) {
-        const double there = oracle.objective(to_eigen(point.U) + t * to_eigen(step.U),
-                                              to_eigen(point.V) + t * to_eigen(step.V));
+        const double there = oracle.objective(to_eigen(point.U.home()) + t * to_eigen(step.U.home()),
+                                              to_eigen(point.V.home()) + t * to_eigen(step.V.home()));
         EXPECT_NEAR(line.value(t), there, 1e-5 * std::abs(there)) << t;
       }
       const double best = line.best();
       EXPECT_LE(line.value(best), line.value(0));
       for (double t = 0; t < 20; t += 0.25) EXPECT_LE(line.value(best), line.value(t) + 1e-9 * wanted) << t;
-      AsymmetricPoint moved = point;
+      AsymmetricPoint moved = point.clone();
       line.move(0.3, step, moved);
-      EXPECT_NEAR(asymmetric_objective(problem, moved, lab.execution), line.value(0.3), 1e-6 * wanted);
+      EXPECT_NEAR(asymmetric_objective(problem, moved, *lab.backend), line.value(0.3), 1e-6 * wanted);
     }
   }
 }
@@ -144,11 +148,10 @@ TEST(AsymmetricGauge, BalancingKeepsTheProductAndLowersThePenalty) {
       root = Matrix<float>(lab.X.rows, 4);
       lab.backend->spmm(lab.X.view(), U.view(), root.view());
     }
-    const Gauge gauge =
-        balancing_gauge(factor_gram(root.view(), {}, lab.execution), V, 1, *lab.backend, lab.execution);
+    const Gauge gauge = balancing_gauge(lab.backend->factor_gram(root.view(), {}), V.view(), 1, *lab.backend);
     ASSERT_EQ(gauge.T.cols(), 4);
-    const MatrixXd new_root = to_eigen(changed(root, gauge.T, *lab.backend));
-    const MatrixXd new_V = to_eigen(changed(V, gauge.T_dual, *lab.backend));
+    const MatrixXd new_root = to_eigen(changed(root.view(), gauge.T, *lab.backend).home());
+    const MatrixXd new_V = to_eigen(changed(V.view(), gauge.T_dual, *lab.backend).home());
     const MatrixXd before = to_eigen(root) * to_eigen(V).transpose();
     EXPECT_LE((new_root * new_V.transpose() - before).norm(), 1e-5 * before.norm());
     EXPECT_LT(new_root.squaredNorm() + new_V.squaredNorm(),
@@ -157,9 +160,30 @@ TEST(AsymmetricGauge, BalancingKeepsTheProductAndLowersThePenalty) {
   }
   // A direction that is not there is dropped.
   for (std::int64_t i = 0; i < 12; ++i) V(i, 3) = 0;
-  EXPECT_EQ(
-      balancing_gauge(factor_gram(U.view(), {}, lab.execution), V, 1, *lab.backend, lab.execution).T.cols(),
-      3);
+  EXPECT_EQ(balancing_gauge(lab.backend->factor_gram(U.view(), {}), V.view(), 1, *lab.backend).T.cols(), 3);
+}
+
+TEST(AsymmetricGauge, TheNearestRotationByProductsIsThatByDecomposition) {
+  const auto backend = testing::tested_backend(2);
+  const auto host = make_backend(BackendKind::cpu, 2);
+  for (const std::int64_t d : {1, 5, 40}) {
+    Matrix<double> A(d, d);
+    const Matrix<double> random = random_matrix<double>(d, d, 3);
+    for (std::int64_t i = 0; i < d; ++i) {
+      for (std::int64_t j = 0; j < d; ++j)
+        A(i, j) = (i == j ? 2.0 : 0.0) + random(i, j) * std::pow(0.5, static_cast<double>(j));
+    }
+    const Matrix<double> wanted = nearest_rotation(A, *host);
+    Matrix<double> got = A;
+    ASSERT_TRUE(rotate_by_newton(got, *backend));
+    for (std::int64_t i = 0; i < d; ++i) {
+      for (std::int64_t j = 0; j < d; ++j) EXPECT_NEAR(got(i, j), wanted(i, j), 1e-11) << d;
+    }
+  }
+  Matrix<double> singular(3, 3);
+  singular(0, 0) = singular(1, 1) = 1;
+  EXPECT_FALSE(rotate_by_newton(singular, *backend));
+  EXPECT_EQ(singular(0, 0), 1);
 }
 
 TEST(AsymmetricSteps, NoHalfStepRaisesTheObjective) {
@@ -167,20 +191,20 @@ TEST(AsymmetricSteps, NoHalfStepRaisesTheObjective) {
   const GeneralWeights weights(lab.X.view(), 4);
   for (const Regularizer regularizer : all) {
     const AsymmetricProblem problem =
-        make_asymmetric_problem(lab.X.view(), weights.W, regularizer, 2.5, lab.execution);
+        make_asymmetric_problem(lab.X.view(), weights.W, regularizer, 2.5, *lab.backend, lab.execution);
     const LeftFactor left = make_left_factor(lab.X.view(), weights.W, regularizer, 2.5, {}, 1U << 30U,
                                              *lab.backend, lab.execution);
-    AsymmetricPoint point{random_matrix<float>(12, 3, 5), random_matrix<float>(12, 3, 6)};
-    complete(problem, point, *lab.backend, lab.execution);
-    double before = asymmetric_objective(problem, point, lab.execution);
+    AsymmetricPoint point = lab.point(5, 6);
+    complete(problem, point, *lab.backend);
+    double before = asymmetric_objective(problem, point, *lab.backend);
     for (int step = 0; step < 8; ++step) {
       if (step % 2 == 0) {
-        solve_V(problem, point, 1e-8, *lab.backend, lab.execution);
+        solve_V(problem, point, 1e-8, *lab.backend);
       } else {
-        solve_U(problem, left, point, 1e-6, *lab.backend, lab.execution);
+        solve_U(problem, left, point, 1e-6, *lab.backend, nullptr);
       }
-      complete(problem, point, *lab.backend, lab.execution);
-      const double after = asymmetric_objective(problem, point, lab.execution);
+      complete(problem, point, *lab.backend);
+      const double after = asymmetric_objective(problem, point, *lab.backend);
       EXPECT_LE(after, before * (1 + 1e-6)) << regularizer_name(regularizer) << ", step " << step;
       before = after;
     }
@@ -337,7 +361,7 @@ TEST(AsymmetricFit, TheSameBytesWhateverTheThreads) {
   for (const Regularizer regularizer : all) {
     std::vector<LowRankFit> fits;
     for (const int threads : {1, 2, 3}) {
-      const auto backend = make_backend(BackendKind::cpu, threads);
+      const auto backend = testing::tested_backend(threads);
       const Execution execution{.threads = threads};
       const GeneralWeights weights(X.view(), 4);
       AsymmetricOptions options = options_of(regularizer, 20, 3);
@@ -368,7 +392,7 @@ TEST(LeftFactor, SaysTheMemoryOfTheRouteItTakes) {
   const Csr X = testing::grouped_matrix(60, 23, 5);
   const Weights W = make_weights(X.view(), {.alpha = 3});
   constexpr std::uint64_t square = 23 * 23;
-  const auto backend = make_backend(BackendKind::cpu, 1);
+  const auto backend = testing::tested_backend(1);
   const Spectrum spectrum = top_spectrum(X.view(), {}, 4, *backend, {});
   struct Case {
     Regularizer regularizer;

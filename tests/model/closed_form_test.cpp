@@ -10,6 +10,7 @@
 #include "support/dense_oracle.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -72,7 +73,7 @@ void expect_minimum(const Objective& objective, const Factors& factors, double c
 }
 
 Spectrum spectrum_of(const Csr& X, std::int64_t count, std::span<const float> a = {}) {
-  const auto backend = make_backend(BackendKind::cpu, 1);
+  const auto backend = testing::tested_backend(1);
   return top_spectrum(X.view(), a, count, *backend, {.threads = 1});
 }
 
@@ -114,7 +115,7 @@ TEST(ClosedForm, IsTheMinimumOfMatrixFactorization) {
   Csr ones = X;
   ones.values.clear();
   const Spectrum spectrum = spectrum_of(X, 24);
-  const auto backend = make_backend(BackendKind::cpu, 1);
+  const auto backend = testing::tested_backend(1);
   for (const std::int64_t rank : {1, 5, 24}) {
     for (const double lambda : {0.0, 0.3, 2.0, 1e6}) {
       SCOPED_TRACE(fmt::format("{} {}", rank, lambda));
@@ -130,7 +131,7 @@ TEST(ClosedForm, IsTheMinimumOfMatrixFactorization) {
 TEST(ClosedForm, ColumnsBeyondTheNonzeroEigenvaluesAreZero) {
   const Csr X = random_csr(4, 10, 0.5, false, 5);  // at most 4 nonzero eigenvalues
   const Spectrum spectrum = spectrum_of(X, 10);
-  const auto backend = make_backend(BackendKind::cpu, 1);
+  const auto backend = testing::tested_backend(1);
   const auto expect_zero_after = [](const Factors& factors, std::int64_t first) {
     ASSERT_EQ(factors.U.cols(), 15);
     ASSERT_EQ(factors.V.cols(), 15);

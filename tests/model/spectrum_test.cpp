@@ -8,6 +8,7 @@
 
 #include "support/dense_oracle.hpp"
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -58,7 +59,7 @@ void expect_pairs_of(CsrView X, std::span<const float> a, const Spectrum& spectr
 }
 
 Spectrum spectrum_of(CsrView X, std::span<const float> a, std::int64_t count, int threads = 1) {
-  const auto backend = make_backend(BackendKind::cpu, threads);
+  const auto backend = testing::tested_backend(threads);
   return top_spectrum(X, a, count, *backend, {.threads = threads});
 }
 
@@ -90,7 +91,7 @@ using Route = EigenPairs (*)(CsrView, std::span<const float>, std::int64_t, Back
 class SpectrumRoute : public ::testing::TestWithParam<Route> {
  protected:
   static EigenPairs run(CsrView X, std::span<const float> a, std::int64_t count, int threads = 1) {
-    const auto backend = make_backend(BackendKind::cpu, threads);
+    const auto backend = testing::tested_backend(threads);
     return GetParam()(X, a, count, *backend, {.threads = threads});
   }
 

@@ -6,10 +6,10 @@
 
 #include "poise/model/closed_form.hpp"
 #include "poise/model/rebalance.hpp"
-#include "poise/solver/factor_products.hpp"
 
 #include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -97,7 +97,7 @@ class WmfFitTest : public ::testing::Test {
           << "round " << k;
   }
 
-  std::unique_ptr<Backend> backend_ = make_backend(BackendKind::cpu, 2);
+  std::unique_ptr<Backend> backend_ = testing::tested_backend(2);
 };
 
 WmfOptions options_of(std::int64_t rank, double lambda) {
@@ -223,6 +223,7 @@ TEST_F(WmfFitTest, RefusesWhatMakesNoSense) {
 }
 
 TEST(Rebalance, KeepsTheProductAndNeverGrows) {
+  const auto backend = testing::tested_backend(2);
   for (const bool deficient : {false, true}) {
     Matrix<float> U = testing::random_matrix<float>(80, 7, 1);
     Matrix<float> V = testing::random_matrix<float>(30, 7, 2);
@@ -232,9 +233,10 @@ TEST(Rebalance, KeepsTheProductAndNeverGrows) {
     }
     const Eigen::MatrixXd product = to_dense(U.view()) * to_dense(V.view()).transpose();
     const double before = to_dense(U.view()).squaredNorm() + to_dense(V.view()).squaredNorm();
-    const Rebalanced balance = rebalance(factor_gram(U.view(), {}, {}), factor_gram(V.view(), {}, {}));
-    multiply_rows(U.view(), balance.A_u, {});
-    multiply_rows(V.view(), balance.A_v, {});
+    const Rebalanced balance =
+        rebalance(backend->factor_gram(U.view(), {}), backend->factor_gram(V.view(), {}), *backend);
+    backend->multiply_rows(U.view(), balance.A_u);
+    backend->multiply_rows(V.view(), balance.A_v);
     const Eigen::MatrixXd after_U = to_dense(U.view());
     const Eigen::MatrixXd after_V = to_dense(V.view());
     EXPECT_LE((after_U * after_V.transpose() - product).norm(), 1e-5 * product.norm());

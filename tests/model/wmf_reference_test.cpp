@@ -6,6 +6,7 @@
 #include "poise/weighting/weighting.hpp"
 
 #include "support/test_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -16,7 +17,7 @@ TEST(WmfReference, ObjectivesOfTheReferenceData) {
   const Dataset dataset = read_pro_sg(folder / "pro_sg", {});
   const CsrView X = dataset.train.view();
   const auto reference = nlohmann::json::parse(testing::read_file(folder / "reference.json"));
-  const auto backend = make_backend(BackendKind::cpu, 1);
+  const auto backend = testing::tested_backend(1);
   const Spectrum spectrum = top_spectrum(X, {}, 32, *backend, {.threads = 1});
   ASSERT_FALSE(reference.at("wmf").empty());
   for (const auto& entry : reference.at("wmf")) {

@@ -9,6 +9,7 @@
 
 #include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -35,7 +36,7 @@ Trained train(const WeightingOptions& weighting, double exponent, bool with_valu
   options.lambda_exponent = exponent;
   options.alpha = weighting.alpha;
   options.start = Start::random;
-  const auto backend = make_backend(BackendKind::cpu, 2);
+  const auto backend = testing::tested_backend(2);
   trained.fit = fit_wmf(trained.X.view(), trained.W, options, {}, *backend, {.threads = 2});
   trained.training = {.weighting = weighting,
                       .lambda = options.regularization(),

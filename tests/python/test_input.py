@@ -160,7 +160,7 @@ def test_empty_matrices(shape):
         ({"memory_limit": "lots"}, "memory_limit"),
         ({"memory_limit": "1M"}, "64M is the least"),
         ({"random_state": -1}, "random_state"),
-        ({"device": "cuda"}, "without CUDA"),
+        ({"device": "tpu"}, "no device"),
     ],
 )
 def test_parameters_out_of_range(params, sentence):

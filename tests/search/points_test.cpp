@@ -5,6 +5,7 @@
 #include "poise/search/search.hpp"
 
 #include "support/random_dataset.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -28,7 +29,7 @@ class PointsTest : public ::testing::Test {
 
   std::filesystem::path folder_;
   LoadedDataset data_;
-  std::unique_ptr<Backend> backend_ = make_backend(BackendKind::cpu, 2);
+  std::unique_ptr<Backend> backend_ = testing::tested_backend(2);
 };
 
 std::vector<ModelParameters> many_points() {
@@ -63,7 +64,7 @@ TEST_F(PointsTest, AResultIsAFunctionOfThePointAlone) {
   Trainer shared = trainer(Keep::shared_parts);
   Points first(shared, {}, nullptr, {.threads = 2});
   first.measure(points, true);
-  Journal journal(folder_ / "journal", journal_header({}, 1));
+  Journal journal(folder_ / "journal", journal_header({}, 1, *backend_));
   Trainer other = trainer(Keep::shared_parts);
   Points second(other, {}, &journal, {.threads = 1});
   for (auto point = points.rbegin(); point != points.rend(); ++point) second.measure({*point}, false);
@@ -87,12 +88,12 @@ TEST_F(PointsTest, AResultIsAFunctionOfThePointAlone) {
 TEST_F(PointsTest, TheJournalSparesTheWork) {
   const std::vector<ModelParameters> points = many_points();
   {
-    Journal journal(folder_ / "journal", journal_header({}, 1));
+    Journal journal(folder_ / "journal", journal_header({}, 1, *backend_));
     Trainer shared = trainer(Keep::shared_parts);
     Points(shared, {}, &journal, {}).measure(points, false);
     EXPECT_EQ(journal.size(), points.size());
   }
-  Journal journal(folder_ / "journal", journal_header({}, 1));
+  Journal journal(folder_ / "journal", journal_header({}, 1, *backend_));
   Trainer shared = trainer(Keep::shared_parts);
   int trained = 0;
   Points again(shared, {}, &journal, {}, {.trained = [&](const auto&, auto, auto) { ++trained; }});

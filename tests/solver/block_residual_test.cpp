@@ -8,6 +8,8 @@
 
 #include "poise/weighting/weighting.hpp"
 
+#include "support/tested_backend.hpp"
+
 namespace poise {
 namespace {
 
@@ -64,7 +66,7 @@ TEST_P(BlockResidual, EqualsTheFloat64One) {
   column_residuals(problem, given.items, given.beta.view(), exact.view(), exact_figures, {.threads = 1});
   std::vector<double> bytes_of_one_thread;
   for (const int threads : {1, 2}) {
-    const auto backend = make_backend(BackendKind::cpu, threads);
+    const auto backend = testing::tested_backend(threads);
     Matrix<double> rho(count, given.X.cols);
     std::vector<ColumnFigures> figures(count);
     std::vector<ColumnFigures> figures_alone(count);
@@ -74,7 +76,7 @@ TEST_P(BlockResidual, EqualsTheFloat64One) {
                     execution);
     block_residuals(problem, users_of.view(), given.items, given.beta.view(), {}, figures_alone, *backend,
                     execution);
-    explained_by(problem, users_of.view(), given.items, given.beta.view(), explained, execution);
+    backend->column_form(problem.X, users_of.view(), given.items, given.beta.view(), explained);
     std::vector<double> all;
     for (std::int64_t k = 0; k < count; ++k) {
       double slope = 0;

@@ -10,6 +10,7 @@
 
 #include "support/asymmetric_oracle.hpp"
 #include "support/random_data.hpp"
+#include "support/tested_backend.hpp"
 
 namespace poise {
 namespace {
@@ -44,7 +45,7 @@ MatrixView<float> as_row(Matrix<float>& matrix) {
 /// A problem with general weights and a V in the basis of the U step.
 struct Case {
   Execution execution = {.threads = 2};
-  std::unique_ptr<Backend> backend = make_backend(BackendKind::cpu, 2);
+  std::unique_ptr<Backend> backend = testing::tested_backend(2);
   Csr X = random_csr(users, items, 0.35, false, 3);
   GeneralWeights weights;
   AsymmetricProblem problem;
@@ -55,13 +56,13 @@ struct Case {
 
   Case(Regularizer regularizer, double lambda, bool with_a, bool with_b)
       : weights(X.view(), 5, with_a, with_b),
-        problem(make_asymmetric_problem(X.view(), weights.W, regularizer, lambda, execution)),
+        problem(make_asymmetric_problem(X.view(), weights.W, regularizer, lambda, *backend, execution)),
         oracle(X.view(), weights.W, regularizer, lambda),
         V(random_matrix<float>(items, rank, 7)) {
-    gauge = u_step_gauge(problem, V, *backend, {});
-    V = changed(V, gauge.T_dual, *backend);
+    gauge = u_step_gauge(problem, V.view(), *backend);
+    V = changed(V.view(), gauge.T_dual, *backend).take();
     system = {.X = problem.X,
-              .X_transposed = problem.X_transposed.view(),
+              .X_transposed = problem.X_transposed(),
               .entries = &problem.users,
               .a = weights.W.a,
               .V = V.view(),
@@ -84,11 +85,11 @@ struct Case {
   }
 
   MatrixXd H() {
-    KroneckerSystem system_matrix(system, *backend, execution);
+    KroneckerSystem system_matrix(system, *backend);
     return matrix_of([&](auto p, auto out) { system_matrix.apply({}, p, p, out); });
   }
   MatrixXd M_inverse(const LeftFactor& left) {
-    KroneckerPreconditioner preconditioner(system, left, *backend, execution);
+    KroneckerPreconditioner preconditioner(system, left, *backend);
     return matrix_of([&](auto r, auto z) { preconditioner.apply({}, r, z); });
   }
   LeftFactor left_factor(std::uint64_t bytes) {
@@ -116,7 +117,7 @@ TEST(KroneckerSystem, DataWeightDecayU) { check_system(Regularizer::data_weight_
 
 TEST(KroneckerSystem, Equation5IsTheOperatorOnAnyBlock) {
   Case test(Regularizer::weight_decay, 0, true, true);
-  KroneckerSystem H(test.system, *test.backend, test.execution);
+  KroneckerSystem H(test.system, *test.backend);
   Matrix<float> P = random_matrix<float>(items, rank, 8);
   Matrix<float> out(items, rank);
   H.apply({}, as_row(P), as_row(P), as_row(out));
@@ -131,7 +132,7 @@ TEST(KroneckerSystem, ResidualIsTheRightHandSideLessH) {
     Case test(regularizer, 3, true, true);
     const Matrix<float> U = random_matrix<float>(items, rank, 9);
     Matrix<float> r(items, rank);
-    KroneckerSystem(test.system, *test.backend, test.execution).residual(U.view(), r.view());
+    KroneckerSystem(test.system, *test.backend).residual(U.view(), r.view());
     const MatrixXd V = to_eigen(test.V);
     expect_close(vec(to_eigen(r)), test.oracle.rhs_U(V) - test.oracle.H_U(V) * vec(to_eigen(U)), 1e-6);
   }
@@ -237,20 +238,21 @@ TEST(KroneckerPreconditioner, AnIllConditionedInverseIsHeldInFloat64) {
         make_left_factor(twins.view(), unweighted, regularizer, 0, {}, plenty, *test.backend, test.execution);
     ASSERT_FALSE(singular.has_inverse());
     EXPECT_EQ(singular.Q.cols(), items - 1);
-    for (std::int64_t k = 0; k < singular.Q.cols(); ++k)
-      EXPECT_NEAR(singular.Q(0, k), singular.Q(1, k), 1e-6);
+    const Matrix<float> Q = singular.Q.home();
+    for (std::int64_t k = 0; k < Q.cols(); ++k) EXPECT_NEAR(Q(0, k), Q(1, k), 1e-6);
   }
 }
 
 /// solve_V against the Kronecker form of the V block.
 void check_V(Regularizer regularizer, double lambda) {
   Case test(regularizer, lambda, true, true);
-  AsymmetricPoint point{random_matrix<float>(items, rank, 11), Matrix<float>(items, rank)};
-  complete(test.problem, point, *test.backend, {});
-  solve_V(test.problem, point, 1e-12, *test.backend, test.execution);
-  const MatrixXd U = to_eigen(point.U);
+  AsymmetricPoint point{Resident<float>(*test.backend, random_matrix<float>(items, rank, 11)),
+                        Resident<float>(*test.backend, items, rank)};
+  complete(test.problem, point, *test.backend);
+  solve_V(test.problem, point, 1e-12, *test.backend);
+  const MatrixXd U = to_eigen(point.U.home());
   const VectorXd wanted = test.oracle.H_V(U).ldlt().solve(test.oracle.rhs_V(U));
-  expect_close(vec(to_eigen(point.V)), wanted, 2e-5);
+  expect_close(vec(to_eigen(point.V.home())), wanted, 2e-5);
 }
 
 TEST(AsymmetricV, Equations6And10UnregularizedV) { check_V(Regularizer::weight_decay, 0); }
@@ -261,13 +263,14 @@ TEST(AsymmetricV, DataWeightDecayV) { check_V(Regularizer::data_weight_decay, 3)
 /// solve_U against the Kronecker form of the U block.
 void check_U(Regularizer regularizer, double lambda) {
   Case test(regularizer, lambda, true, true);
-  AsymmetricPoint point{Matrix<float>(items, rank), random_matrix<float>(items, rank, 11)};
+  AsymmetricPoint point{Resident<float>(*test.backend, items, rank),
+                        Resident<float>(*test.backend, random_matrix<float>(items, rank, 11))};
   const PcgOutcome outcome =
-      solve_U(test.problem, test.left_factor(plenty), point, 1e-10, *test.backend, test.execution);
+      solve_U(test.problem, test.left_factor(plenty), point, 1e-10, *test.backend, nullptr);
   EXPECT_EQ(outcome.status, PcgStatus::solved);
-  const MatrixXd V = to_eigen(point.V);
+  const MatrixXd V = to_eigen(point.V.home());
   const VectorXd wanted = test.oracle.H_U(V).ldlt().solve(test.oracle.rhs_U(V));
-  expect_close(vec(to_eigen(point.U)), wanted, 2e-5);
+  expect_close(vec(to_eigen(point.U.home())), wanted, 2e-5);
 }
 
 TEST(AsymmetricU, Equation9UnregularizedU) { check_U(Regularizer::weight_decay, 0); }

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "poise/backend/row_systems.hpp"
 #include "poise/base/observer.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
@@ -23,19 +27,117 @@ struct SpdInverse {
   double condition = 0;
 };
 
+/// Eigenpairs in float64, in descending order.
+struct EigenPairs {
+  std::vector<double> s;
+  Matrix<double> Q;  ///< n x s.size(), orthonormal columns
+};
+
+/// scale * rows_k * cols_j * x_kj, an addend of Backend::combine; empty factors are 1.
+template <class T>
+struct Term {
+  MatrixView<const T> x;
+  double scale = 1;
+  std::span<const double> rows = {};
+  std::span<const double> cols = {};
+};
+
+/// Undoes what made it when it goes.
+class Pin {
+ public:
+  Pin() = default;
+  explicit Pin(std::function<void()> undo) : undo_(std::move(undo)) {}
+  Pin(Pin&& other) noexcept : undo_(std::exchange(other.undo_, nullptr)) {}
+  Pin& operator=(Pin&& other) noexcept {
+    std::swap(undo_, other.undo_);
+    return *this;
+  }
+  Pin(const Pin&) = delete;
+  Pin& operator=(const Pin&) = delete;
+  ~Pin() {
+    if (undo_) undo_();
+  }
+
+ private:
+  std::function<void()> undo_;
+};
+
 /// The large primitives that models and solvers are written over. What one backend returns for one input is
 /// always the same, bit for bit, whatever the thread count; two backends agree up to rounding. Called from
 /// one thread at a time. Shapes that do not fit are a programmer's error.
+///
+/// A view or span may lie in ordinary memory or in the backend's own (backend/resident.hpp); a GPU copies
+/// what is not its own there and back for the one call, which costs time alone. Sparse matrices, lists of
+/// rows and small vectors lie in ordinary memory; those that many calls read are pinned.
 class Backend {
  public:
   virtual ~Backend() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// Whether its own memory is ordinary memory.
+  [[nodiscard]] virtual bool on_host() const = 0;
+  /// How large its own memory is in all.
+  [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
+  /// Bytes of its own memory, contents unspecified; Error{resources} when there are not so many. Nothing to
+  /// allocate on the host, where a Matrix serves.
+  [[nodiscard]] virtual void* allocate(std::uint64_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  /// Copies from anywhere to anywhere; the types may differ (rounded to nearest).
+  virtual void copy(MatrixView<const float> from, MatrixView<float> to) = 0;
+  virtual void copy(MatrixView<const double> from, MatrixView<double> to) = 0;
+  virtual void copy(MatrixView<const float> from, MatrixView<double> to) = 0;
+  virtual void copy(MatrixView<const double> from, MatrixView<float> to) = 0;
+  /// While the pin lives these do not change, so that a GPU holds on to its copy.
+  [[nodiscard]] virtual Pin pin(CsrView x) = 0;
+  [[nodiscard]] virtual Pin pin(std::span<const float> x) = 0;
+
+  /// out = the sum of the terms, added up in float64 and rounded once. `out` may be the x of a term.
+  virtual void combine(std::span<const Term<float>> terms, MatrixView<float> out) = 0;
+  virtual void combine(std::span<const Term<double>> terms, MatrixView<double> out) = 0;
+
+  /// Row rows[k] of y += factors[k] x_k; a row whose factor is 0 is not touched. No row twice.
+  virtual void add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,
+                        std::span<const std::int32_t> rows) = 0;
+  virtual void add_rows(std::span<const double> factors, MatrixView<const double> x, MatrixView<double> y,
+                        std::span<const std::int32_t> rows) = 0;
+
+  /// out_k = x_k . y_k over rows, added up in float64.
+  virtual void row_dots(MatrixView<const float> x, MatrixView<const float> y, std::span<double> out) = 0;
+  virtual void row_dots(MatrixView<const double> x, MatrixView<const double> y, std::span<double> out) = 0;
+
+  /// Row to_rows[k] of `to` becomes row from_rows[k] of `from`; an empty list is 0, 1, ... Both may be one
+  /// matrix where no row is read that is also written.
+  virtual void copy_rows(MatrixView<const float> from, std::span<const std::int32_t> from_rows,
+                         MatrixView<float> to, std::span<const std::int32_t> to_rows) = 0;
+  virtual void copy_rows(MatrixView<const double> from, std::span<const std::int32_t> from_rows,
+                         MatrixView<double> to, std::span<const std::int32_t> to_rows) = 0;
+
+  /// out_k = x(rows[k], cols[k]); no rows: 0, 1, ...
+  virtual void get_entries(MatrixView<const float> x, std::span<const std::int32_t> rows,
+                           std::span<const std::int32_t> cols, std::span<double> out) = 0;
+  virtual void get_entries(MatrixView<const double> x, std::span<const std::int32_t> rows,
+                           std::span<const std::int32_t> cols, std::span<double> out) = 0;
+  /// x(k, cols[k]) = values[k].
+  virtual void set_entries(MatrixView<float> x, std::span<const std::int32_t> cols,
+                           std::span<const double> values) = 0;
+  virtual void set_entries(MatrixView<double> x, std::span<const std::int32_t> cols,
+                           std::span<const double> values) = 0;
+
+  /// A' in place, for a square A.
+  virtual void transpose_in_place(MatrixView<float> a) = 0;
 
   /// C = alpha op(A) op(B) + beta C. With beta = 0, C is not read. 2 rows cols inner flops.
   virtual void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b,
                     float beta, MatrixView<float> c) = 0;
   virtual void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
                     double beta, MatrixView<double> c) = 0;
+
+  /// Y = R A with a symmetric A, the product of a preconditioner: as exact as float32 products are, but for
+  /// the order of additions, by whatever is fastest (on a GPU three tensor-core products of split operands).
+  virtual void multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
+                                  MatrixView<float> y) = 0;
+  virtual void multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
+                                  MatrixView<double> y) = 0;
 
   /// G = X' diag(a) X with X the 0/1 support of `x` (its values are ignored); all of the symmetric G is
   /// written. `row_weights` is a, one for each row of x, or empty for a = 1. Added up in float64, or counted
@@ -64,6 +166,52 @@ class Backend {
   virtual void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
                                MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) = 0;
 
+  /// The sum of c_e x_e y_e, products and sum in float64; each of the three may be empty for ones, but not
+  /// all.
+  [[nodiscard]] virtual double triple_dot(std::span<const float> c, std::span<const float> x,
+                                          std::span<const float> y) = 0;
+
+  /// Z' diag(a) Z (d x d, both triangles) in float64, a >= 0 or empty for ones; the result lies in ordinary
+  /// memory. rows d^2 operations.
+  [[nodiscard]] virtual Matrix<double> factor_gram(MatrixView<const float> z, std::span<const float> a) = 0;
+  /// Y' diag(a) Z likewise, a of any sign, at twice the cost.
+  [[nodiscard]] virtual Matrix<double> factor_product(MatrixView<const float> y, std::span<const float> a,
+                                                      MatrixView<const float> z) = 0;
+  /// Y <- Z A + Y B in float32; without rows in A there is no first term, without rows in B no second, and Y
+  /// is not read.
+  virtual void combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
+                            const Matrix<double>& b) = 0;
+  /// Z <- Z A.
+  void multiply_rows(MatrixView<float> z, const Matrix<double>& a) {
+    combine_rows({z.data, 0, z.cols, z.stride}, {}, z, a);
+  }
+  /// x_ij <- x_ij / (s_i t_j + shift), and 0 where the divisor is not above 0.
+  virtual void divide_by_products(MatrixView<float> x, std::span<const double> s, std::span<const double> t,
+                                  double shift) = 0;
+
+  /// Solves all rows. On entry row i of y (rows x d) is a start, on exit the solution: by conjugate gradients
+  /// with D as the preconditioner, 4 |row| d operations a step, or a d x d Cholesky factorization, |row| d^2
+  /// + d^3 / 3, by count unless a route is asked for. A row does not depend on the others. May be stopped:
+  /// Error{interrupted}.
+  virtual RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                                RowRoute route = RowRoute::counted) = 0;
+  /// The truth about saved rows v (rows x d), of factors Z that need not be rotated: `E` (d x d) takes both
+  /// to the rotated basis, Z E and E^-1 v, with sigma as there; empty where they are rotated already.
+  /// Residuals and all sums in float64. 4 entries d + 4 rows d^2 operations.
+  [[nodiscard]] virtual RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v,
+                                               MatrixView<const double> E,
+                                               MatrixView<const double> E_inverse) = 0;
+
+  /// The top `count` eigenpairs of the symmetric A, of which one triangle is read and which is used up; they
+  /// lie in ordinary memory. Error{numerical} where it fails. Some 9 n^3 operations, and memory for 2 n^2
+  /// numbers beside A. In float32 where A is: values are then right to 1e-6 of the largest.
+  [[nodiscard]] virtual EigenPairs symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) = 0;
+  [[nodiscard]] virtual EigenPairs symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) = 0;
+  /// All of them.
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(Matrix<double> a) {
+    return symmetric_eigenpairs(a.view(), a.rows());
+  }
+
   /// A <- A^-1 in place for a symmetric positive definite A, given and returned with both triangles. Where A
   /// is not positive definite in working precision or holds something that is not finite, the outcome says
   /// so and the contents are unspecified. n^3 flops; a copy of at most 512 columns.
@@ -80,17 +228,24 @@ class Backend {
   virtual void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
                               MatrixView<const double> p, MatrixView<double> out) = 0;
 
+  /// out_s = sum over u in S_i of c_ui (x_u . p_s), i = items[s], all as above and in float64. Half the work.
+  virtual void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                           MatrixView<const float> p, std::span<double> out) = 0;
+  virtual void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                           MatrixView<const double> p, std::span<double> out) = 0;
+
   /// The k best columns of each row of scores, leaving out those stored in the same row of `excluded`; order,
   /// NaN and short lists as in recommend/top_k.hpp.
   virtual RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) = 0;
 };
 
-enum class BackendKind { reference, cpu };
+enum class BackendKind { reference, cpu, cuda };
 
-/// "reference", "cpu".
+/// "reference", "cpu", "cuda".
 std::string_view to_string(BackendKind kind);
 
-/// The reference backend (plain loops, the oracle of all others) always runs on one thread. An observer sees
+/// The reference backend (plain loops, the oracle of all others) always runs on one thread. Error{resources}
+/// for cuda where there is no GPU, or no backend for it in this build. An observer sees
 /// the progress of what takes long, an inversion, and may stop it: Error{interrupted}, contents unspecified.
 std::unique_ptr<Backend> make_backend(BackendKind kind, int threads, Observer* observer = nullptr);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "poise/base/error.hpp"
+#include "poise/recommend/ranked_blocks.hpp"
 #include "poise/recommend/scored_blocks.hpp"
 #include "poise/recommend/top_k.hpp"
 
@@ -86,7 +87,7 @@ void check(const Scorer& scorer, CsrView histories, CsrView targets,
 
 EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targets,
                           std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
-                          const Execution& execution) {
+                          const Execution& execution, Backend* backend) {
   check(scorer, histories, targets, training_counts, options);
   EvaluationResult result;
   std::vector<std::int64_t> measured_before(targets.rows);
@@ -111,23 +112,35 @@ EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targe
   BestRanks best_ranks(wants_coverage ? scorer.items() : 0);
   const std::vector<double> weights = stratified_weights(training_counts);
 
-  for_each_scored_block(
-      scorer, histories, "evaluating", execution, [&](std::int64_t first, MatrixView<const float> scores) {
-        std::vector<std::int32_t> items(longest);
-        std::vector<float> top_scores(longest);
-        for (std::int64_t row = first; row < first + scores.rows; ++row) {
-          if (targets.row_size(row) == 0) continue;
-          const Candidates candidates{.excluded = histories.row(row)};
-          const std::int64_t size = top_k(scores.row(row - first), candidates, items, top_scores);
-          const UserRanking ranking{std::span(items).first(size), targets.row(row), weights};
-          if (wants_coverage) best_ranks.add(ranking.items);
-          if (options.item_hits_at > 0) count_hits(ranking, options.item_hits_at, result.item_hits);
-          for (std::int64_t c = 0; c < columns; ++c) {
-            result.per_user(measured_before[row], c) =
-                measure(result.per_user_metrics[c], options.denominator, ranking);
+  const auto measure_user = [&](std::int64_t row, std::span<const std::int32_t> items) {
+    const UserRanking ranking{items, targets.row(row), weights};
+    if (wants_coverage) best_ranks.add(ranking.items);
+    if (options.item_hits_at > 0) count_hits(ranking, options.item_hits_at, result.item_hits);
+    for (std::int64_t c = 0; c < columns; ++c) {
+      result.per_user(measured_before[row], c) =
+          measure(result.per_user_metrics[c], options.denominator, ranking);
+    }
+  };
+  constexpr const char* task = "evaluating";
+  if (const auto elsewhere = off_host(scorer, backend, execution)) {
+    for_each_ranked_user(
+        *elsewhere, scorer.items(), histories, histories, longest, task, *backend, execution,
+        [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> /*scores*/) {
+          if (targets.row_size(row) > 0) measure_user(row, items);
+        });
+  } else {
+    for_each_scored_block(
+        scorer, histories, task, execution, [&](std::int64_t first, MatrixView<const float> scores) {
+          std::vector<std::int32_t> items(longest);
+          std::vector<float> top_scores(longest);
+          for (std::int64_t row = first; row < first + scores.rows; ++row) {
+            if (targets.row_size(row) == 0) continue;
+            const Candidates candidates{.excluded = histories.row(row)};
+            const std::int64_t size = top_k(scores.row(row - first), candidates, items, top_scores);
+            measure_user(row, std::span(items).first(size));
           }
-        }
-      });
+        });
+  }
 
   std::int64_t column = 0;
   for (const Metric& metric : options.metrics) {

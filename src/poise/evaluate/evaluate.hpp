@@ -45,10 +45,11 @@ struct EvaluationResult {
 ///
 /// Row u of `histories` and `targets` belong together; `training_counts` (users of each item) is read for
 /// stratified recall alone and may be empty otherwise. Works in blocks of users; the result does not depend
-/// on the threads. Error{input} when shapes differ or no user has a target, Error{usage} without metrics,
-/// Error{numerical} for a NaN score.
+/// on the threads. With the backend of a GPU, scores and ranks there; scores then differ by rounding.
+/// Error{input} when shapes differ or no user has a target, Error{usage} without metrics, Error{numerical}
+/// for a NaN score.
 EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targets,
                           std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
-                          const Execution& execution);
+                          const Execution& execution, Backend* backend = nullptr);
 
 }  // namespace poise

@@ -24,6 +24,10 @@ struct CsrView {
   [[nodiscard]] std::span<const float> row_values(std::int64_t r) const {
     return values.empty() ? values : values.subspan(offsets[r], row_size(r));
   }
+  /// Rows [first, first + count).
+  [[nodiscard]] CsrView block(std::int64_t first, std::int64_t count) const {
+    return {count, cols, offsets.subspan(first, count + 1), indices, values};
+  }
 };
 
 /// A sparse matrix in compressed rows; see CsrView.
@@ -40,7 +44,7 @@ struct Csr {
 };
 
 /// The transpose, its rows ascending; values travel along. O(entries + rows + cols).
-Csr transpose(CsrView matrix);
+Csr transpose(CsrView matrix, int threads = 1);
 
 /// How many entries each column holds.
 std::vector<std::int64_t> column_counts(CsrView matrix);

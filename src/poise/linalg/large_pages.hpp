@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -32,6 +33,16 @@ struct LargePages {
   }
   void deallocate(T* memory, std::size_t count) noexcept {
     ::operator delete(memory, alignment(count * sizeof(T)));
+  }
+  /// A vector of so many elements and no value leaves them as they are: whoever fills them touches them
+  /// first.
+  template <class U>
+  void construct(U* place) noexcept(noexcept(::new (static_cast<void*>(place)) U)) {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* place, Args&&... args) {
+    ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...);
   }
   template <class U>
   bool operator==(const LargePages<U>& /*other*/) const {

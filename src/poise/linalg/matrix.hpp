@@ -36,6 +36,14 @@ class Matrix {
   Matrix() = default;
   Matrix(std::int64_t rows, std::int64_t cols, T fill = T{})
       : rows_(rows), cols_(cols), data_(rows * cols, fill) {}
+  /// One whose entries hold nothing in particular yet.
+  static Matrix uninitialized(std::int64_t rows, std::int64_t cols) {
+    Matrix matrix;
+    matrix.rows_ = rows;
+    matrix.cols_ = cols;
+    matrix.data_ = decltype(data_)(rows * cols);
+    return matrix;
+  }
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t cols() const { return cols_; }

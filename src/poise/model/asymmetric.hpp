@@ -32,6 +32,9 @@ class Asymmetric : public Scorer {
 
   /// In float64, rounded once. O(d) for each history item and each item of the catalogue.
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
+  [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
+                                                  const Execution& execution) const override;
+  [[nodiscard]] double operations(CsrView histories) const override;
   /// U_j . V_i for every item j of the history.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
                                                   std::span<const float> values,

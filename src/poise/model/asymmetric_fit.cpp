@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <utility>
 
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
-#include "poise/linalg/vector.hpp"
 #include "poise/model/asymmetric_gauge.hpp"
 #include "poise/model/asymmetric_objective.hpp"
 #include "poise/model/asymmetric_steps.hpp"
 #include "poise/model/left_factor.hpp"
-#include "poise/solver/factor_products.hpp"
 
 namespace poise {
 namespace {
@@ -35,30 +34,13 @@ std::int64_t live_columns(const Matrix<float>& A) {
 }
 
 /// The first columns of A, with zeros beyond its own.
-Matrix<float> with_columns(const Matrix<float>& A, std::int64_t columns) {
+Matrix<float> with_columns(Matrix<float> A, std::int64_t columns) {
+  if (A.cols() == columns) return A;
   Matrix<float> result(A.rows(), columns);
   for (std::int64_t i = 0; i < A.rows(); ++i) {
     std::copy_n(A.row(i).begin(), std::min(columns, A.cols()), result.row(i).begin());
   }
   return result;
-}
-
-/// to = from + beta to.
-void combine(const Matrix<float>& plus, const Matrix<float>& minus, double beta, Matrix<float>& to,
-             const Execution& execution) {
-  const Tiling tiling{to.rows(), 1024};
-  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-      for (std::int64_t j = 0; j < to.cols(); ++j) {
-        to(i, j) = static_cast<float>(static_cast<double>(plus(i, j)) - minus(i, j) + beta * to(i, j));
-      }
-    }
-  });
-}
-
-double inner(const Matrix<float>& A, const Matrix<float>& B) {
-  const auto size = static_cast<std::size_t>(A.rows() * A.cols());
-  return dot(std::span<const float>(A.view().data, size), std::span<const float>(B.view().data, size));
 }
 
 class Fit {
@@ -91,8 +73,8 @@ class Fit {
 
   void take_closed_form() {
     point_ = from(asymmetric_closed_form(options_.regularizer, spectrum_, options_.rank, options_.lambda));
-    complete(problem_, point_, backend_, execution_);
-    objective_ = asymmetric_objective(problem_, point_, execution_);
+    complete(problem_, point_, backend_);
+    objective_ = asymmetric_objective(problem_, point_, backend_);
     watch_.book("closed form");
     record(0, 0);
     result_.converged = true;
@@ -104,8 +86,8 @@ class Fit {
                  : from(asymmetric_closed_form(
                        options_.regularizer, spectrum_, options_.rank,
                        start_lambda(options_.regularizer, spectrum_, options_.rank, options_.lambda)));
-    complete(problem_, point_, backend_, execution_);
-    objective_ = asymmetric_objective(problem_, point_, execution_);
+    complete(problem_, point_, backend_);
+    objective_ = asymmetric_objective(problem_, point_, backend_);
     watch_.book("start");
     record(0, 0);
     if (point_.rank() == 0) {
@@ -135,9 +117,9 @@ class Fit {
   void round(int number, bool last) {
     const double before = objective_;
     const double target = last ? std::min(excess_, options_.tolerance * explained()) : excess_;
-    AsymmetricPoint next{point_.U, point_.V, {}, point_.Z_gram, {}};
+    AsymmetricPoint next{point_.U.clone(), point_.V.clone(), {}, point_.Z_gram, {}};
     const std::int64_t iterations = alternate_once(next, target);
-    const double reached = asymmetric_objective(problem_, next, execution_);
+    const double reached = asymmetric_objective(problem_, next, backend_);
     watch_.book("objective");
     if (!(reached <= objective_ * (1 + 1e-7))) {
       // Rounding has the better of it: what was reached before stands.
@@ -163,14 +145,13 @@ class Fit {
   /// V given U, U given V, balanced; in the basis nearest to that of `point_`.
   std::int64_t alternate_once(AsymmetricPoint& next, double target) {
     const double tolerance = explained() > 0 ? target / explained() : first_tolerance;
-    const RowsSolved rows =
-        solve_V(problem_, next, std::clamp(tolerance, 1e-12, first_tolerance), backend_, execution_);
+    const RowsSolved rows = solve_V(problem_, next, std::clamp(tolerance, 1e-12, first_tolerance), backend_);
     watch_.book("V");
-    const PcgOutcome outcome = solve_U(problem_, *left_, next, target, backend_, execution_);
+    const PcgOutcome outcome = solve_U(problem_, *left_, next, target, backend_, execution_.observer);
     watch_.book("U");
     balance(next);
     align(next);
-    complete(problem_, next, backend_, execution_);
+    complete(problem_, next, backend_);
     watch_.book("balance");
     const std::int64_t most = std::max<std::int64_t>(rows.most_iterations, outcome.iterations);
     result_.iterations = std::max(result_.iterations, most);
@@ -181,16 +162,30 @@ class Fit {
     if (problem_.dropout()) return;
     Matrix<double> K_gram;
     if (problem_.data_metric()) {
-      Matrix<float> Z(problem_.X.rows, next.rank());
+      Resident<float> Z(backend_, problem_.X.rows, next.rank());
       backend_.spmm(problem_.X, next.U.view(), Z.view());
-      K_gram = factor_gram(Z.view(), {}, execution_);
+      K_gram = backend_.factor_gram(Z.view(), {});
     } else {
-      K_gram = factor_gram(next.U.view(), {}, execution_);
+      K_gram = backend_.factor_gram(next.U.view(), {});
     }
     const double scale = problem_.data_metric() ? std::sqrt(spectrum_.s[0]) : 1;
-    const Gauge gauge = balancing_gauge(K_gram, next.V, scale, backend_, execution_);
-    next.U = changed(next.U, gauge.T, backend_);
-    next.V = changed(next.V, gauge.T_dual, backend_);
+    const Gauge gauge = balancing_gauge(K_gram, next.V.view(), scale, backend_);
+    next.U = changed(next.U.view(), gauge.T, backend_);
+    next.V = changed(next.V.view(), gauge.T_dual, backend_);
+  }
+
+  /// The inner product of two matrices.
+  double inner(const Resident<float>& A, const Resident<float>& B) const {
+    std::vector<double> dots(A.rows());
+    backend_.row_dots(A.view(), B.view(), dots);
+    return std::accumulate(dots.begin(), dots.end(), 0.0);
+  }
+
+  /// to = plus - minus + beta to.
+  void combine(const Resident<float>& plus, const Resident<float>& minus, double beta, Resident<float>& to) {
+    std::vector<Term<float>> terms = {{.x = plus.view()}, {.x = minus.view(), .scale = -1}};
+    if (beta != 0) terms.push_back({.x = to.view(), .scale = beta});
+    backend_.combine(terms, to.view());
   }
 
   /// U weighs as much as V in inner products of pairs.
@@ -201,24 +196,25 @@ class Fit {
 
   void align(AsymmetricPoint& next) {
     if (next.rank() != point_.rank()) return;
-    Matrix<double> product = factor_product(next.V.view(), {}, point_.V.view(), execution_);
-    const Matrix<double> of_U = factor_product(next.U.view(), {}, point_.U.view(), execution_);
+    Matrix<double> product = backend_.factor_product(next.V.view(), {}, point_.V.view());
+    const Matrix<double> of_U = backend_.factor_product(next.U.view(), {}, point_.U.view());
     const double weight = U_weight();
     for (std::int64_t i = 0; i < product.rows(); ++i) {
       for (std::int64_t j = 0; j < product.cols(); ++j) product(i, j) += weight * of_U(i, j);
     }
     const Matrix<double> rotation = nearest_rotation(std::move(product), backend_);
-    next.U = changed(next.U, rotation, backend_);
-    next.V = changed(next.V, rotation, backend_);
+    next.U = changed(next.U.view(), rotation, backend_);
+    next.V = changed(next.V.view(), rotation, backend_);
   }
 
   /// Polak and Ribiere's direction with the round as the preconditioned gradient g, and the best step along
   /// it; false when that is no better than the round itself.
   bool accelerate(const AsymmetricPoint& next, double reached) {
     const double weight = U_weight();
-    AsymmetricPoint gradient{next.U, next.V};
-    combine(next.U, point_.U, 0, gradient.U, execution_);
-    combine(next.V, point_.V, 0, gradient.V, execution_);
+    AsymmetricPoint gradient{Resident<float>(backend_, next.U.rows(), next.rank()),
+                             Resident<float>(backend_, next.V.rows(), next.rank())};
+    combine(next.U, point_.U, 0, gradient.U);
+    combine(next.V, point_.V, 0, gradient.V);
     double beta = 0;
     if (step_.rank() == point_.rank()) {
       const double mixed = weight * inner(gradient.U, gradient_.U) + inner(gradient.V, gradient_.V);
@@ -226,16 +222,17 @@ class Fit {
       const double former = weight * inner(gradient_.U, gradient_.U) + inner(gradient_.V, gradient_.V);
       beta = former > 0 ? std::max(0.0, (own - mixed) / former) : 0;
     } else {
-      step_ = {Matrix<float>(next.U.rows(), next.rank()), Matrix<float>(next.V.rows(), next.rank()),
-               Matrix<float>(next.Z.rows(), next.rank())};
+      step_ = {Resident<float>(backend_, next.U.rows(), next.rank()),
+               Resident<float>(backend_, next.V.rows(), next.rank()),
+               Resident<float>(backend_, next.Z.rows(), next.rank())};
     }
     gradient_ = std::move(gradient);
-    combine(next.U, point_.U, beta, step_.U, execution_);
-    combine(next.V, point_.V, beta, step_.V, execution_);
+    combine(next.U, point_.U, beta, step_.U);
+    combine(next.V, point_.V, beta, step_.V);
     // Not from the former Z: after a round that changed next to nothing beta is large and makes of its
     // rounding a Z that no U has.
     backend_.spmm(problem_.X, step_.U.view(), step_.Z.view());
-    const AsymmetricLine line(problem_, point_, step_, backend_, execution_);
+    const AsymmetricLine line(problem_, point_, step_, backend_);
     const double t = line.best();
     if (!(line.value(t) < reached)) {
       step_ = {};
@@ -248,15 +245,16 @@ class Fit {
 
   AsymmetricPoint from(const Factors& factors) const {
     const std::int64_t live = std::min(live_columns(factors.U), live_columns(factors.V));
-    return {with_columns(factors.U, live), with_columns(factors.V, live)};
+    return {Resident<float>(backend_, with_columns(factors.U, live)),
+            Resident<float>(backend_, with_columns(factors.V, live))};
   }
 
   AsymmetricPoint random_start() const {
     const std::int64_t d = std::min(options_.rank, problem_.X.cols);
-    AsymmetricPoint point{Matrix<float>(problem_.X.cols, d), Matrix<float>(problem_.X.cols, d)};
+    Factors start{Matrix<float>(problem_.X.cols, d), Matrix<float>(problem_.X.cols, d)};
     std::mt19937_64 random(options_.seed);
     const double scale = 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, problem_.X.cols)));
-    for (Matrix<float>* const factor : {&point.U, &point.V}) {
+    for (Matrix<float>* const factor : {&start.U, &start.V}) {
       for (std::int64_t i = 0; i < factor->rows(); ++i) {
         for (float& entry : factor->row(i)) {
           const double unit = static_cast<double>(random() >> 11U) * 0x1p-53;
@@ -264,7 +262,7 @@ class Fit {
         }
       }
     }
-    return point;
+    return {Resident<float>(backend_, std::move(start.U)), Resident<float>(backend_, std::move(start.V))};
   }
 
   void record(int number, std::int64_t iterations) {
@@ -274,24 +272,23 @@ class Fit {
 
   /// The saved pair's own objective and certificate, through the data.
   void finish() {
-    complete(problem_, point_, backend_, execution_);
-    result_.objective = asymmetric_objective(problem_, point_, execution_);
+    complete(problem_, point_, backend_);
+    result_.objective = asymmetric_objective(problem_, point_, backend_);
     const bool sparse_residual = problem_.data_metric() || options_.lambda == 0;
     LeftFactor top;
     if (closed_form() && !sparse_residual) {
-      top = left_factor_of(spectrum_);
+      top = left_factor_of(spectrum_, backend_);
       left_ = &top;
     }
-    const double of_V = V_excess(problem_, point_, backend_, execution_);
-    const double of_U = closed_form() && sparse_residual
-                            ? unweighted_U_excess(problem_, point_, backend_, execution_)
-                            : U_excess(problem_, *left_, point_, backend_, execution_);
+    const double of_V = V_excess(problem_, point_, backend_);
+    const double of_U = closed_form() && sparse_residual ? unweighted_U_excess(problem_, point_, backend_)
+                                                         : U_excess(problem_, *left_, point_, backend_);
     result_.certificate.absolute = std::max(of_U, of_V);
     const double explained = problem_.W->observed - result_.objective;
     result_.certificate.relative = explained > 0 ? result_.certificate.absolute / explained : 0;
     result_.live_directions = point_.rank();
-    result_.U = with_columns(point_.U, options_.rank);
-    result_.V = with_columns(point_.V, options_.rank);
+    result_.U = with_columns(point_.U.take(), options_.rank);
+    result_.V = with_columns(point_.V.take(), options_.rank);
     watch_.book("certificate");
   }
 
@@ -347,7 +344,7 @@ LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& 
          options.rank, static_cast<double>(needed) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9);
   }
   const AsymmetricProblem problem =
-      make_asymmetric_problem(X, W, options.regularizer, options.lambda, execution);
+      make_asymmetric_problem(X, W, options.regularizer, options.lambda, backend, execution);
   LeftFactorCache own;
   return Fit(problem, options, spectrum, cache != nullptr ? *cache : own, backend, execution).run();
 }

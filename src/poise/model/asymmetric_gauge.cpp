@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <lapacke.h>
 
 #include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/base/error.hpp"
-#include "poise/model/spectrum_routes.hpp"
-#include "poise/solver/factor_products.hpp"
+#include "poise/solver/small_products.hpp"
 
 namespace poise {
 namespace {
@@ -36,8 +36,8 @@ Matrix<double> congruent(const Matrix<double>& A, const Matrix<double>& B, Backe
 }
 
 /// Eigenvalues, none below 0.
-EigenPairs nonnegative_pairs(Matrix<double> A) {
-  EigenPairs pairs = symmetric_eigenpairs(std::move(A));
+EigenPairs nonnegative_pairs(Matrix<double> A, Backend& backend) {
+  EigenPairs pairs = backend.symmetric_eigenpairs(std::move(A));
   for (double& s : pairs.s) s = std::max(0.0, s);
   return pairs;
 }
@@ -48,8 +48,8 @@ struct Roots {
   Matrix<double> inverse;
 };
 
-Roots roots_of(Matrix<double> S) {
-  const EigenPairs pairs = nonnegative_pairs(std::move(S));
+Roots roots_of(Matrix<double> S, Backend& backend) {
+  const EigenPairs pairs = nonnegative_pairs(std::move(S), backend);
   std::vector<double> root;
   std::vector<double> inverse;
   for (const double mu : pairs.s) {
@@ -63,45 +63,36 @@ Roots roots_of(Matrix<double> S) {
 /// The orthogonal eigenbasis of `shared`, or, given the metric, the generalized one: T'(metric)T = I.
 Gauge eigenbasis(Matrix<double> shared, Matrix<double> metric, bool generalized, Backend& backend) {
   if (!generalized) {
-    EigenPairs pairs = nonnegative_pairs(std::move(shared));
+    EigenPairs pairs = nonnegative_pairs(std::move(shared), backend);
     return {pairs.Q, pairs.Q, std::move(pairs.s)};
   }
-  const Roots roots = roots_of(std::move(metric));
-  EigenPairs pairs = nonnegative_pairs(congruent(roots.inverse, shared, backend));
+  const Roots roots = roots_of(std::move(metric), backend);
+  EigenPairs pairs = nonnegative_pairs(congruent(roots.inverse, shared, backend), backend);
   return {product(roots.inverse, pairs.Q, backend), product(roots.root, pairs.Q, backend),
           std::move(pairs.s)};
 }
 
 }  // namespace
 
-Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B, Backend& backend) {
-  Matrix<double> result(A.rows(), B.cols());
-  backend.gemm(Op::none, Op::none, 1.0, A.view(), B.view(), 0.0, result.view());
-  return result;
-}
-
-Gauge v_step_gauge(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
-                   const Execution& execution) {
+Gauge v_step_gauge(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend) {
   const bool dropout = problem.dropout();
-  return eigenbasis(point.Z_gram, dropout ? factor_gram(point.U.view(), {}, execution) : Matrix<double>(),
+  return eigenbasis(point.Z_gram, dropout ? backend.factor_gram(point.U.view(), {}) : Matrix<double>(),
                     dropout, backend);
 }
 
-Gauge u_step_gauge(const AsymmetricProblem& problem, const Matrix<float>& V, Backend& backend,
-                   const Execution& execution) {
+Gauge u_step_gauge(const AsymmetricProblem& problem, MatrixView<const float> V, Backend& backend) {
   const bool dropout = problem.dropout();
-  Gauge gauge =
-      eigenbasis(factor_gram(V.view(), problem.W->b, execution),
-                 dropout ? factor_gram(V.view(), {}, execution) : Matrix<double>(), dropout, backend);
+  Gauge gauge = eigenbasis(backend.factor_gram(V, problem.W->b),
+                           dropout ? backend.factor_gram(V, {}) : Matrix<double>(), dropout, backend);
   std::swap(gauge.T, gauge.T_dual);
   return gauge;
 }
 
-Gauge balancing_gauge(const Matrix<double>& K_gram, const Matrix<float>& V, double scale, Backend& backend,
-                      const Execution& execution) {
-  const Roots roots = roots_of(K_gram);
+Gauge balancing_gauge(const Matrix<double>& K_gram, MatrixView<const float> V, double scale,
+                      Backend& backend) {
+  const Roots roots = roots_of(K_gram, backend);
   const EigenPairs pairs =
-      nonnegative_pairs(congruent(roots.root, factor_gram(V.view(), {}, execution), backend));
+      nonnegative_pairs(congruent(roots.root, backend.factor_gram(V, {}), backend), backend);
   Gauge gauge;
   std::vector<double> half;
   std::vector<double> inverse_half;
@@ -117,19 +108,46 @@ Gauge balancing_gauge(const Matrix<double>& K_gram, const Matrix<float>& V, doub
   return gauge;
 }
 
-Matrix<float> changed(const Matrix<float>& A, const Matrix<double>& T, Backend& backend) {
-  Matrix<float> narrow(T.rows(), T.cols());
-  for (std::int64_t i = 0; i < T.rows(); ++i) {
-    for (std::int64_t k = 0; k < T.cols(); ++k) narrow(i, k) = static_cast<float>(T(i, k));
-  }
-  Matrix<float> result(A.rows(), T.cols());
-  backend.gemm(Op::none, Op::none, 1.0F, A.view(), narrow.view(), 0.0F, result.view());
+Resident<float> changed(MatrixView<const float> A, const Matrix<double>& T, Backend& backend) {
+  Resident<float> result(backend, A.rows, T.cols());
+  if (T.cols() > 0) backend.combine_rows(A, T, result.view(), {});
   return result;
+}
+
+bool rotate_by_newton(Matrix<double>& A, Backend& backend) {
+  constexpr int most_steps = 60;
+  const std::int64_t d = A.rows();
+  std::vector<double> squares(d);
+  Resident<double> X(backend, A.view());
+  Resident<double> next(backend, d, d);
+  Resident<double> deviation(backend, d, d);
+  const Resident<double> one(backend, identity(d));
+  const auto square_of = [&](const Resident<double>& matrix) {
+    backend.row_dots(matrix.view(), matrix.view(), squares);
+    return std::accumulate(squares.begin(), squares.end(), 0.0);
+  };
+  const double norm = std::sqrt(square_of(X));
+  if (!(norm > 0) || !std::isfinite(norm)) return false;
+  backend.combine(std::vector<Term<double>>{{.x = X.view(), .scale = 1 / norm}}, X.view());
+  for (int step = 0; step < most_steps; ++step) {
+    backend.copy(one.view(), deviation.view());
+    backend.gemm(Op::transpose, Op::none, 1.0, X.view(), X.view(), -1.0, deviation.view());
+    if (square_of(deviation) <= 1e-26 * static_cast<double>(d * d)) {
+      A = X.take();
+      return true;
+    }
+    backend.copy(X.view(), next.view());
+    backend.gemm(Op::none, Op::none, -0.5, X.view(), deviation.view(), 1.0, next.view());
+    std::swap(X, next);
+  }
+  return false;
 }
 
 Matrix<double> nearest_rotation(Matrix<double> A, Backend& backend) {
   const std::int64_t d = A.rows();
   if (d == 0) return A;
+  // A GPU's products are fast, and a decomposition on the host would take longer than all else.
+  if (!backend.on_host() && rotate_by_newton(A, backend)) return A;
   const SerialBlas serial;
   const auto size = static_cast<lapack_int>(d);
   std::vector<double> values(d);

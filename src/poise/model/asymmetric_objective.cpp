@@ -2,30 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "poise/solver/factor_products.hpp"
+#include <utility>
 
 namespace poise {
 namespace {
 
 using Quartic = std::array<double, 5>;
-
-constexpr std::int64_t entries_per_tile = 1 << 16;
-
-/// Sums of a function over entries, by tiles in order.
-template <std::size_t size, class Add>
-std::array<double, size> sum_entries(std::int64_t entries, const Execution& execution, const Add& add) {
-  const Tiling tiling{entries, entries_per_tile};
-  std::vector<std::array<double, size>> parts(tiling.tiles());
-  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    for (std::int64_t e = tiling.first(tile); e < tiling.last(tile); ++e) add(e, parts[tile]);
-  });
-  std::array<double, size> total = {};
-  for (const auto& part : parts) {
-    for (std::size_t k = 0; k < size; ++k) total[k] += part[k];
-  }
-  return total;
-}
 
 /// tr(A B) for square A and symmetric B.
 double trace(const Matrix<double>& A, const Matrix<double>& B) {
@@ -53,10 +35,10 @@ void symmetrize(Matrix<double>& A) {
   }
 }
 
-GramLine gram_line(const Matrix<float>& F, const Matrix<float>& dF, std::span<const float> w,
-                   const Execution& execution) {
-  GramLine line{{factor_gram(F.view(), w, execution), factor_product(F.view(), w, dF.view(), execution),
-                 factor_gram(dF.view(), w, execution)}};
+GramLine gram_line(const Resident<float>& F, const Resident<float>& dF, std::span<const float> w,
+                   Backend& backend) {
+  GramLine line{{backend.factor_gram(F.view(), w), backend.factor_product(F.view(), w, dF.view()),
+                 backend.factor_gram(dF.view(), w)}};
   symmetrize(line.terms[1]);
   return line;
 }
@@ -74,16 +56,14 @@ void add_norm(double factor, const GramLine& A, Quartic& sum) {
 }  // namespace
 
 double asymmetric_objective(const AsymmetricProblem& problem, const AsymmetricPoint& point,
-                            const Execution& execution) {
+                            Backend& backend) {
   const RowEntries& entries = problem.users;
-  const auto count = static_cast<std::int64_t>(entries.indices.size());
-  const auto sparse = sum_entries<1>(count, execution, [&](std::int64_t e, std::array<double, 1>& sum) {
-    const double p = point.scores[e];
-    const double c = entries.c.empty() ? 0.0 : entries.c[e];
-    sum[0] += (c * p - 2.0 * entries.w[e]) * p;
-  });
-  const auto gram = [&](const Matrix<float>& F) { return factor_gram(F.view(), {}, execution); };
-  const Matrix<double> B = factor_gram(point.V.view(), problem.W->b, execution);
+  const std::span<const float> p = only_row(point.scores);
+  double sparse = 0;
+  if (!p.empty()) sparse -= 2 * backend.triple_dot(entries.w, p, {});
+  if (!p.empty() && !entries.c.empty()) sparse += backend.triple_dot(entries.c, p, p);
+  const auto gram = [&](const Resident<float>& F) { return backend.factor_gram(F.view(), {}); };
+  const Matrix<double> B = backend.factor_gram(point.V.view(), problem.W->b);
   const Matrix<double> V_gram = problem.W->b.empty() ? B : gram(point.V);
   double penalty = 0;
   if (problem.dropout()) {
@@ -93,49 +73,49 @@ double asymmetric_objective(const AsymmetricProblem& problem, const AsymmetricPo
   } else {
     penalty = trace(gram(point.U)) + trace(V_gram);
   }
-  return problem.W->observed + sparse[0] + trace(point.Z_gram, B) + problem.lambda * penalty;
+  return problem.W->observed + sparse + trace(point.Z_gram, B) + problem.lambda * penalty;
 }
 
 AsymmetricLine::AsymmetricLine(const AsymmetricProblem& problem, const AsymmetricPoint& point,
-                               const AsymmetricPoint& step, Backend& backend, const Execution& execution)
-    : execution_(execution) {
+                               const AsymmetricPoint& step, Backend& backend)
+    : backend_(backend) {
   const RowEntries& entries = problem.users;
-  const auto count = static_cast<std::int64_t>(entries.indices.size());
-  scores_1_.resize(count);
-  scores_2_.resize(count);
+  const std::int64_t count = entries.view().entries();
+  scores_1_ = Resident<float>(backend, 1, count);
+  scores_2_ = Resident<float>(backend, 1, count);
   {
-    std::vector<float> other(count);
-    backend.sampled_dots(entries.view(), step.Z.view(), step.V.view(), scores_2_);
-    backend.sampled_dots(entries.view(), point.Z.view(), step.V.view(), scores_1_);
-    backend.sampled_dots(entries.view(), step.Z.view(), point.V.view(), other);
-    for (std::int64_t e = 0; e < count; ++e) scores_1_[e] += other[e];
+    Resident<float> other(backend, 1, count);
+    backend.sampled_dots(entries.view(), step.Z.view(), step.V.view(), only_row(scores_2_));
+    backend.sampled_dots(entries.view(), point.Z.view(), step.V.view(), only_row(scores_1_));
+    backend.sampled_dots(entries.view(), step.Z.view(), point.V.view(), only_row(other));
+    backend.combine(std::vector<Term<float>>{{.x = scores_1_.view()}, {.x = other.view()}}, scores_1_.view());
   }
-  coefficients_ = sum_entries<5>(count, execution, [&](std::int64_t e, Quartic& sum) {
-    const double p[3] = {point.scores[e], scores_1_[e], scores_2_[e]};
-    const double c = entries.c.empty() ? 0.0 : entries.c[e];
-    const double w = entries.w[e];
-    sum[0] += (c * p[0] - 2 * w) * p[0];
-    sum[1] += 2 * (c * p[0] - w) * p[1];
-    sum[2] += c * p[1] * p[1] + 2 * (c * p[0] - w) * p[2];
-    sum[3] += 2 * c * p[1] * p[2];
-    sum[4] += c * p[2] * p[2];
-  });
+  if (count > 0) {
+    // (p0 + t p1 + t^2 p2) in -2 w p + c p^2.
+    const std::span<const float> p[3] = {only_row(point.scores), only_row(std::as_const(scores_1_)),
+                                         only_row(std::as_const(scores_2_))};
+    for (std::size_t k = 0; k < 3; ++k) {
+      coefficients_[k] -= 2 * backend.triple_dot(entries.w, p[k], {});
+      for (std::size_t j = k; j < 3 && !entries.c.empty(); ++j)
+        coefficients_[k + j] += (j == k ? 1 : 2) * backend.triple_dot(entries.c, p[k], p[j]);
+    }
+  }
   coefficients_[0] += problem.W->observed;
 
-  GramLine A{{point.Z_gram, factor_product(point.Z.view(), problem.W->a, step.Z.view(), execution),
-              factor_gram(step.Z.view(), problem.W->a, execution)}};
+  GramLine A{{point.Z_gram, backend.factor_product(point.Z.view(), problem.W->a, step.Z.view()),
+              backend.factor_gram(step.Z.view(), problem.W->a)}};
   symmetrize(A.terms[1]);
-  const GramLine B = gram_line(point.V, step.V, problem.W->b, execution);
+  const GramLine B = gram_line(point.V, step.V, problem.W->b, backend);
   add_product(1, A, B, coefficients_);
-  const GramLine V = problem.W->b.empty() ? B : gram_line(point.V, step.V, {}, execution);
+  const GramLine V = problem.W->b.empty() ? B : gram_line(point.V, step.V, {}, backend);
   if (problem.dropout()) {
-    add_product(problem.lambda, gram_line(point.U, step.U, {}, execution), V, coefficients_);
+    add_product(problem.lambda, gram_line(point.U, step.U, {}, backend), V, coefficients_);
   } else {
     add_norm(problem.lambda, V, coefficients_);
     if (!problem.data_metric()) {
-      add_norm(problem.lambda, gram_line(point.U, step.U, {}, execution), coefficients_);
+      add_norm(problem.lambda, gram_line(point.U, step.U, {}, backend), coefficients_);
     } else {
-      add_norm(problem.lambda, problem.W->a.empty() ? A : gram_line(point.Z, step.Z, {}, execution),
+      add_norm(problem.lambda, problem.W->a.empty() ? A : gram_line(point.Z, step.Z, {}, backend),
                coefficients_);
     }
   }
@@ -172,20 +152,16 @@ double AsymmetricLine::best() const {
 }
 
 void AsymmetricLine::move(double t, const AsymmetricPoint& step, AsymmetricPoint& point) const {
-  const auto add = [&](Matrix<float>& to, const Matrix<float>& from) {
-    const Tiling tiling{to.rows(), 1024};
-    for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
-      for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-        for (std::int64_t j = 0; j < to.cols(); ++j) to(i, j) = static_cast<float>(to(i, j) + t * from(i, j));
-      }
-    });
+  const auto add = [&](Resident<float>& to, const Resident<float>& from) {
+    backend_.combine(std::vector<Term<float>>{{.x = to.view()}, {.x = from.view(), .scale = t}}, to.view());
   };
   add(point.U, step.U);
   add(point.V, step.V);
   add(point.Z, step.Z);
-  for (std::size_t e = 0; e < point.scores.size(); ++e) {
-    point.scores[e] = static_cast<float>(point.scores[e] + t * (scores_1_[e] + t * scores_2_[e]));
-  }
+  backend_.combine(std::vector<Term<float>>{{.x = point.scores.view()},
+                                            {.x = scores_1_.view(), .scale = t},
+                                            {.x = scores_2_.view(), .scale = t * t}},
+                   point.scores.view());
   for (std::int64_t i = 0; i < gram_1_.rows(); ++i) {
     for (std::int64_t j = 0; j < gram_1_.cols(); ++j)
       point.Z_gram(i, j) += t * (gram_1_(i, j) + t * gram_2_(i, j));

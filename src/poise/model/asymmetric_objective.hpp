@@ -11,15 +11,14 @@ namespace poise {
 ///     sum_X W - 2 sum_X W p + sum_C a b C p^2 + tr((Z' diag(a) Z) (V' diag(b) V)) + R(U, V),
 ///
 /// the background through d x d matrices, the rest on stored entries. O(nnz + n d^2).
-double asymmetric_objective(const AsymmetricProblem& problem, const AsymmetricPoint& point,
-                            const Execution& execution);
+double asymmetric_objective(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend);
 
 /// The objective along a line, F(U + t dU, V + t dV), which is a polynomial of degree 4 in t.
 class AsymmetricLine {
  public:
   /// `step` holds dU, dV and dZ = X dU; its other members are not read. 4 nnz d + 4 m d^2 operations.
   AsymmetricLine(const AsymmetricProblem& problem, const AsymmetricPoint& point, const AsymmetricPoint& step,
-                 Backend& backend, const Execution& execution);
+                 Backend& backend);
 
   [[nodiscard]] double value(double t) const;
   /// The t in [0, 20] with the lowest value.
@@ -28,10 +27,10 @@ class AsymmetricLine {
   void move(double t, const AsymmetricPoint& step, AsymmetricPoint& point) const;
 
  private:
-  const Execution& execution_;
+  Backend& backend_;
   std::array<double, 5> coefficients_ = {};
-  std::vector<float> scores_1_;  ///< scores are p + t p_1 + t^2 p_2
-  std::vector<float> scores_2_;
+  Resident<float> scores_1_;  ///< scores are p + t p_1 + t^2 p_2
+  Resident<float> scores_2_;
   Matrix<double> gram_1_;  ///< Z_gram likewise
   Matrix<double> gram_2_;
 };

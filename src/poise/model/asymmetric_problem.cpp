@@ -1,32 +1,37 @@
 #include "poise/model/asymmetric_problem.hpp"
 
-#include "poise/solver/factor_products.hpp"
-
 namespace poise {
 
 AsymmetricProblem make_asymmetric_problem(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
-                                          const Execution& execution) {
+                                          Backend& backend, const Execution& execution) {
   AsymmetricProblem problem;
   problem.X = X;
-  CsrView support = X;
-  support.values = {};
-  problem.X_transposed = transpose(support);
+  problem.X.values = {};
   problem.W = &W;
   problem.regularizer = regularizer;
   problem.lambda = lambda;
-  problem.X.values = {};
   problem.users = make_row_entries(X, W, execution);
   problem.items = transpose(problem.users, execution);
+  if (problem.users.indices.size() != static_cast<std::size_t>(X.entries()))
+    problem.own_transpose = transpose(problem.X, execution.threads);
+  problem.pins.push_back(backend.pin(problem.X));
+  if (problem.own_transpose.rows > 0) problem.pins.push_back(backend.pin(problem.own_transpose.view()));
+  for (const RowEntries* const entries : {&problem.users, &problem.items}) {
+    problem.pins.push_back(backend.pin(entries->view()));
+    problem.pins.push_back(backend.pin(std::span<const float>(entries->c)));
+    problem.pins.push_back(backend.pin(std::span<const float>(entries->w)));
+  }
   return problem;
 }
 
-void complete(const AsymmetricProblem& problem, AsymmetricPoint& point, Backend& backend,
-              const Execution& execution) {
-  point.Z = Matrix<float>(problem.X.rows, point.rank());
+void complete(const AsymmetricProblem& problem, AsymmetricPoint& point, Backend& backend) {
+  if (point.Z.rows() != problem.X.rows || point.Z.cols() != point.rank())
+    point.Z = Resident<float>(backend, problem.X.rows, point.rank());
   backend.spmm(problem.X, point.U.view(), point.Z.view());
-  point.Z_gram = factor_gram(point.Z.view(), problem.W->a, execution);
-  point.scores.resize(problem.users.indices.size());
-  backend.sampled_dots(problem.users.view(), point.Z.view(), point.V.view(), point.scores);
+  point.Z_gram = backend.factor_gram(point.Z.view(), problem.W->a);
+  const std::int64_t entries = problem.users.view().entries();
+  if (point.scores.rows() == 0) point.scores = Resident<float>(backend, 1, entries);
+  backend.sampled_dots(problem.users.view(), point.Z.view(), point.V.view(), only_row(point.scores));
 }
 
 }  // namespace poise

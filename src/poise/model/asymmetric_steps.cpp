@@ -1,10 +1,11 @@
 #include "poise/model/asymmetric_steps.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
+#include <numeric>
 #include <utility>
+#include <vector>
 
-#include "poise/linalg/vector.hpp"
 #include "poise/model/asymmetric_gauge.hpp"
 
 namespace poise {
@@ -25,103 +26,111 @@ RowSystems row_systems(const AsymmetricProblem& problem, MatrixView<const float>
           .highest = problem.W->highest};
 }
 
-UProblem u_problem(const AsymmetricProblem& problem, const Matrix<float>& V, std::span<const double> nu) {
+UProblem u_problem(const AsymmetricProblem& problem, MatrixView<const float> V, std::span<const double> nu) {
   return {.X = problem.X,
-          .X_transposed = problem.X_transposed.view(),
+          .X_transposed = problem.X_transposed(),
           .entries = &problem.users,
           .a = problem.W->a,
-          .V = V.view(),
+          .V = V,
           .nu = nu,
           .lambda = problem.lambda,
           .data_metric = problem.data_metric()};
 }
 
-/// All of a matrix as one row: one system with one inner product.
-MatrixView<float> as_row(Matrix<float>& matrix) {
-  const std::int64_t size = matrix.rows() * matrix.cols();
-  return {matrix.view().data, 1, size, size};
+/// U and V in another basis.
+struct Changed {
+  Resident<float> U;
+  Resident<float> V;
+};
+
+Changed changed(const AsymmetricPoint& point, const Gauge& gauge, Backend& backend) {
+  return {changed(point.U.view(), gauge.T, backend), changed(point.V.view(), gauge.T_dual, backend)};
 }
+
+void change(AsymmetricPoint& point, const Gauge& gauge, Backend& backend) {
+  point.U = changed(point.U.view(), gauge.T, backend);
+  point.V = changed(point.V.view(), gauge.T_dual, backend);
+}
+
+double total(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 }  // namespace
 
 RowsSolved solve_V(const AsymmetricProblem& problem, AsymmetricPoint& point, double tolerance,
-                   Backend& backend, const Execution& execution) {
-  const Gauge gauge = v_step_gauge(problem, point, backend, execution);
-  point.U = changed(point.U, gauge.T, backend);
-  point.V = changed(point.V, gauge.T_dual, backend);
-  point.Z = Matrix<float>(problem.X.rows, point.rank());
+                   Backend& backend) {
+  const Gauge gauge = v_step_gauge(problem, point, backend);
+  change(point, gauge, backend);
+  point.Z = Resident<float>(backend, problem.X.rows, point.rank());
   backend.spmm(problem.X, point.U.view(), point.Z.view());
-  return solve_rows(row_systems(problem, point.Z.view(), gauge.values), point.V.view(),
-                    {.relative = tolerance}, execution);
+  return backend.solve_rows(row_systems(problem, point.Z.view(), gauge.values), point.V.view(),
+                            {.relative = tolerance});
 }
 
 PcgOutcome solve_U(const AsymmetricProblem& problem, const LeftFactor& left, AsymmetricPoint& point,
-                   double excess, Backend& backend, const Execution& execution) {
-  const Gauge gauge = u_step_gauge(problem, point.V, backend, execution);
-  point.U = changed(point.U, gauge.T, backend);
-  point.V = changed(point.V, gauge.T_dual, backend);
+                   double excess, Backend& backend, Observer* observer) {
+  const Gauge gauge = u_step_gauge(problem, point.V.view(), backend);
+  change(point, gauge, backend);
   if (point.rank() == 0) return {PcgStatus::solved, 0};
-  const UProblem system = u_problem(problem, point.V, gauge.values);
-  KroneckerSystem H(system, backend, execution);
-  KroneckerPreconditioner M_inverse(system, left, backend, execution);
-  Matrix<float> r(point.U.rows(), point.rank());
+  const UProblem system = u_problem(problem, point.V.view(), gauge.values);
+  KroneckerSystem H(system, backend);
+  KroneckerPreconditioner M_inverse(system, left, backend);
+  Resident<float> r(backend, point.U.rows(), point.rank());
   H.residual(point.U.view(), r.view());
   const double enough = excess * problem.W->lowest;
   return pcg<float>(
              H, M_inverse, {0}, as_row(point.U), as_row(r),
-             [&](const PcgState<float>& state) { return state.rz <= enough; }, most_iterations, execution)
+             [&](const PcgState& state) { return state.rz <= enough; }, most_iterations, backend, observer)
       .front();
 }
 
-double V_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
-                const Execution& execution) {
+double V_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend) {
   // In the rotated basis, whose rounding is far below what is measured.
-  const Gauge gauge = v_step_gauge(problem, point, backend, execution);
-  const Matrix<float> U = changed(point.U, gauge.T, backend);
-  const Matrix<float> V = changed(point.V, gauge.T_dual, backend);
-  Matrix<float> Z(problem.X.rows, U.cols());
-  backend.spmm(problem.X, U.view(), Z.view());
-  return check_rows(row_systems(problem, Z.view(), gauge.values), V.view(), {}, {}, execution).excess;
+  const Gauge gauge = v_step_gauge(problem, point, backend);
+  const Changed pair = changed(point, gauge, backend);
+  Resident<float> Z(backend, problem.X.rows, pair.U.cols());
+  backend.spmm(problem.X, pair.U.view(), Z.view());
+  return backend.check_rows(row_systems(problem, Z.view(), gauge.values), pair.V.view(), {}, {}).excess;
 }
 
 double U_excess(const AsymmetricProblem& problem, const LeftFactor& left, const AsymmetricPoint& point,
-                Backend& backend, const Execution& execution) {
-  const Gauge gauge = u_step_gauge(problem, point.V, backend, execution);
-  const Matrix<float> U = changed(point.U, gauge.T, backend);
-  const Matrix<float> V = changed(point.V, gauge.T_dual, backend);
-  if (U.cols() == 0) return 0;
-  const UProblem system = u_problem(problem, V, gauge.values);
-  Matrix<float> r(U.rows(), U.cols());
-  KroneckerSystem(system, backend, execution).residual(U.view(), r.view());
-  Matrix<float> z(U.rows(), U.cols());
-  KroneckerPreconditioner(system, left, backend, execution).apply({}, as_row(r), as_row(z));
-  const MatrixView<const float> r_row = as_row(r);
-  const MatrixView<const float> z_row = as_row(z);
-  return std::max(0.0, dot(r_row.row(0), z_row.row(0)) / problem.W->lowest);
+                Backend& backend) {
+  const Gauge gauge = u_step_gauge(problem, point.V.view(), backend);
+  const Changed pair = changed(point, gauge, backend);
+  if (pair.U.cols() == 0) return 0;
+  const UProblem system = u_problem(problem, pair.V.view(), gauge.values);
+  Resident<float> r(backend, pair.U.rows(), pair.U.cols());
+  KroneckerSystem(system, backend).residual(pair.U.view(), r.view());
+  Resident<float> z(backend, pair.U.rows(), pair.U.cols());
+  KroneckerPreconditioner(system, left, backend).apply({}, as_row(r), as_row(z));
+  std::vector<double> dots(r.rows());
+  backend.row_dots(std::as_const(r).view(), std::as_const(z).view(), dots);
+  return std::max(0.0, total(dots) / problem.W->lowest);
 }
 
-double unweighted_U_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend,
-                           const Execution& execution) {
-  const Gauge gauge = u_step_gauge(problem, point.V, backend, execution);
-  const Matrix<float> U = changed(point.U, gauge.T, backend);
-  const Matrix<float> V = changed(point.V, gauge.T_dual, backend);
+double unweighted_U_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend) {
+  const Gauge gauge = u_step_gauge(problem, point.V.view(), backend);
+  const Changed pair = changed(point, gauge, backend);
   const double lambda = problem.data_metric() ? problem.lambda : 0;
-  Matrix<double> D(U.rows(), U.cols());
-  for (std::int64_t i = 0; i < U.rows(); ++i) {
-    for (std::int64_t j = 0; j < U.cols(); ++j) {
-      D(i, j) = V(i, j) - (gauge.values[j] + lambda) * static_cast<double>(U(i, j));
-    }
+  std::vector<double> divisors;
+  std::vector<double> roots;  // of their reciprocals
+  for (const double value : gauge.values) {
+    divisors.push_back(value + lambda);
+    roots.push_back(divisors.back() > 0 ? 1 / std::sqrt(divisors.back()) : 0);
   }
-  Matrix<double> XD(problem.X.rows, U.cols());
-  backend.spmm(problem.X, MatrixView<const double>(D.view()), XD.view());
-  double excess = 0;
-  for (std::int64_t u = 0; u < XD.rows(); ++u) {
-    for (std::int64_t j = 0; j < XD.cols(); ++j) {
-      const double divisor = gauge.values[j] + lambda;
-      if (divisor > 0) excess += XD(u, j) * XD(u, j) / divisor;
-    }
+  Resident<double> D(backend, pair.U.rows(), pair.U.cols());
+  {
+    Resident<double> V(backend, pair.V.rows(), pair.V.cols());
+    backend.copy(pair.U.view(), D.view());
+    backend.copy(pair.V.view(), V.view());
+    backend.combine(
+        std::vector<Term<double>>{{.x = V.view()}, {.x = D.view(), .scale = -1, .cols = divisors}}, D.view());
   }
-  return excess;
+  Resident<double> XD(backend, problem.X.rows, D.cols());
+  backend.spmm(problem.X, std::as_const(D).view(), XD.view());
+  backend.combine(std::vector<Term<double>>{{.x = XD.view(), .cols = roots}}, XD.view());
+  std::vector<double> squares(XD.rows());
+  backend.row_dots(std::as_const(XD).view(), std::as_const(XD).view(), squares);
+  return total(squares);
 }
 
 }  // namespace poise

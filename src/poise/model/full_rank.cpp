@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "poise/backend/resident.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
@@ -63,7 +64,31 @@ void score_sparse(CsrView B, CsrView histories, std::int64_t first, MatrixView<f
   }
 }
 
+class OnBackend final : public BackendScorer {
+ public:
+  OnBackend(Backend& backend, MatrixView<const float> B) : backend_(backend), B_(backend, B) {}
+  void score(CsrView histories, MatrixView<float> scores) override {
+    histories.values = {};
+    backend_.spmm(histories, std::as_const(B_).view(), scores);
+  }
+
+ private:
+  Backend& backend_;
+  Resident<float> B_;
+};
+
 }  // namespace
+
+std::unique_ptr<BackendScorer> FullRank::on(Backend& backend, const Execution& /*execution*/) const {
+  return sparse_ ? nullptr : std::make_unique<OnBackend>(backend, dense_);
+}
+
+double FullRank::operations(CsrView histories) const {
+  // A gathered row costs what is read of it, several operations for each number.
+  const double per_item = sparse_ ? static_cast<double>(sparse_->entries()) / static_cast<double>(items())
+                                  : static_cast<double>(items());
+  return 8 * static_cast<double>(histories.entries()) * per_item;
+}
 
 void FullRank::score(CsrView histories, std::int64_t first, MatrixView<float> scores) const {
   if (sparse_) {

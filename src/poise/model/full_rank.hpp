@@ -36,6 +36,10 @@ class FullRank : public Scorer {
   /// contributions but for one rounding to float. O(n) for each history item, or O(entries of its row) where
   /// B is sparse.
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
+  /// Null where B is sparse.
+  [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
+                                                  const Execution& execution) const override;
+  [[nodiscard]] double operations(CsrView histories) const override;
   /// B_ji for every item j of the history.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
                                                   std::span<const float> values,

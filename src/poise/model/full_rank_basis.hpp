@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "poise/backend/backend.hpp"
-#include "poise/linalg/matrix.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/solver/column_problem.hpp"
 #include "poise/solver/woodbury.hpp"
 
@@ -18,13 +18,17 @@ class FullRankBasis {
  public:
   template <class T>
   struct Inverse {
-    Matrix<T> matrix;
+    Resident<T> matrix;
     std::optional<SpdInverse> outcome;
     std::unique_ptr<ScoresOfInverse<T>> scores;  ///< Woodbury's T
   };
 
   /// Empties it unless it is that of this problem.
   void prepare_for(const ColumnProblem& problem);
+
+  /// G = X' diag(a) X in float64, where a GPU has made it: through it residuals are dense products. Such a
+  /// machine has the memory for one matrix more, and no patience for gathers.
+  Resident<double>& gram() { return gram_; }
 
   template <class T>
   Inverse<T>& inverse() {
@@ -41,6 +45,7 @@ class FullRankBasis {
   std::vector<double> diagonal_;  ///< of Lambda / b_bar
   Inverse<float> single_;
   Inverse<double> wide_;
+  Resident<double> gram_;
 };
 
 }  // namespace poise

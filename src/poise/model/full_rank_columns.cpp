@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "poise/linalg/vector.hpp"
 #include "poise/solver/block_residual.hpp"
 #include "poise/solver/certificate.hpp"
 #include "poise/solver/column_system.hpp"
@@ -19,65 +19,73 @@ constexpr int max_corrections = 8;
 /// iteration or two more than the proof needs keep items that nearly tie in their exact order.
 constexpr double margin = 1e-3;
 
+template <class T>
+MatrixView<const T> readable(const Resident<T>& block) {
+  return block.view();
+}
+
 }  // namespace
 
 template <class T>
-ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse, double tolerance,
-                              Backend& backend, const Execution& execution)
+ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse,
+                              MatrixView<const double> G, double tolerance, Backend& backend,
+                              const Execution& execution)
     : problem_(problem),
       A_inverse_(A_inverse),
+      G_(G),
       tolerance_(tolerance),
       backend_(backend),
       execution_(execution),
-      users_of_(weighted_transpose(problem)),
-      observed_(problem.items(), 0.0) {
+      users_of_(weighted_transpose(problem, execution.threads)),
+      observed_(problem.items(), 0.0),
+      diagonal_(problem.items()) {
   for (std::int64_t i = 0; i < problem.items(); ++i) {
     for (const float weight : users_of_.view().row_values(i)) observed_[i] += weight;
   }
+  std::vector<std::int32_t> all(problem.items());
+  std::iota(all.begin(), all.end(), 0);
+  backend.get_entries(A_inverse, all, all, diagonal_);
+  pins_.push_back(backend.pin(problem.columns.view()));
+  pins_.push_back(backend.pin(users_of_.view()));
 }
 
 template <class T>
 int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
                            std::vector<double>& worst) const {
   ColumnSystem<T> H(problem_, false, backend_);
-  ColumnPreconditioner<T> A_inverse(A_inverse_, false, backend_);
+  ColumnPreconditioner<T> A_inverse(A_inverse_, diagonal_, false, backend_);
   // From h = A^-1 e_i, for which A h = e_i: r = e_i - H h is minus the correction, sparse work.
-  Matrix<T> r(h.rows, h.cols);
-  Matrix<T> Ah(h.rows, h.cols);
-  for (std::int64_t k = 0; k < h.rows; ++k) {
-    std::copy_n(A_inverse_.row(items[k]).data(), h.cols, h.row(k).data());  // A^-1 is symmetric
-    Ah(k, items[k]) = 1;
+  Resident<T> r(backend_, h.rows, h.cols);
+  {
+    Resident<T> Ah(backend_, h.rows, h.cols);
+    backend_.set_entries(Ah.view(), items, std::vector<double>(items.size(), 1.0));
+    backend_.copy_rows(A_inverse_, items, h, {});  // A^-1 is symmetric
+    H.apply(items, h, Ah.view(), r.view());
+    backend_.combine(std::vector<Term<T>>{{.x = Ah.view()}, {.x = r.view(), .scale = -1}}, r.view());
   }
-  H.apply(items, h, Ah.view(), r.view());
-  for (std::int64_t k = 0; k < h.rows; ++k) {
-    for (T& entry : r.row(k)) entry = -entry;
-    r(k, items[k]) += 1;
-  }
-  Ah = {};
 
   // The residual of B's column is -l_i r unconstrained, and -(b_i / h_i) r off coordinate i for the zero
   // diagonal.
   std::vector<std::vector<double>> ratios(items.size());
   std::vector<std::size_t> position(problem_.items());
   for (std::size_t k = 0; k < items.size(); ++k) position[items[k]] = k;
-  const auto solved = [&](const PcgState<T>& state) {
+  const auto solved = [&](const PcgState& state) {
     const std::int32_t i = state.system;
     const double l = problem_.l[i];
     const double b = problem_.W->b_of(i);
-    const double h_ii = state.x[i];
-    const double z_i = state.z[i];
+    const double h_ii = state.x;
     const double scale = problem_.lo(i) * b;
     const auto ratio = [&](double excess, double objective) {
       return excess <= 0 ? 0 : excess / std::max(observed_[i] - objective, 1e-6 * observed_[i]);
     };
-    const double off_diagonal = state.rz - z_i * z_i / static_cast<double>(A_inverse_(i, i));
+    const double off_diagonal = state.rz - state.z * state.z / diagonal_[i];
     const double larger = std::max(ratio(l * l * state.rz / scale, l - l * l * h_ii / b),
                                    ratio(b * b / (h_ii * h_ii) * off_diagonal / scale, b / h_ii - l));
     if (observed_[i] > 0) ratios[position[i]].push_back(larger);
     return larger <= margin * tolerance_;
   };
-  const std::vector<PcgOutcome> outcomes =
-      pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(), solved, max_iterations, execution_);
+  const std::vector<PcgOutcome> outcomes = pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(),
+                                                  solved, max_iterations, backend_, execution_.observer);
   int most = 0;
   for (const PcgOutcome& outcome : outcomes) most = std::max(most, outcome.iterations);
   for (const std::vector<double>& of_column : ratios) {
@@ -88,68 +96,76 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
 }
 
 template <class T>
-void ColumnSolver<T>::to_column(std::int32_t i, bool zero_diagonal, std::span<const T> h,
-                                std::span<float> beta) const {
-  const double factor = zero_diagonal ? 1 / static_cast<double>(h[i]) : problem_.l[i] / problem_.W->b_of(i);
-  for (std::size_t j = 0; j < h.size(); ++j)
-    beta[j] = static_cast<float>(-factor * static_cast<double>(h[j]));
+void ColumnSolver<T>::to_columns(std::span<const std::int32_t> items, bool zero_diagonal,
+                                 MatrixView<const T> h, MatrixView<float> beta) const {
+  std::vector<double> factor(items.size());
+  std::vector<double> diagonal(items.size(), 0.0);
   if (zero_diagonal) {
-    beta[i] = 0;
-    return;
+    backend_.get_entries(h, {}, items, factor);
+    for (double& f : factor) f = -1 / f;
+  } else {
+    // 1 - l_i h_ii cancels where l_i is large; the same number is a sum over the item's users without
+    // cancellation.
+    backend_.column_form(problem_.X, users_of_.view(), items, h, diagonal);
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      factor[k] = -problem_.l[items[k]] / problem_.W->b_of(items[k]);
+      diagonal[k] /= problem_.W->b_of(items[k]);
+    }
   }
-  // 1 - l_i h_ii cancels where l_i is large; the same number is a sum over the item's users without
-  // cancellation.
-  double diagonal = 0;
-  const auto users = users_of_.view().row(i);
-  const auto weights = users_of_.view().row_values(i);
-  for (std::size_t k = 0; k < users.size(); ++k) {
-    double score = 0;
-    for (const std::int32_t j : problem_.X.row(users[k])) score += static_cast<double>(h[j]);
-    diagonal += static_cast<double>(weights[k]) * score;
+  if constexpr (std::is_same_v<T, float>) {
+    backend_.combine(std::vector<Term<float>>{{.x = h, .rows = factor}}, beta);
+  } else {
+    Resident<double> scaled(backend_, h.rows, h.cols);
+    backend_.combine(std::vector<Term<double>>{{.x = h, .rows = factor}}, scaled.view());
+    backend_.copy(readable(scaled), beta);
   }
-  beta[i] = static_cast<float>(diagonal / problem_.W->b_of(i));
+  backend_.set_entries(beta, items, diagonal);
 }
 
 template <class T>
 void ColumnSolver<T>::start_for_target(std::span<const std::int32_t> items, MatrixView<float> beta) const {
-  Matrix<double> c(beta.rows, beta.cols);  // the residual of beta = 0
+  Resident<double> c(backend_, beta.rows, beta.cols);  // the residual of beta = 0
   std::vector<ColumnFigures> figures(items.size());
-  for (std::int64_t k = 0; k < beta.rows; ++k) std::fill(beta.row(k).begin(), beta.row(k).end(), 0.0F);
-  column_residuals(problem_, items, beta, c.view(), figures, execution_);
-  Matrix<T> r(beta.rows, beta.cols);
-  Matrix<T> z(beta.rows, beta.cols);
-  for (std::int64_t k = 0; k < beta.rows; ++k) {
-    for (std::int64_t j = 0; j < beta.cols; ++j)
-      r(k, j) = static_cast<T>(c(k, j) / problem_.W->b_of(items[k]));
-  }
-  ColumnPreconditioner<T>(A_inverse_, false, backend_).apply(items, r.view(), z.view());
-  for (std::int64_t k = 0; k < beta.rows; ++k) {
-    for (std::int64_t j = 0; j < beta.cols; ++j) beta(k, j) = static_cast<float>(z(k, j));
-  }
+  backend_.combine(std::span<const Term<float>>(), beta);
+  residuals(items, beta, c.view(), figures);
+  std::vector<double> scale;
+  for (const std::int32_t i : items) scale.push_back(1 / problem_.W->b_of(i));
+  backend_.combine(std::vector<Term<double>>{{.x = c.view(), .rows = scale}}, c.view());
+  Resident<T> r(backend_, beta.rows, beta.cols);
+  Resident<T> z(backend_, beta.rows, beta.cols);
+  backend_.copy(readable(c), r.view());
+  ColumnPreconditioner<T>(A_inverse_, diagonal_, false, backend_).apply(items, r.view(), z.view());
+  backend_.copy(readable(z), beta);
 }
 
 template <class T>
 typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::span<const std::int32_t> items,
                                                                         bool zero_diagonal,
                                                                         MatrixView<const float> beta) const {
-  Checked checked{std::vector<CheckedColumn>(items.size()), Matrix<double>(beta.rows, beta.cols)};
+  Checked checked{std::vector<CheckedColumn>(items.size()), Resident<double>(backend_, beta.rows, beta.cols)};
   std::vector<ColumnFigures> figures(items.size());
   residuals(items, beta, checked.rho.view(), figures);
-  Matrix<T> r(beta.rows, beta.cols);
-  Matrix<T> z(beta.rows, beta.cols);
-  for (std::int64_t k = 0; k < beta.rows; ++k) {
-    if (zero_diagonal) checked.rho(k, items[k]) = 0;
-    for (std::int64_t j = 0; j < beta.cols; ++j) r(k, j) = static_cast<T>(checked.rho(k, j));
+  if (zero_diagonal) backend_.set_entries(checked.rho.view(), items, std::vector<double>(items.size(), 0.0));
+  std::vector<double> excess(items.size());
+  std::vector<double> slope(items.size());
+  {
+    Resident<T> r(backend_, beta.rows, beta.cols);
+    Resident<T> z(backend_, beta.rows, beta.cols);
+    backend_.copy(readable(checked.rho), r.view());
+    ColumnPreconditioner<T>(A_inverse_, diagonal_, zero_diagonal, backend_).apply(items, r.view(), z.view());
+    backend_.row_dots(readable(r), readable(z), excess);
   }
-  ColumnPreconditioner<T>(A_inverse_, zero_diagonal, backend_).apply(items, r.view(), z.view());
-  for (std::int64_t k = 0; k < beta.rows; ++k) {
+  {
+    Resident<double> wide(backend_, beta.rows, beta.cols);
+    backend_.copy(beta, wide.view());
+    backend_.row_dots(readable(checked.rho), readable(wide), slope);
+  }
+  for (std::size_t k = 0; k < items.size(); ++k) {
     const std::int32_t i = items[k];
-    const std::span<const double> rho = checked.rho.row(k);
-    const std::span<const T> z_row = z.row(k);
     CheckedColumn& column = checked.columns[k];
     column.figures = figures[k];
-    column.excess = std::max(0.0, dot(rho, z_row)) / (problem_.lo(i) * problem_.W->b_of(i));
-    column.slope = dot(rho, beta.row(k));
+    column.excess = std::max(0.0, excess[k]) / (problem_.lo(i) * problem_.W->b_of(i));
+    column.slope = slope[k];
     column.ratio = column_ratio(column.excess, column.figures.observed, column.figures.objective);
   }
   return checked;
@@ -159,11 +175,64 @@ template <class T>
 void ColumnSolver<T>::residuals(std::span<const std::int32_t> items, MatrixView<const float> beta,
                                 MatrixView<double> rho, std::span<ColumnFigures> figures) const {
   // Where float32 was enough to solve, it is enough to check.
-  if (std::is_same_v<T, float> && problem_.target_is_X) {
+  if (G_.rows > 0 && problem_.target_is_X) {
+    residuals_through_gram(items, beta, rho, figures);
+  } else if (!backend_.on_host()) {
+    residuals_on_host(items, beta, rho, figures);
+  } else if (std::is_same_v<T, float> && problem_.target_is_X) {
     block_residuals(problem_, users_of_.view(), items, beta, rho, figures, backend_, execution_);
   } else {
     column_residuals(problem_, items, beta, rho, figures, execution_);
   }
+}
+
+/// With q = e_i - beta, all in float64,
+///
+///     rho = b_i (G q + sum_u a_u C_ui x_u (x_u . q)) - Lambda beta,   objective = q'(rho + Lambda beta) +
+///     beta'Lambda beta,
+///
+/// since the target X_:i is X e_i.
+template <class T>
+void ColumnSolver<T>::residuals_through_gram(std::span<const std::int32_t> items,
+                                             MatrixView<const float> beta, MatrixView<double> rho,
+                                             std::span<ColumnFigures> figures) const {
+  Resident<double> q(backend_, beta.rows, beta.cols);
+  Resident<double> Lambda_beta(backend_, beta.rows, beta.cols);
+  Resident<double> own;
+  if (rho.rows == 0) {
+    own = Resident<double>(backend_, beta.rows, beta.cols);
+    rho = own.view();
+  }
+  std::vector<double> b;
+  std::vector<double> at(items.size());
+  std::vector<double> penalty(items.size());
+  std::vector<double> form(items.size());
+  for (const std::int32_t i : items) b.push_back(problem_.W->b_of(i));
+  backend_.copy(beta, q.view());
+  backend_.combine(std::vector<Term<double>>{{.x = q.view(), .cols = problem_.l}}, Lambda_beta.view());
+  backend_.row_dots(readable(q), readable(Lambda_beta), penalty);
+  backend_.get_entries(readable(q), {}, items, at);
+  for (double& entry : at) entry = 1 - entry;
+  backend_.combine(std::vector<Term<double>>{{.x = q.view(), .scale = -1}}, q.view());
+  backend_.set_entries(q.view(), items, at);
+  backend_.gemm(Op::none, Op::none, 1.0, readable(q), G_, 0.0, rho);
+  if (problem_.columns.entries() > 0)
+    backend_.column_hessian(problem_.X, problem_.columns.view(), items, readable(q), rho);
+  backend_.row_dots(readable(q), MatrixView<const double>(rho), form);
+  backend_.combine(std::vector<Term<double>>{{.x = rho, .rows = b}, {.x = Lambda_beta.view(), .scale = -1}},
+                   rho);
+  for (std::size_t k = 0; k < items.size(); ++k)
+    figures[k] = {.observed = observed_[items[k]], .objective = b[k] * form[k] + penalty[k]};
+}
+
+template <class T>
+void ColumnSolver<T>::residuals_on_host(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                                        MatrixView<double> rho, std::span<ColumnFigures> figures) const {
+  Matrix<float> columns(beta.rows, beta.cols);
+  Matrix<double> home(rho.rows, rho.cols);
+  backend_.copy(beta, columns.view());
+  column_residuals(problem_, items, columns.view(), home.view(), figures, execution_);
+  if (rho.rows > 0) backend_.copy(MatrixView<const double>(home.view()), rho);
 }
 
 template <class T>
@@ -175,8 +244,9 @@ void ColumnSolver<T>::figures(std::span<const std::int32_t> items, MatrixView<co
 template <class T>
 void ColumnSolver<T>::stationary_figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
                                          std::span<ColumnFigures> figures) const {
+  // beta'c_i, c_i = X'(W_:i o X_:i): what a column explains but for beta'rho, which vanishes at the optimum.
   std::vector<double> explained(items.size());
-  explained_by(problem_, users_of_.view(), items, beta, explained, execution_);
+  backend_.column_form(problem_.X, users_of_.view(), items, beta, explained);
   for (std::size_t k = 0; k < items.size(); ++k) {
     figures[k] = {.observed = observed_[items[k]], .objective = observed_[items[k]] - explained[k]};
   }
@@ -195,58 +265,65 @@ std::vector<CheckedColumn> ColumnSolver<T>::check_and_correct(std::span<const st
   Checked checked = check_with_residuals(items, zero_diagonal, beta);
   std::vector<CheckedColumn> result = checked.columns;
   ColumnSystem<T> H(problem_, zero_diagonal, backend_);
-  ColumnPreconditioner<T> A_inverse(A_inverse_, zero_diagonal, backend_);
+  ColumnPreconditioner<T> A_inverse(A_inverse_, diagonal_, zero_diagonal, backend_);
   // Positions in `items` that miss the tolerance; rows of `checked` belong to them.
   std::vector<std::int32_t> open(items.size());
-  for (std::size_t k = 0; k < open.size(); ++k) open[k] = static_cast<std::int32_t>(k);
+  std::iota(open.begin(), open.end(), 0);
   for (int correction = 0; correction < max_corrections; ++correction) {
     std::vector<std::int32_t> missing;
+    std::vector<std::int32_t> positions;
     std::vector<std::int32_t> systems;
+    std::vector<double> scale;
+    std::vector<double> goal(problem_.items(), 0.0);
     for (std::size_t k = 0; k < open.size(); ++k) {
-      if (checked.columns[k].ratio <= tolerance_) continue;
+      const CheckedColumn& column = checked.columns[k];
+      if (column.ratio <= tolerance_) continue;
+      const std::int32_t i = items[open[k]];
       missing.push_back(static_cast<std::int32_t>(k));
-      systems.push_back(items[open[k]]);
+      positions.push_back(open[k]);
+      systems.push_back(i);
+      scale.push_back(1 / problem_.W->b_of(i));
+      goal[i] = margin * tolerance_ * (column.figures.observed - column.figures.objective + column.excess);
     }
     if (missing.empty()) break;
     const auto count = static_cast<std::int64_t>(missing.size());
-    Matrix<T> r(count, beta.cols);
-    Matrix<T> x(count, beta.cols);
-    std::vector<double> goal(problem_.items(), 0.0);
-    for (std::int64_t k = 0; k < count; ++k) {
-      const CheckedColumn& column = checked.columns[missing[k]];
-      const double b = problem_.W->b_of(systems[k]);
-      for (std::int64_t j = 0; j < beta.cols; ++j) r(k, j) = static_cast<T>(checked.rho(missing[k], j) / b);
-      goal[systems[k]] =
-          margin * tolerance_ * (column.figures.observed - column.figures.objective + column.excess);
-    }
-    const auto solved = [&](const PcgState<T>& state) {
+    Resident<double> wide(backend_, count, beta.cols);
+    Resident<T> r(backend_, count, beta.cols);
+    Resident<T> x(backend_, count, beta.cols);
+    backend_.copy_rows(readable(checked.rho), missing, wide.view(), {});
+    backend_.combine(std::vector<Term<double>>{{.x = wide.view(), .rows = scale}}, wide.view());
+    backend_.copy(readable(wide), r.view());
+    const auto solved = [&](const PcgState& state) {
       const std::int32_t i = state.system;
       return problem_.W->b_of(i) * state.rz / problem_.lo(i) <= goal[i];
     };
-    for (const PcgOutcome& outcome :
-         pcg<T>(H, A_inverse, systems, x.view(), r.view(), solved, max_iterations, execution_)) {
+    for (const PcgOutcome& outcome : pcg<T>(H, A_inverse, systems, x.view(), r.view(), solved, max_iterations,
+                                            backend_, execution_.observer)) {
       iterations = std::max(iterations, outcome.iterations);
     }
-    Matrix<float> corrected(count, beta.cols);
-    for (std::int64_t k = 0; k < count; ++k) {
-      const auto before = beta.row(open[missing[k]]);
-      for (std::int64_t j = 0; j < beta.cols; ++j) {
-        corrected(k, j) = static_cast<float>(static_cast<double>(before[j]) + static_cast<double>(x(k, j)));
-      }
-      if (zero_diagonal) corrected(k, systems[k]) = 0;
-    }
+    Resident<float> corrected(backend_, count, beta.cols);
+    backend_.copy_rows(MatrixView<const float>(beta), positions, corrected.view(), {});
+    Resident<double> step(backend_, count, beta.cols);
+    backend_.copy(readable(x), step.view());
+    backend_.copy(readable(corrected), wide.view());
+    backend_.combine(std::vector<Term<double>>{{.x = wide.view()}, {.x = step.view()}}, wide.view());
+    backend_.copy(readable(wide), corrected.view());
+    if (zero_diagonal)
+      backend_.set_entries(corrected.view(), systems, std::vector<double>(systems.size(), 0.0));
     checked = check_with_residuals(systems, zero_diagonal, corrected.view());
-    std::vector<std::int32_t> still_open;
+    std::vector<std::int32_t> improved;
+    std::vector<std::int32_t> improved_at;
     bool better = false;
     for (std::int64_t k = 0; k < count; ++k) {
-      const std::int32_t position = open[missing[k]];
-      still_open.push_back(position);
+      const std::int32_t position = positions[k];
       if (!(checked.columns[k].excess < result[position].excess)) continue;
       better = better || checked.columns[k].excess < 0.5 * result[position].excess;
       result[position] = checked.columns[k];
-      std::copy_n(corrected.row(k).data(), beta.cols, beta.row(position).data());
+      improved.push_back(static_cast<std::int32_t>(k));
+      improved_at.push_back(position);
     }
-    open = std::move(still_open);
+    backend_.copy_rows(readable(corrected), improved, beta, improved_at);
+    open = std::move(positions);
     if (!better) break;
   }
   return result;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "poise/backend/backend.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/solver/column_problem.hpp"
@@ -21,12 +22,13 @@ struct CheckedColumn {
 };
 
 /// Solving, checking and correcting blocks of columns of one ColumnProblem over one shared inverse. Blocks
-/// hold a column per row: row k belongs to item items[k].
+/// hold a column per row, where the backend computes: row k belongs to item items[k].
 template <class T>
 class ColumnSolver {
  public:
-  ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse, double tolerance,
-               Backend& backend, const Execution& execution);
+  /// `G` is X' diag(a) X, or has no rows: then residuals go through the data.
+  ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse, MatrixView<const double> G,
+               double tolerance, Backend& backend, const Execution& execution);
 
   /// h = (H_i / b_i)^-1 e_i by conjugate gradients from A^-1 e_i, to the tolerance with and without a
   /// diagonal, so that neither depends on whether the other is wanted. Returns the most iterations; `worst`
@@ -37,8 +39,9 @@ class ColumnSolver {
   /// corrected.
   void start_for_target(std::span<const std::int32_t> items, MatrixView<float> beta) const;
 
-  /// Column i of B out of h: e_i - (l_i / b_i) h, or e_i - h / h_i.
-  void to_column(std::int32_t i, bool zero_diagonal, std::span<const T> h, std::span<float> beta) const;
+  /// Columns of B out of h: e_i - (l_i / b_i) h, or e_i - h / h_i. `beta` may be h itself.
+  void to_columns(std::span<const std::int32_t> items, bool zero_diagonal, MatrixView<const T> h,
+                  MatrixView<float> beta) const;
 
   /// Proves how good saved columns are, from their true residuals.
   std::vector<CheckedColumn> check(std::span<const std::int32_t> items, bool zero_diagonal,
@@ -61,21 +64,28 @@ class ColumnSolver {
  private:
   struct Checked {
     std::vector<CheckedColumn> columns;
-    Matrix<double> rho;
+    Resident<double> rho;
   };
   /// `rho` may have no rows.
   void residuals(std::span<const std::int32_t> items, MatrixView<const float> beta, MatrixView<double> rho,
                  std::span<ColumnFigures> figures) const;
+  void residuals_through_gram(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                              MatrixView<double> rho, std::span<ColumnFigures> figures) const;
+  void residuals_on_host(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                         MatrixView<double> rho, std::span<ColumnFigures> figures) const;
   Checked check_with_residuals(std::span<const std::int32_t> items, bool zero_diagonal,
                                MatrixView<const float> beta) const;
 
   const ColumnProblem& problem_;
   MatrixView<const T> A_inverse_;
+  MatrixView<const double> G_;
   double tolerance_;
   Backend& backend_;
   const Execution& execution_;
   Csr users_of_;                  // items x users: X', with the weights W_ui as values
   std::vector<double> observed_;  // per item
+  std::vector<double> diagonal_;  // of A^-1
+  std::vector<Pin> pins_;
 };
 
 extern template class ColumnSolver<float>;

@@ -17,22 +17,20 @@ std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options) 
   return l;
 }
 
-double iteration_operations(const ColumnProblem& problem, std::int32_t i, double tolerance) {
+double iteration_operations(const ColumnProblem& problem, std::int32_t i, const ColumnLoad& load,
+                            double tolerance) {
   constexpr double gather_cost = 70;
   constexpr double residual_cost = 15;
   const double root = std::sqrt(problem.hi(i) / problem.lo(i));
   const double rate = std::log((root + 1) / std::max(root - 1, 1e-3));
   const double iterations = std::max(1.0, 0.75 * std::log(2 / std::sqrt(tolerance)) / rate);
-  double entries = 0;
-  for (const std::int32_t u : problem.columns.view().row(i))
-    entries += static_cast<double>(problem.X.row_size(u));
   const auto n = static_cast<double>(problem.items());
-  return (iterations + 1) * 2 * n * n + gather_cost * iterations * 2 * entries +
+  return (iterations + 1) * 2 * n * n + gather_cost * iterations * 2 * load.entries +
          residual_cost * 4 * static_cast<double>(problem.X.entries());
 }
 
 bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64) {
-  if (!problem.W->b.empty() || !problem.target_is_X || problem.W->c.empty()) return false;
+  if (!problem.W->b.empty() || !problem.target_is_X) return false;
   const FullRankMemory memory = full_rank_memory(problem.X.rows, problem.items(), true, 2);
   const auto n = static_cast<std::uint64_t>(problem.items());
   // In float64 the inverse and T take twice as much.
@@ -77,12 +75,18 @@ double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& 
   }
   double operations = inverse_overhead * n * n * n + 2 * gather_cost * pairs;
   if (W.c.empty() && W.b.empty()) return operations;
-  const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options));
-  const bool possible = woodbury_possible(problem, options.memory_limit, false);
+  // All of the problem but its largest part, which the loads stand for.
+  Weights rest;
+  rest.b = W.b;
+  rest.lowest = W.lowest;
+  rest.highest = W.highest;
+  const ColumnProblem problem = make_column_problem(X, rest, full_rank_lambda(X, options));
+  const std::vector<ColumnLoad> loads = column_loads(X, W);
+  const bool possible = !W.c.empty() && woodbury_possible(problem, options.memory_limit, false);
   if (possible) operations += row_cost * static_cast<double>(X.entries()) * n;
   for (std::int32_t i = 0; i < X.cols; ++i) {
-    const double iterated = iteration_operations(problem, i, options.tolerance);
-    operations += possible ? std::min(iterated, woodbury_operations(problem, i)) : iterated;
+    const double iterated = iteration_operations(problem, i, loads[i], options.tolerance);
+    operations += possible ? std::min(iterated, woodbury_operations(loads[i], X.cols)) : iterated;
   }
   return operations;
 }

@@ -15,9 +15,10 @@ constexpr std::int64_t full_rank_block = 512;
 std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options);
 
 /// What conjugate gradients cost for item i, its check included, in operations of a matrix product.
-double iteration_operations(const ColumnProblem& problem, std::int32_t i, double tolerance);
+double iteration_operations(const ColumnProblem& problem, std::int32_t i, const ColumnLoad& load,
+                            double tolerance);
 
-/// Woodbury's identity needs a constant b, X as the target, some weights, and the memory for T and both
+/// Woodbury's identity needs a constant b, X as the target, and the memory for T and both
 /// models, so that one alone takes the same route.
 bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64);
 

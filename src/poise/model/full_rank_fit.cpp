@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/full_rank_columns.hpp"
@@ -21,22 +22,10 @@ namespace {
 constexpr double float32_condition = 1e5;
 /// Columns of a direct route that are checked.
 constexpr std::int64_t sample_size = 256;
-constexpr std::int64_t direct_tile = 16;
+/// Columns that a GPU takes at a time: enough to fill it, few enough for its memory.
+constexpr std::int64_t gpu_block = 8192;
 /// Slopes up to this much of the objective are left out of it.
 constexpr double negligible_slope = 1e-7;
-
-/// B_:i stands in row i while B is made.
-void transpose_in_place(Matrix<float>& matrix, int threads) {
-  const Tiling tiling{matrix.rows(), 64};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t other = 0; other <= tile; ++other) {
-      for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-        const std::int64_t end = std::min(i, tiling.last(other));
-        for (std::int64_t j = tiling.first(other); j < end; ++j) std::swap(matrix(i, j), matrix(j, i));
-      }
-    }
-  });
-}
 
 /// Distinct members of `items`, drawn by a fixed seed, ascending; all of them when there are few.
 std::vector<std::int32_t> sample(std::vector<std::int32_t> items) {
@@ -54,7 +43,7 @@ std::vector<std::int32_t> sample(std::vector<std::int32_t> items) {
 /// One of the two models while it is made, and what is known of its columns.
 struct Variant {
   bool zero_diagonal;
-  Matrix<float> columns = {};  // row i is B_:i
+  Resident<float> columns = {};  // row i is B_:i
   Certificate certificate = {};
   double objective = 0;
   double observed = 0;
@@ -94,10 +83,13 @@ class Fit {
              (!std::is_same_v<T, float> || outcome->condition <= float32_condition);
     };
     if (!outcome || (good() && A_inverse_.rows() != n_)) {
-      A_inverse_ = Matrix<T>(n_, n_);
-      backend_.gram(problem_.X, problem_.W->a, A_inverse_.view());
-      for (std::int64_t i = 0; i < n_; ++i)
-        A_inverse_(i, i) += static_cast<T>(problem_.l[i] / problem_.b_bar);
+      A_inverse_ = Resident<T>(backend_, n_, n_);
+      fill_gram();
+      const Items all = all_items();
+      std::vector<double> diagonal(n_);
+      backend_.get_entries(MatrixView<const T>(A_inverse_.view()), all, all, diagonal);
+      for (std::int64_t i = 0; i < n_; ++i) diagonal[i] += problem_.l[i] / problem_.b_bar;
+      backend_.set_entries(A_inverse_.view(), all, diagonal);
       watch_.book("gram");
       outcome = backend_.invert_spd(A_inverse_.view());
       watch_.book("inverse");
@@ -110,7 +102,9 @@ class Fit {
   void solve() {
     if (options_.unconstrained) variants_.push_back({.zero_diagonal = false});
     if (options_.zero_diagonal) variants_.push_back({.zero_diagonal = true});
-    const ColumnSolver<T> solver(problem_, A_inverse_.view(), options_.tolerance, backend_, execution_);
+    const ColumnSolver<T> solver(problem_, A_inverse_.view(), basis_.gram().view(), options_.tolerance,
+                                 backend_, execution_);
+    watch_.book("data");
     const bool shared = problem_.W->c.empty() && problem_.W->b.empty() && problem_.target_is_X;
     if (shared) {
       solve_unweighted(solver);
@@ -122,6 +116,20 @@ class Fit {
 
  private:
   using Items = std::vector<std::int32_t>;
+
+  /// G in the place of A^-1. On a GPU by way of the basis, for residuals.
+  void fill_gram() {
+    if (backend_.on_host()) {
+      backend_.gram(problem_.X, problem_.W->a, A_inverse_.view());
+      return;
+    }
+    Resident<double>& G = basis_.gram();
+    if (G.rows() != n_) {
+      G = Resident<double>(backend_, n_, n_);
+      backend_.gram(problem_.X, problem_.W->a, G.view());
+    }
+    backend_.copy(MatrixView<const double>(G.view()), A_inverse_.view());
+  }
 
   Items all_items() const {
     Items items(n_);
@@ -137,26 +145,23 @@ class Fit {
     for (std::size_t v = 0; v < variants_.size(); ++v) {
       Variant& variant = variants_[v];
       const Items sampled = sample(items);
-      Matrix<float> beta(static_cast<std::int64_t>(sampled.size()), n_);
-      for (std::size_t k = 0; k < sampled.size(); ++k) {
-        solver.to_column(sampled[k], variant.zero_diagonal, A_inverse_.view().row(sampled[k]),
-                         beta.row(static_cast<std::int64_t>(k)));
-      }
+      const auto count = static_cast<std::int64_t>(sampled.size());
+      Resident<T> h(backend_, count, n_);
+      Resident<float> beta(backend_, count, n_);
+      backend_.copy_rows(MatrixView<const T>(A_inverse_.view()), sampled, h.view(), {});
+      solver.to_columns(sampled, variant.zero_diagonal, h.view(), beta.view());
       const Sample checked = check_sample(solver, variant, sampled, beta.view(), items);
       watch_.book("check");
       bool in_place = false;
       if constexpr (std::is_same_v<T, float>) in_place = checked.met && !keep_ && v + 1 == variants_.size();
-      if (!in_place) variant.columns = Matrix<float>(n_, n_);
-      const Tiling tiling{n_, direct_tile};
-      for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
-        std::vector<T> h(n_);
-        for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-          std::copy_n(A_inverse_.row(i).data(), n_, h.data());
-          std::span<float> column;
-          if constexpr (std::is_same_v<T, float>) column = A_inverse_.row(i);
-          if (!in_place) column = variant.columns.row(i);
-          solver.to_column(static_cast<std::int32_t>(i), variant.zero_diagonal, h, column);
-        }
+      if (!in_place) variant.columns = Resident<float>(backend_, n_, n_);
+      for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
+        const auto width = static_cast<std::int64_t>(part.size());
+        const MatrixView<T> rows = A_inverse_.view().block(part.front(), width);
+        MatrixView<float> to;
+        if constexpr (std::is_same_v<T, float>) to = rows;
+        if (!in_place) to = variant.columns.view().block(part.front(), width);
+        solver.to_columns(part, variant.zero_diagonal, rows, to);
       });
       if constexpr (std::is_same_v<T, float>) {
         if (in_place) variant.columns = std::move(A_inverse_);
@@ -167,7 +172,7 @@ class Fit {
   }
 
   void solve_weighted(const ColumnSolver<T>& solver) {
-    for (Variant& variant : variants_) variant.columns = Matrix<float>(n_, n_);
+    for (Variant& variant : variants_) variant.columns = Resident<float>(backend_, n_, n_);
     Items direct;
     Items iterated;
     choose_routes(direct, iterated);
@@ -181,12 +186,14 @@ class Fit {
   }
 
   /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by the
-  /// clock.
+  /// clock. On a GPU products are cheaper than anything else.
   void choose_routes(Items& direct, Items& iterated) const {
-    const bool possible = woodbury_possible(problem_, options_.memory_limit, std::is_same_v<T, double>);
+    const bool possible = backend_.on_host() && !problem_.W->c.empty() &&
+                          woodbury_possible(problem_, options_.memory_limit, std::is_same_v<T, double>);
+    const std::vector<ColumnLoad> loads = column_loads(problem_.X, *problem_.W);
     for (std::int32_t i = 0; i < n_; ++i) {
-      const bool woodbury = possible && woodbury_operations(problem_, i) <
-                                            iteration_operations(problem_, i, options_.tolerance);
+      const bool woodbury = possible && woodbury_operations(loads[i], n_) <
+                                            iteration_operations(problem_, i, loads[i], options_.tolerance);
       (woodbury ? direct : iterated).push_back(i);
     }
   }
@@ -198,16 +205,28 @@ class Fit {
     if (!scores) scores = std::make_unique<ScoresOfInverse<T>>(problem_.X, A_inverse_.view(), backend_);
     const Woodbury<T> woodbury(problem_, A_inverse_.view(), scores->view());
     watch_.book("woodbury T");
-    std::vector<char> failed(direct.size(), 0);
-    woodbury.solve(direct, execution_, [&](std::int64_t k, std::span<const T> h) {
-      failed[k] = h.empty() ? 1 : 0;
-      if (h.empty()) return;
-      for (Variant& variant : variants_) {
-        solver.to_column(direct[k], variant.zero_diagonal, h, variant.columns.row(direct[k]));
-      }
-    });
     Items solved;
-    for (std::size_t k = 0; k < direct.size(); ++k) (failed[k] != 0 ? iterated : solved).push_back(direct[k]);
+    for_each_block(direct, "solving items with few users", [&](std::span<const std::int32_t> part) {
+      Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), n_);
+      const std::vector<char> good = woodbury.solve(part, h.view(), execution_);
+      Items kept;
+      Items rows;
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        if (good[k] != 0) rows.push_back(static_cast<std::int32_t>(k));
+        (good[k] != 0 ? kept : iterated).push_back(part[k]);
+      }
+      if (rows.size() < part.size()) {
+        Resident<T> only(backend_, static_cast<std::int64_t>(rows.size()), n_);
+        backend_.copy_rows(MatrixView<const T>(h.view()), rows, only.view(), {});
+        h = std::move(only);
+      }
+      for (Variant& variant : variants_) {
+        Resident<float> beta(backend_, h.rows(), n_);
+        solver.to_columns(kept, variant.zero_diagonal, h.view(), beta.view());
+        put_rows(variant, kept, beta);
+      }
+      solved.insert(solved.end(), kept.begin(), kept.end());
+    });
     direct = std::move(solved);
     if (!keep_) scores.reset();
     watch_.book("woodbury");
@@ -217,17 +236,15 @@ class Fit {
     int most = 0;
     for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
       const auto count = static_cast<std::int64_t>(part.size());
-      Matrix<T> h(problem_.target_is_X ? count : 0, n_);
+      Resident<T> h(backend_, problem_.target_is_X ? count : 0, n_);
       if (problem_.target_is_X) {
         most = std::max(most, solver.solve(part, h.view(), result_.worst_column));
       }
       watch_.book("iterations");
       for (Variant& variant : variants_) {
-        Matrix<float> beta(count, n_);
+        Resident<float> beta(backend_, count, n_);
         if (problem_.target_is_X) {
-          for_each_tile(count, execution_.threads, [&](std::int64_t k) {
-            solver.to_column(part[k], variant.zero_diagonal, h.row(k), beta.row(k));
-          });
+          solver.to_columns(part, variant.zero_diagonal, h.view(), beta.view());
         } else {
           solver.start_for_target(part, beta.view());
         }
@@ -282,10 +299,10 @@ class Fit {
 
   /// Every column's own objective.
   void add_objective(const ColumnSolver<T>& solver, Variant& variant, const Items& items, bool stationary) {
-    std::vector<ColumnFigures> figures(full_rank_block);
+    std::vector<ColumnFigures> figures(block_columns());
     for_each_block(items, "measuring", [&](std::span<const std::int32_t> part) {
       const bool contiguous = part.back() - part.front() + 1 == static_cast<std::int64_t>(part.size());
-      const Matrix<float> copy = contiguous ? Matrix<float>() : rows_of(variant, part);
+      const Resident<float> copy = contiguous ? Resident<float>() : rows_of(variant, part);
       const MatrixView<const float> beta =
           contiguous ? variant.columns.view().block(part.front(), static_cast<std::int64_t>(part.size()))
                      : copy.view();
@@ -303,7 +320,7 @@ class Fit {
   void correct_all(const ColumnSolver<T>& solver, Variant& variant, const Items& items) {
     int most = 0;
     for_each_block(items, "correcting", [&](std::span<const std::int32_t> part) {
-      Matrix<float> beta = rows_of(variant, part);
+      Resident<float> beta = rows_of(variant, part);
       for (const CheckedColumn& column :
            solver.check_and_correct(part, variant.zero_diagonal, beta.view(), most)) {
         variant.add(column, 1);
@@ -315,23 +332,31 @@ class Fit {
     watch_.book("correct");
   }
 
-  Matrix<float> rows_of(const Variant& variant, std::span<const std::int32_t> items) const {
-    Matrix<float> rows(static_cast<std::int64_t>(items.size()), n_);
-    for (std::size_t k = 0; k < items.size(); ++k) {
-      std::copy_n(variant.columns.row(items[k]).data(), n_, rows.row(static_cast<std::int64_t>(k)).data());
-    }
+  Resident<float> rows_of(const Variant& variant, std::span<const std::int32_t> items) const {
+    Resident<float> rows(backend_, static_cast<std::int64_t>(items.size()), n_);
+    backend_.copy_rows(variant.columns.view(), items, rows.view(), {});
     return rows;
   }
 
-  void put_rows(Variant& variant, std::span<const std::int32_t> items, const Matrix<float>& rows) const {
-    for (std::size_t k = 0; k < items.size(); ++k) {
-      std::copy_n(rows.row(static_cast<std::int64_t>(k)).data(), n_, variant.columns.row(items[k]).data());
-    }
+  void put_rows(Variant& variant, std::span<const std::int32_t> items, const Resident<float>& rows) const {
+    backend_.copy_rows(rows.view(), {}, variant.columns.view(), items);
+  }
+
+  /// Columns that are taken at a time. On a GPU as many as its memory holds beside four matrices of items x
+  /// items (A^-1, both models and G in float64 take six in float32, and products split A^-1 in two): a
+  /// column's blocks take some 64 bytes an item. Its size and not what is free decides, so that a result
+  /// depends on the machine alone.
+  std::int64_t block_columns() const {
+    if (backend_.on_host()) return full_rank_block;
+    const double n = static_cast<double>(n_);
+    const double room = 0.9 * static_cast<double>(backend_.memory_bytes()) - 8 * sizeof(float) * n * n;
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / (64 * n + 1)), 256,
+                                    std::max<std::int64_t>(256, n_));
   }
 
   template <class Body>
   void for_each_block(const Items& items, std::string_view task, const Body& body) const {
-    const Tiling tiling{static_cast<std::int64_t>(items.size()), full_rank_block};
+    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_columns()};
     Progress progress(execution_.observer, task, items.size(), "columns");
     for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
       body(std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block)));
@@ -340,12 +365,12 @@ class Fit {
   }
 
   void finish(Variant& variant) {
-    transpose_in_place(variant.columns, execution_.threads);
+    backend_.transpose_in_place(variant.columns.view());
     const double explained = variant.observed - variant.objective;
     variant.certificate.relative = explained > 0 ? variant.certificate.absolute / explained : 0;
     result_.solutions.push_back(
         {.zero_diagonal = variant.zero_diagonal,
-         .B = std::move(variant.columns),
+         .B = variant.columns.take(),
          .objective = variant.objective,
          .observed_weight = problem_.target_is_X ? problem_.W->observed : variant.observed,
          .certificate = variant.certificate,
@@ -362,7 +387,7 @@ class Fit {
   FullRankFit& result_;
   Stopwatch watch_;
   std::int64_t n_;
-  Matrix<T>& A_inverse_;  ///< the basis's
+  Resident<T>& A_inverse_;  ///< the basis's
   std::vector<Variant> variants_;
 };
 
@@ -398,7 +423,11 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
     fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
   }
   check_full_rank_memory(X, W, options);
-  const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options), target);
+  const ColumnProblem problem =
+      make_column_problem(X, W, full_rank_lambda(X, options), target, execution.threads);
+  CsrView support = X;
+  support.values = {};
+  const Pin pinned = backend.pin(support);
   FullRankBasis own;
   const bool keep = shared != nullptr;
   FullRankBasis& basis = keep ? *shared : own;

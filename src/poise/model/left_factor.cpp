@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
 #include "poise/base/error.hpp"
-#include "poise/model/spectrum_routes.hpp"
 
 namespace poise {
 namespace {
@@ -30,14 +30,6 @@ Route first_route(std::int64_t items, bool exact_inverse, std::uint64_t bytes) {
   const auto n = static_cast<std::uint64_t>(items);
   if (!exact_inverse && items <= eigen_items && 24 * n * n <= bytes) return Route::all_eigenpairs;
   return 4 * n * n <= bytes ? Route::inverse : Route::top_eigenpairs;
-}
-
-Matrix<float> rounded(const Matrix<double>& wide) {
-  Matrix<float> result(wide.rows(), wide.cols());
-  for (std::int64_t i = 0; i < wide.rows(); ++i) {
-    for (std::int64_t j = 0; j < wide.cols(); ++j) result(i, j) = static_cast<float>(wide(i, j));
-  }
-  return result;
 }
 
 class LeftFactorMaker {
@@ -74,8 +66,8 @@ class LeftFactorMaker {
           "{:.1f} GB for it",
           static_cast<double>(8 * n * n) * 1e-9, static_cast<double>(bytes) * 1e-9);
     }
-    return left_factor_of(W_.a.empty() ? spectrum
-                                       : top_spectrum(X_, W_.a, spectrum.pairs(), backend_, execution_));
+    return left_factor_of(
+        W_.a.empty() ? spectrum : top_spectrum(X_, W_.a, spectrum.pairs(), backend_, execution_), backend_);
   }
 
  private:
@@ -93,19 +85,24 @@ class LeftFactorMaker {
 
   /// A^-1, A shifted by `shift` of its largest row sum; false when this precision is not up to it.
   template <class T>
-  bool invert(Matrix<T>& inverse, double shift) const {
+  bool invert(Resident<T>& inverse, double shift) const {
     const std::int64_t n = X_.cols;
-    inverse = Matrix<T>(n, n);
+    inverse = Resident<T>(backend_, n, n);
     backend_.gram(X_, row_weights(), inverse.view());
     stop_if_asked(execution_.observer);
     double largest = 0;
-    for (std::int64_t i = 0; i < n && shift > 0; ++i) {
-      double sum = 0;
-      for (const T entry : inverse.row(i)) sum += entry;
-      largest = std::max(largest, sum);
+    if (shift > 0) {
+      const Matrix<T> ones(n, 1, T{1});
+      Matrix<T> sums(n, 1);
+      backend_.gemm(Op::none, Op::none, T{1}, inverse.view(), ones.view(), T{0}, sums.view());
+      for (std::int64_t i = 0; i < n; ++i) largest = std::max<double>(largest, sums(i, 0));
     }
-    const double diagonal = shift * largest + (data_metric_ ? 0 : lambda_ / kappa_);
-    for (std::int64_t i = 0; i < n; ++i) inverse(i, i) = static_cast<T>(inverse(i, i) + diagonal);
+    std::vector<std::int32_t> own(n);
+    std::iota(own.begin(), own.end(), 0);
+    std::vector<double> diagonal(n);
+    backend_.get_entries(std::as_const(inverse).view(), {}, own, diagonal);
+    for (double& entry : diagonal) entry += shift * largest + (data_metric_ ? 0 : lambda_ / kappa_);
+    backend_.set_entries(inverse.view(), own, diagonal);
     const SpdInverse outcome = backend_.invert_spd(inverse.view());
     const double highest = std::is_same_v<T, float> ? float32_condition
                            : data_metric_           ? 2 / range_cut_off
@@ -116,9 +113,12 @@ class LeftFactorMaker {
   /// G Q = K Q diag(s), Q'K Q = I, all of them or those of K's range.
   [[nodiscard]] LeftFactor by_eigenpairs() const {
     const std::int64_t n = X_.cols;
-    Matrix<double> gram(n, n);
-    backend_.gram(X_, row_weights(), gram.view());
-    EigenPairs pairs = symmetric_eigenpairs(std::move(gram));
+    EigenPairs pairs;
+    {
+      Resident<double> gram(backend_, n, n);
+      backend_.gram(X_, row_weights(), gram.view());
+      pairs = backend_.symmetric_eigenpairs(gram.view(), n);
+    }
     stop_if_asked(execution_.observer);
     const double lowest = range_cut_off * pairs.s[0];
     const bool cut = data_metric_ || lambda_ * float64_condition < pairs.s[0];
@@ -129,10 +129,7 @@ class LeftFactorMaker {
     left.kappa = kappa_;
     for (std::int64_t k = 0; k < kept; ++k) left.s.push_back(std::max(0.0, pairs.s[k]));
     if (!data_metric_) {
-      left.Q = Matrix<float>(n, kept);
-      for (std::int64_t i = 0; i < n; ++i) {
-        for (std::int64_t k = 0; k < kept; ++k) left.Q(i, k) = static_cast<float>(pairs.Q(i, k));
-      }
+      left.Q = rounded(pairs.Q.view(), kept);
       return left;
     }
     Matrix<double> whitened(n, kept);
@@ -142,20 +139,27 @@ class LeftFactorMaker {
     pairs = {};
     if (W_.a.empty()) {
       std::ranges::fill(left.s, 1.0);
-      left.Q = rounded(whitened);
+      left.Q = rounded(whitened.view(), kept);
       return left;
     }
-    gram = Matrix<double>(n, n);
+    Resident<double> gram(backend_, n, n);
     backend_.gram(X_, W_.a, gram.view());
     Matrix<double> product(n, kept);
     backend_.gemm(Op::none, Op::none, 1.0, gram.view(), whitened.view(), 0.0, product.view());
-    gram = Matrix<double>(kept, kept);
+    gram = Resident<double>(backend_, kept, kept);
     backend_.gemm(Op::transpose, Op::none, 1.0, whitened.view(), product.view(), 0.0, gram.view());
-    pairs = symmetric_eigenpairs(std::move(gram));
+    pairs = backend_.symmetric_eigenpairs(gram.view(), kept);
     backend_.gemm(Op::none, Op::none, 1.0, whitened.view(), pairs.Q.view(), 0.0, product.view());
     left.s = std::move(pairs.s);
-    left.Q = rounded(product);
+    left.Q = rounded(product.view(), kept);
     return left;
+  }
+
+  /// The first columns in float32.
+  [[nodiscard]] Resident<float> rounded(MatrixView<const double> wide, std::int64_t columns) const {
+    Resident<float> result(backend_, wide.rows, columns);
+    backend_.copy({wide.data, wide.rows, columns, wide.stride}, result.view());
+    return result;
   }
 
   CsrView X_;
@@ -209,9 +213,9 @@ std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regula
   return 0;
 }
 
-LeftFactor left_factor_of(const Spectrum& spectrum) {
+LeftFactor left_factor_of(const Spectrum& spectrum, Backend& backend) {
   LeftFactor left;
-  left.Q = spectrum.Q;
+  left.Q = Resident<float>(backend, spectrum.Q.view());
   left.s = spectrum.s;
   left.complete = spectrum.pairs() == spectrum.Q.rows();
   return left;

@@ -35,7 +35,8 @@ LeftFactor make_left_factor(CsrView X, const Weights& W, Regularizer regularizer
                             const Spectrum& spectrum, std::uint64_t bytes, Backend& backend,
                             const Execution& execution);
 
-/// The left factor of the last problem, for others that differ from it in C alone.
+/// The left factor of the last problem, for others that differ from it in C alone. The backend must outlive
+/// it.
 class LeftFactorCache {
  public:
   /// As make_left_factor, whose result stands until the next call.
@@ -62,6 +63,6 @@ class LeftFactorCache {
 std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regularizer, std::uint64_t bytes);
 
 /// The pairs at hand, the rest at s = 0: enough to bound the rounding of a closed form.
-LeftFactor left_factor_of(const Spectrum& spectrum);
+LeftFactor left_factor_of(const Spectrum& spectrum, Backend& backend);
 
 }  // namespace poise

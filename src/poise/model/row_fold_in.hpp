@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/model/wmf_lambda.hpp"
@@ -22,6 +24,9 @@ class RowFoldIn {
   /// size. `rows` is k x p; `W` weighs its entries, W.a being the weights of these rows and W.b the column
   /// weights. In the basis of rotated(). Runs on the calling thread; a row does not depend on the others.
   [[nodiscard]] Matrix<float> fold_in(CsrView rows, const Weights& W, const WmfLambda& lambda) const;
+  /// The same by a backend, into y (k x d), with its own copy of rotated().
+  void fold_in_on(Backend& backend, MatrixView<const float> rotated, CsrView rows, const Weights& W,
+                  const WmfLambda& lambda, MatrixView<float> y, const Execution& execution) const;
   /// The same in the basis of Z itself: what training would hold.
   [[nodiscard]] Matrix<float> fold_in_original(CsrView rows, const Weights& W, const WmfLambda& lambda) const;
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "poise/backend/backend.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
@@ -12,28 +13,29 @@
 namespace poise {
 
 /// G = X' diag(a) X as an operator on n x k blocks in float64, by slices of users: X' diag(a) (X B) = sum
-/// over the slices, so that the scores of a slice are still in a cache when they are gathered for the items.
-/// Holds the transposed slices, 4 bytes an entry and 8 n a slice, and views of X and a. The entries of X
-/// count as 1.
+/// over the slices, so that the scores of a slice are still in a cache when they are gathered for the items;
+/// on a GPU in one slice. Holds the transposed slices, 4 bytes an entry and 8 n a slice, and views of X and
+/// a. The entries of X count as 1.
 class SlicedGram {
  public:
   SlicedGram(CsrView X, std::span<const float> row_weights, Backend& backend, const Execution& execution);
 
   /// G B. 4 nnz k operations, gathered.
-  Matrix<double> times(const Matrix<double>& B);
+  Resident<double> times(MatrixView<const double> B);
 
  private:
   struct Slice {
     CsrView X;
-    std::span<const float> a;
+    std::vector<double> a;
     Csr transposed;
+    std::vector<Pin> pins = {};
   };
 
   std::int64_t items_;
   Backend& backend_;
   std::vector<Slice> slices_;
-  Matrix<double> scores_;  ///< of a slice; kept, like `part_`, for its memory
-  Matrix<double> part_;
+  Resident<double> scores_;  ///< of a slice; kept, like `part_`, for its memory
+  Resident<double> part_;
 };
 
 /// What it holds, with blocks up to that width coming and going.

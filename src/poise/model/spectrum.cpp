@@ -36,6 +36,9 @@ Spectrum canonical(EigenPairs pairs) {
   return spectrum;
 }
 
+/// Up to so many items a GPU decomposes all of G.
+constexpr std::int64_t device_items = 24'000;
+
 struct RouteCost : SpectrumCost {
   bool krylov = false;
 };
@@ -74,7 +77,9 @@ Spectrum top_spectrum(CsrView X, std::span<const float> row_weights, std::int64_
   assert(count >= 0);
   assert(row_weights.empty() || static_cast<std::int64_t>(row_weights.size()) == X.rows);
   count = std::min(count, X.cols);
-  const auto pairs = cheaper_route(X, count).krylov ? krylov_top_pairs : dense_top_pairs;
+  // On a GPU the dense decomposition is fast, and the other route's many small steps are not.
+  const bool dense = backend.on_host() ? !cheaper_route(X, count).krylov : X.cols <= device_items;
+  const auto pairs = dense ? dense_top_pairs : krylov_top_pairs;
   return canonical(pairs(X, row_weights, count, backend, execution));
 }
 

@@ -7,6 +7,7 @@
 #include <lapacke.h>
 
 #include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
 #include "poise/model/sliced_gram.hpp"
 #include "poise/model/spectrum_routes.hpp"
@@ -31,12 +32,9 @@ constexpr double doubtful = 1e-5;
 constexpr double long_enough = 0.7;
 constexpr int most_projections = 3;
 
-MatrixView<const double> columns(const Matrix<double>& matrix, std::int64_t first, std::int64_t count) {
-  return {matrix.view().data + first, matrix.rows(), count, matrix.cols()};
-}
-
-void copy(MatrixView<const double> from, MatrixView<double> to) {
-  for (std::int64_t r = 0; r < from.rows; ++r) std::ranges::copy(from.row(r), to.row(r).begin());
+template <class T>
+MatrixView<T> columns(MatrixView<T> matrix, std::int64_t first, std::int64_t count) {
+  return {matrix.data + first, matrix.rows, count, matrix.stride};
 }
 
 /// A growing orthonormal basis Q with T = Q' G Q and what lies outside of it of G Q.
@@ -47,8 +45,9 @@ class KrylovSpace {
       : items_(X.cols),
         G_(X, row_weights, backend, execution),
         backend_(backend),
-        Q_(X.cols, std::min(capacity, X.cols)),
-        T_(Q_.cols(), Q_.cols()) {}
+        Q_(backend, X.cols, std::min(capacity, X.cols)),
+        T_(Q_.cols(), Q_.cols()),
+        outside_(backend, X.cols, 0) {}
 
   [[nodiscard]] std::int64_t size() const { return size_; }
   [[nodiscard]] bool full() const { return size_ == items_; }
@@ -56,10 +55,15 @@ class KrylovSpace {
   /// The outside part of G Q, with `random` random directions beside it, becomes the next block of Q.
   void extend(std::int64_t random) {
     const std::int64_t width = std::min(outside_.cols() + random, items_ - size_);
-    Matrix<double> block(items_, width);
-    for (std::int64_t i = 0; i < items_; ++i) {
-      for (std::int64_t j = 0; j < width; ++j)
-        block(i, j) = j < outside_.cols() ? outside_(i, j) : random_entry();
+    const std::int64_t given = std::min(outside_.cols(), width);
+    Resident<double> block(backend_, items_, width);
+    backend_.copy(columns(std::as_const(outside_).view(), 0, given), columns(block.view(), 0, given));
+    if (width > given) {
+      Matrix<double> more(items_, width - given);
+      for (std::int64_t i = 0; i < items_; ++i) {
+        for (double& entry : more.row(i)) entry = random_entry();
+      }
+      backend_.copy(std::as_const(more).view(), columns(block.view(), given, width - given));
     }
     if (random > 0) project_out(block.view());
     orthonormalize(block);
@@ -69,16 +73,14 @@ class KrylovSpace {
   /// Extends the basis by what random directions reach in `steps`, beside the outside part of G Q and not
   /// with it.
   void probe(std::int64_t random, int steps) {
-    Matrix<double> aside = std::exchange(outside_, {});
+    Resident<double> aside = std::exchange(outside_, Resident<double>(backend_, items_, 0));
     const std::vector<std::int64_t> aside_of = std::exchange(outside_of_, {});
     extend(random);
     for (int step = 1; step < steps && !full(); ++step) extend(0);
     project_out(aside.view());
-    Matrix<double> both(items_, aside.cols() + outside_.cols());
-    for (std::int64_t i = 0; i < items_; ++i) {
-      const auto after = std::ranges::copy(aside.row(i), both.row(i).begin()).out;
-      std::ranges::copy(outside_.row(i), after);
-    }
+    Resident<double> both(backend_, items_, aside.cols() + outside_.cols());
+    backend_.copy(std::as_const(aside).view(), columns(both.view(), 0, aside.cols()));
+    backend_.copy(std::as_const(outside_).view(), columns(both.view(), aside.cols(), outside_.cols()));
     outside_ = std::move(both);
     outside_of_.insert(outside_of_.begin(), aside_of.begin(), aside_of.end());
   }
@@ -90,8 +92,8 @@ class KrylovSpace {
 
   [[nodiscard]] Ritz ritz() const {
     Matrix<double> T(size_, size_);
-    copy({T_.view().data, size_, size_, T_.cols()}, T.view());
-    Ritz result{symmetric_eigenpairs(std::move(T)), std::vector<double>(size_)};
+    copy_square(T_, T);
+    Ritz result{backend_.symmetric_eigenpairs(std::move(T)), std::vector<double>(size_)};
     const std::int64_t width = outside_.cols();
     if (width == 0) return result;
     Matrix<double> square(width, width);
@@ -111,8 +113,8 @@ class KrylovSpace {
   /// The first `count` Ritz vectors themselves.
   [[nodiscard]] EigenPairs pairs(const Ritz& ritz, std::int64_t count) const {
     EigenPairs top{{ritz.pairs.s.begin(), ritz.pairs.s.begin() + count}, Matrix<double>(items_, count)};
-    backend_.gemm(Op::none, Op::none, 1.0, columns(Q_, 0, size_), columns(ritz.pairs.Q, 0, count), 0.0,
-                  top.Q.view());
+    backend_.gemm(Op::none, Op::none, 1.0, columns(Q_.view(), 0, size_),
+                  columns(ritz.pairs.Q.view(), 0, count), 0.0, top.Q.view());
     return top;
   }
 
@@ -144,7 +146,7 @@ class KrylovSpace {
 
   void project_out(MatrixView<double> W, std::int64_t first, Matrix<double>& sum) {
     const std::int64_t count = size_ - first;
-    const MatrixView<const double> Q = columns(Q_, first, count);
+    const MatrixView<const double> Q = columns(std::as_const(Q_).view(), first, count);
     Matrix<double> part(count, W.cols);
     backend_.gemm(Op::transpose, Op::none, 1.0, Q, W, 0.0, part.view());
     backend_.gemm(Op::none, Op::none, -1.0, Q, part.view(), 1.0, W);
@@ -153,19 +155,19 @@ class KrylovSpace {
     }
   }
 
-  static std::vector<double> squares(MatrixView<const double> W) {
-    std::vector<double> sums(W.cols, 0.0);
-    for (std::int64_t i = 0; i < W.rows; ++i) {
-      const std::span<const double> row = W.row(i);
-      for (std::int64_t j = 0; j < W.cols; ++j) sums[j] += row[j] * row[j];
-    }
+  [[nodiscard]] std::vector<double> squares(MatrixView<const double> W) const {
+    Matrix<double> products(W.cols, W.cols);
+    backend_.gemm(Op::transpose, Op::none, 1.0, W, W, 0.0, products.view());
+    std::vector<double> sums(W.cols);
+    for (std::int64_t j = 0; j < W.cols; ++j) sums[j] = products(j, j);
     return sums;
   }
 
   /// An orthonormal block, orthogonal to the basis, that spans what the given one does; where that is less
   /// than its width, random directions fill it up.
-  void orthonormalize(Matrix<double>& block) {
+  void orthonormalize(Resident<double>& where_computed) {
     for (double scale = largest_;; scale = 1) {
+      Matrix<double> block = where_computed.take();
       const std::vector<double> sizes = factor(block);
       const double largest = *std::ranges::max_element(sizes);
       bool again = false;
@@ -175,8 +177,9 @@ class KrylovSpace {
         again = true;
         for (std::int64_t i = 0; i < block.rows(); ++i) block(i, j) = random_entry();
       }
+      where_computed = Resident<double>(backend_, std::move(block));
       if (!again) return;
-      project_out(block.view());
+      project_out(where_computed.view());
     }
   }
 
@@ -199,14 +202,13 @@ class KrylovSpace {
     return sizes;
   }
 
-  void append(const Matrix<double>& block) {
+  void append(const Resident<double>& block) {
     const std::int64_t first = size_;
     reserve(first + block.cols());
-    for (std::int64_t i = 0; i < block.rows(); ++i)
-      std::ranges::copy(block.row(i), Q_.row(i).begin() + first);
+    backend_.copy(block.view(), columns(Q_.view(), first, block.cols()));
     size_ += block.cols();
     last_two_ = std::exchange(last_, first);
-    outside_ = G_.times(block);
+    outside_ = G_.times(block.view());
     outside_of_.resize(block.cols());
     std::iota(outside_of_.begin(), outside_of_.end(), first);
     const Matrix<double> inside = project_out(outside_.view());
@@ -219,21 +221,26 @@ class KrylovSpace {
   void reserve(std::int64_t size) {
     if (size <= Q_.cols()) return;
     const std::int64_t capacity = std::min(items_, std::max(size, Q_.cols() + Q_.cols() / 2));
-    Matrix<double> Q(items_, capacity);
-    copy(columns(Q_, 0, size_), Q.view());
+    Resident<double> Q(backend_, items_, capacity);
+    backend_.copy(columns(std::as_const(Q_).view(), 0, size_), columns(Q.view(), 0, size_));
     Q_ = std::move(Q);
     Matrix<double> T(capacity, capacity);
-    copy({T_.view().data, size_, size_, T_.cols()}, T.view());
+    copy_square(T_, T);
     T_ = std::move(T);
+  }
+
+  /// What there is of T.
+  void copy_square(const Matrix<double>& from, Matrix<double>& to) const {
+    for (std::int64_t k = 0; k < size_; ++k) std::ranges::copy(from.row(k).first(size_), to.row(k).begin());
   }
 
   std::int64_t items_;
   SlicedGram G_;
   Backend& backend_;
   std::mt19937_64 random_{20'108};
-  Matrix<double> Q_;
+  Resident<double> Q_;
   Matrix<double> T_;
-  Matrix<double> outside_;
+  Resident<double> outside_;
   std::vector<std::int64_t> outside_of_;  // the columns of Q that these are the parts of
   std::int64_t size_ = 0;
   std::int64_t last_ = 0;      // where the last block of Q begins

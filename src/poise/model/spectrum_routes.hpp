@@ -11,18 +11,7 @@
 
 namespace poise {
 
-/// Eigenpairs in float64, in descending order: what the two routes of top_spectrum return before signs are
-/// fixed and Q is rounded.
-struct EigenPairs {
-  std::vector<double> s;
-  Matrix<double> Q;  ///< n x s.size()
-};
-
-/// All eigenpairs of the symmetric A, which is used up: LAPACK's divide and conquer on one thread, since its
-/// result would depend on the number of threads. Some 9 n^3 operations; Error{numerical} where it fails.
-EigenPairs symmetric_eigenpairs(Matrix<double> A);
-
-/// The top `count` pairs of G = X' diag(a) X by its n x n matrix: n^3 work and 2 n^2 float64 numbers.
+/// The top `count` pairs of G = X' diag(a) X by its n x n matrix: n^3 work and 3 n^2 float64 numbers.
 EigenPairs dense_top_pairs(CsrView X, std::span<const float> row_weights, std::int64_t count,
                            Backend& backend, const Execution& execution);
 

@@ -6,6 +6,7 @@
 
 #include "poise/backend/cpu/dense_kernels.hpp"
 #include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
 #include "poise/linalg/vector.hpp"
 #include "poise/model/factor_scores.hpp"
@@ -54,6 +55,37 @@ void Wmf::score(CsrView histories, std::int64_t first, MatrixView<float> scores)
 
 Matrix<float> Wmf::fold_in(CsrView histories) const {
   return rows_.fold_in_original(histories, weighting_.weights(histories), training_.lambda);
+}
+
+class Wmf::OnBackend final : public BackendScorer {
+ public:
+  OnBackend(const Wmf& model, Backend& backend, const Execution& execution)
+      : model_(model), backend_(backend), execution_(execution), V_(backend, model.rows_.rotated()) {}
+  void score(CsrView histories, MatrixView<float> scores) override {
+    const Csr block = rows_of(histories, 0, histories.rows);
+    const MatrixView<const float> V = std::as_const(V_).view();
+    Resident<float> users(backend_, block.rows, V.cols);
+    model_.rows_.fold_in_on(backend_, V, block.view(), model_.weighting_.weights(block.view()),
+                            model_.training_.lambda, users.view(), execution_);
+    backend_.gemm(Op::none, Op::transpose, 1.0F, std::as_const(users).view(), V, 0.0F, scores);
+  }
+
+ private:
+  const Wmf& model_;
+  Backend& backend_;
+  Execution execution_;
+  Resident<float> V_;
+};
+
+std::unique_ptr<BackendScorer> Wmf::on(Backend& backend, const Execution& execution) const {
+  return std::make_unique<OnBackend>(*this, backend, execution);
+}
+
+double Wmf::operations(CsrView histories) const {
+  // Products in float64, and some tens of gathered operations for each number of a history's factors.
+  const auto d = static_cast<double>(rank());
+  return 4 * static_cast<double>(histories.rows) * static_cast<double>(items()) * d +
+         100 * static_cast<double>(histories.entries()) * d;
 }
 
 std::vector<double> Wmf::contributions(std::span<const std::int32_t> history, std::span<const float> values,

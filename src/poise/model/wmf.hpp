@@ -44,6 +44,9 @@ class Wmf : public Scorer {
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
   /// The factors of users with these histories, as training would hold them: score = fold_in(history) V'.
   [[nodiscard]] Matrix<float> fold_in(CsrView histories) const;
+  [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
+                                                  const Execution& execution) const override;
+  [[nodiscard]] double operations(CsrView histories) const override;
   /// score_i = v_i' H_u^-1 sum_j w_uj v_j, so history item j adds w_uj v_i' H_u^-1 v_j. In float64; |history|
   /// d^2 + d^3 / 3 operations.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
@@ -53,6 +56,8 @@ class Wmf : public Scorer {
   void similarity(std::int32_t item, std::span<float> scores) const override;
 
  private:
+  class OnBackend;
+
   Wmf(const std::shared_ptr<const Matrix<float>>& V, WmfTraining training)
       : Wmf(V->view(), V, std::move(training)) {}
 

@@ -7,13 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/closed_form.hpp"
 #include "poise/model/rebalance.hpp"
-#include "poise/model/spectrum_routes.hpp"
-#include "poise/solver/factor_products.hpp"
-#include "poise/solver/row_systems.hpp"
+#include "poise/solver/row_entries.hpp"
 #include "poise/solver/small_products.hpp"
 
 namespace poise {
@@ -41,27 +40,16 @@ std::vector<double> lambdas_of(CsrView rows, const WmfOptions& options) {
   return result;
 }
 
-/// sum of lambda_r ||z_r||^2.
-double penalty(MatrixView<const float> Z, const Side& side, double lambda) {
-  double sum = 0;
-  for (std::int64_t r = 0; r < Z.rows; ++r) {
-    double squares = 0;
-    for (const float value : Z.row(r)) squares += static_cast<double>(value) * static_cast<double>(value);
-    sum += (side.lambdas.empty() ? lambda : side.lambdas[r]) * squares;
-  }
-  return sum;
-}
-
 struct Pair {
-  Matrix<float> U;
-  Matrix<float> V;
+  Resident<float> U;
+  Resident<float> V;
 };
 
 class WmfSolver {
  public:
-  WmfSolver(CsrView X, const Weights& W, const WmfOptions& options, const Execution& execution,
-            Stopwatch& watch)
-      : W_(W), options_(options), execution_(execution), watch_(watch) {
+  WmfSolver(CsrView X, const Weights& W, const WmfOptions& options, Backend& backend,
+            const Execution& execution, Stopwatch& watch)
+      : W_(W), options_(options), backend_(backend), execution_(execution), watch_(watch) {
     users_.entries = make_row_entries(X, W, execution);
     items_.entries = transpose(users_.entries, execution);
     users_.weights = W.a;
@@ -71,6 +59,11 @@ class WmfSolver {
       for (const std::int64_t count : column_counts(X))
         items_.lambdas.push_back(options.regularization().of(count, X.rows));
     }
+    for (const Side* const side : {&users_, &items_}) {
+      pins_.push_back(backend.pin(side->entries.view()));
+      pins_.push_back(backend.pin(std::span<const float>(side->entries.c)));
+      pins_.push_back(backend.pin(std::span<const float>(side->entries.w)));
+    }
   }
 
   /// The objective of a pair and the most that re-solving one side could gain, in float64.
@@ -78,26 +71,27 @@ class WmfSolver {
     double objective = 0;
     double excess = 0;
   };
-  [[nodiscard]] Checked check(const Matrix<float>& U, const Matrix<float>& V) const {
-    const auto side_excess = [&](const Side& rows, const Side& fixed, const Matrix<float>& solved,
-                                 const Matrix<float>& factors) {
-      const EigenPairs eigen = symmetric_eigenpairs(factor_gram(factors.view(), fixed.weights, execution_));
+  [[nodiscard]] Checked check(const Pair& pair) const {
+    const auto side_excess = [&](const Side& rows, const Side& fixed, const Resident<float>& solved,
+                                 const Resident<float>& factors) {
+      const EigenPairs eigen =
+          backend_.symmetric_eigenpairs(backend_.factor_gram(factors.view(), fixed.weights));
       std::vector<double> sigma = eigen.s;
       for (double& s : sigma) s = std::max(0.0, s);
-      return check_rows(systems(rows, factors, sigma), solved.view(), eigen.Q.view(),
-                        transposed(eigen.Q).view(), execution_);
+      return backend_.check_rows(systems(rows, factors, sigma), solved.view(), eigen.Q.view(),
+                                 transposed(eigen.Q).view());
     };
-    const RowsChecked users = side_excess(users_, items_, U, V);
-    const RowsChecked items = side_excess(items_, users_, V, U);
-    return {W_.observed - users.explained + penalty(V.view(), items_, options_.lambda),
-            std::max(users.excess, items.excess)};
+    const RowsChecked users = side_excess(users_, items_, pair.U, pair.V);
+    const RowsChecked items = side_excess(items_, users_, pair.V, pair.U);
+    return {W_.observed - users.explained + penalty(pair.V, items_), std::max(users.excess, items.excess)};
   }
 
-  /// Alternating rounds from the pair `fit` holds, until converged or options.rounds.
-  void run(LowRankFit& fit) {
-    current_ = {std::move(fit.U), std::move(fit.V)};
+  /// Alternating rounds from the given pair, until converged or options.rounds.
+  Pair run(Pair start, LowRankFit& fit) {
+    current_ = std::move(start);
     const std::int64_t d = current_.V.cols();
-    before_ = {Matrix<float>(current_.U.rows(), d), Matrix<float>(current_.V.rows(), d)};
+    before_ = {Resident<float>(backend_, current_.U.rows(), d),
+               Resident<float>(backend_, current_.V.rows(), d)};
     fit.trace.push_back({.round = 0, .seconds = watch_.total()});
     Progress progress(execution_.observer, "training", 0, "rounds");  // it may end at any
     double momentum = 1;
@@ -129,12 +123,22 @@ class WmfSolver {
       const double explained = std::max(W_.observed - objective_, 1e-9 * W_.observed);
       tolerance = std::clamp(inner_share * gained / explained, options_.tolerance, loosest);
     }
-    fit.U = std::move(current_.U);
-    fit.V = std::move(current_.V);
+    before_ = {};
+    return std::move(current_);
   }
 
  private:
-  [[nodiscard]] RowSystems systems(const Side& rows, const Matrix<float>& factors,
+  /// sum of lambda_r ||z_r||^2.
+  [[nodiscard]] double penalty(const Resident<float>& Z, const Side& side) const {
+    std::vector<double> squares(Z.rows());
+    backend_.row_dots(Z.view(), Z.view(), squares);
+    double sum = 0;
+    for (std::int64_t r = 0; r < Z.rows(); ++r)
+      sum += (side.lambdas.empty() ? options_.lambda : side.lambdas[r]) * squares[r];
+    return sum;
+  }
+
+  [[nodiscard]] RowSystems systems(const Side& rows, const Resident<float>& factors,
                                    std::span<const double> sigma) const {
     return {.factors = factors.view(),
             .sigma = sigma,
@@ -156,14 +160,21 @@ class WmfSolver {
     return sigma;
   }
 
-  void solve(const Side& rows, const Matrix<float>& factors, const std::vector<double>& sigma,
-             Matrix<float>& solution, double tolerance, RowsSolved& solved) {
+  void solve(const Side& rows, const Resident<float>& factors, const std::vector<double>& sigma,
+             Resident<float>& solution, double tolerance, RowsSolved& solved) {
     const double explained = W_.observed - objective_;
     const double share = (explained > 0 ? explained : 1e-3 * W_.observed) /
                          static_cast<double>(std::max<std::int64_t>(1, rows.entries.rows));
-    solved = solve_rows(systems(rows, factors, sigma), solution.view(),
-                        {.relative = tolerance / 2, .absolute = tolerance / 2 * share}, execution_);
+    solved = backend_.solve_rows(systems(rows, factors, sigma), solution.view(),
+                                 {.relative = tolerance / 2, .absolute = tolerance / 2 * share});
     iterations_ = std::max(iterations_, solved.most_iterations);
+    if (solved.gain <= 10 * W_.observed) return;
+    // A start far off: what rounding leaves of so large a gain would be felt in the objective. From the
+    // solution there is next to none.
+    const RowsSolved again =
+        backend_.solve_rows(systems(rows, factors, sigma), solution.view(),
+                            {.relative = tolerance / 2, .absolute = tolerance / 2 * share});
+    solved.gain = again.explained() - solved.explained_before;
   }
 
   /// A round from current + extrapolation (current - before), in the place of `before_`; taken over where
@@ -173,28 +184,28 @@ class WmfSolver {
     Rebalanced balance{identity(d), identity(d), 0};
     // The start is balanced or has U = 0, from which nothing could be balanced.
     if (options_.lambda_exponent == 0 && std::isfinite(objective_))
-      balance = rebalance(U_gram_.rows() > 0 ? U_gram_ : factor_gram(current_.U.view(), {}, execution_),
-                          factor_gram(current_.V.view(), {}, execution_));
+      balance = rebalance(U_gram_.rows() > 0 ? U_gram_ : backend_.factor_gram(current_.U.view(), {}),
+                          backend_.factor_gram(current_.V.view(), {}), backend_);
     const auto scaled = [](Matrix<double> A, double factor) {
       for (std::int64_t r = 0; r < A.rows(); ++r) {
         for (double& value : A.row(r)) value *= factor;
       }
       return A;
     };
-    const auto extrapolate = [&](const Matrix<float>& now, const Matrix<double>& to, Matrix<float>& before,
-                                 const Matrix<double>& before_to) {
+    const auto extrapolate = [&](const Resident<float>& now, const Matrix<double>& to,
+                                 Resident<float>& before, const Matrix<double>& before_to) {
       if (extrapolation == 0) {
-        combine_rows(now.view(), to, before.view(), {}, execution_);
+        backend_.combine_rows(now.view(), to, before.view(), {});
       } else {
-        combine_rows(now.view(), scaled(to, 1 + extrapolation), before.view(),
-                     scaled(product(before_to, to), -extrapolation), execution_);
+        backend_.combine_rows(now.view(), scaled(to, 1 + extrapolation), before.view(),
+                              scaled(product(before_to, to, backend_), -extrapolation));
       }
     };
     extrapolate(current_.V, balance.A_v, before_.V, V_to_current_);
     const EigenPairs V_eigen =
-        symmetric_eigenpairs(factor_gram(before_.V.view(), items_.weights, execution_));
-    multiply_rows(before_.V.view(), V_eigen.Q, execution_);
-    extrapolate(current_.U, product(balance.A_u, V_eigen.Q), before_.U, U_to_current_);
+        backend_.symmetric_eigenpairs(backend_.factor_gram(before_.V.view(), items_.weights));
+    backend_.multiply_rows(before_.V.view(), V_eigen.Q);
+    extrapolate(current_.U, product(balance.A_u, V_eigen.Q, backend_), before_.U, U_to_current_);
     has_before_ = false;
     watch_.book("rotate");
 
@@ -202,23 +213,20 @@ class WmfSolver {
     solve(users_, before_.V, live(V_eigen.s), before_.U, tolerance, solved);
     watch_.book("users");
     if (!std::isfinite(objective_)) {
-      start_objective_ =
-          W_.observed - solved.explained_before + penalty(before_.V.view(), items_, options_.lambda);
+      start_objective_ = W_.observed - solved.explained_before + penalty(before_.V, items_);
       objective_ = start_objective_;
     }
-    const double halfway =
-        W_.observed - solved.explained() + penalty(before_.V.view(), items_, options_.lambda);
+    const double halfway = W_.observed - solved.explained() + penalty(before_.V, items_);
     if (extrapolation > 0 && !(halfway < objective_)) return false;
 
     const EigenPairs U_eigen =
-        symmetric_eigenpairs(factor_gram(before_.U.view(), users_.weights, execution_));
-    multiply_rows(before_.U.view(), U_eigen.Q, execution_);
-    multiply_rows(before_.V.view(), U_eigen.Q, execution_);
+        backend_.symmetric_eigenpairs(backend_.factor_gram(before_.U.view(), users_.weights));
+    backend_.multiply_rows(before_.U.view(), U_eigen.Q);
+    backend_.multiply_rows(before_.V.view(), U_eigen.Q);
     watch_.book("rotate");
     solve(items_, before_.U, live(U_eigen.s), before_.V, tolerance, solved);
     watch_.book("items");
-    const double reached =
-        W_.observed - solved.explained() + penalty(before_.U.view(), users_, options_.lambda);
+    const double reached = W_.observed - solved.explained() + penalty(before_.U, users_);
     if (!(reached <= objective_)) return false;
 
     objective_ = reached;
@@ -227,18 +235,20 @@ class WmfSolver {
       for (std::int64_t k = 0; k < d; ++k) U_gram_(k, k) = std::max(0.0, U_eigen.s[k]);
     }
     std::swap(current_, before_);
-    U_to_current_ = product(product(balance.A_u, V_eigen.Q), U_eigen.Q);
-    V_to_current_ = product(product(balance.A_v, V_eigen.Q), U_eigen.Q);
+    U_to_current_ = product(product(balance.A_u, V_eigen.Q, backend_), U_eigen.Q, backend_);
+    V_to_current_ = product(product(balance.A_v, V_eigen.Q, backend_), U_eigen.Q, backend_);
     has_before_ = true;
     return true;
   }
 
   const Weights& W_;
   const WmfOptions& options_;
+  Backend& backend_;
   const Execution& execution_;
   Stopwatch& watch_;
   Side users_;
   Side items_;
+  std::vector<Pin> pins_;
   Pair current_;
   Pair before_;                  ///< the pair a round ago, in its own basis
   Matrix<double> U_to_current_;  ///< takes before_ to the basis of current_
@@ -260,36 +270,35 @@ Matrix<float> random_factors(std::int64_t rows, std::int64_t rank, std::uint64_t
   return factors;
 }
 
-/// The columns that are not 0, in the given order; zero columns fill up to the rank.
-Matrix<float> with_columns(const Matrix<float>& factors, const std::vector<std::int64_t>& columns,
-                           std::int64_t rank) {
-  Matrix<float> result(factors.rows(), rank);
-  for (std::int64_t r = 0; r < factors.rows(); ++r) {
-    for (std::size_t k = 0; k < columns.size(); ++k)
-      result(r, static_cast<std::int64_t>(k)) = factors(r, columns[k]);
-  }
-  return result;
-}
-
 /// Columns in which both factors have something, however little.
-std::vector<std::int64_t> live_columns(const Matrix<float>& U, const Matrix<float>& V) {
-  const auto squares = [](const Matrix<float>& factors) {
-    std::vector<double> sums(factors.cols(), 0.0);
-    for (std::int64_t r = 0; r < factors.rows(); ++r) {
-      for (std::int64_t k = 0; k < factors.cols(); ++k)
-        sums[k] += static_cast<double>(factors(r, k)) * static_cast<double>(factors(r, k));
-    }
-    return sums;
-  };
-  const std::vector<double> u = squares(U);
-  const std::vector<double> v = squares(V);
+std::vector<std::int64_t> live_columns(const Pair& pair, Backend& backend) {
+  const Matrix<double> u = backend.factor_gram(pair.U.view(), {});
+  const Matrix<double> v = backend.factor_gram(pair.V.view(), {});
   double largest = 0;
-  for (std::size_t k = 0; k < u.size(); ++k) largest = std::max(largest, u[k] * v[k]);
+  for (std::int64_t k = 0; k < u.rows(); ++k) largest = std::max(largest, u(k, k) * v(k, k));
   std::vector<std::int64_t> columns;
-  for (std::size_t k = 0; k < u.size(); ++k) {
-    if (u[k] * v[k] > 1e-20 * largest) columns.push_back(static_cast<std::int64_t>(k));
+  for (std::int64_t k = 0; k < u.rows(); ++k) {
+    if (u(k, k) * v(k, k) > 1e-20 * largest) columns.push_back(k);
   }
   return columns;
+}
+
+/// These columns first, in the given order; the others become 0.
+void keep_columns(Pair& pair, const std::vector<std::int64_t>& columns, Backend& backend) {
+  const std::int64_t rank = pair.U.cols();
+  if (std::ssize(columns) == rank) return;
+  Matrix<double> selection(rank, rank);
+  for (std::int64_t k = 0; k < std::ssize(columns); ++k) selection(columns[k], k) = 1;
+  backend.multiply_rows(pair.U.view(), selection);
+  backend.multiply_rows(pair.V.view(), selection);
+}
+
+/// Zero columns fill up to the rank.
+Matrix<float> widened(Matrix<float> factors, std::int64_t rank) {
+  if (factors.cols() == rank) return factors;
+  Matrix<float> result(factors.rows(), rank);
+  for (std::int64_t r = 0; r < factors.rows(); ++r) std::ranges::copy(factors.row(r), result.row(r).begin());
+  return result;
 }
 
 }  // namespace
@@ -321,24 +330,26 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
   LowRankFit fit;
   Stopwatch watch(fit.seconds);
   fit.observed_weight = W.observed;
+  Pair pair{Resident<float>(backend, X.rows, rank), {}};
   if (options.start == Start::closed_form) {
     const double lambda = solved ? options.lambda : wmf_start_lambda(spectrum, rank, options.lambda);
-    Factors start = wmf_closed_form(X, spectrum, rank, lambda, backend);
-    fit.U = std::move(start.U);
-    fit.V = std::move(start.V);
+    // wmf_closed_form, with U = X times this one.
+    Factors start = asymmetric_closed_form(Regularizer::data_weight_decay, spectrum, rank, lambda);
+    CsrView support = X;
+    support.values = {};
+    backend.spmm(support, Resident<float>(backend, std::move(start.U)).view(), pair.U.view());
+    pair.V = Resident<float>(backend, std::move(start.V));
   } else {
-    fit.U = Matrix<float>(X.rows, rank);
-    fit.V = random_factors(X.cols, rank, options.seed);
+    pair.V = Resident<float>(backend, random_factors(X.cols, rank, options.seed));
   }
-  WmfSolver solver(X, W, options, execution, watch);
+  WmfSolver solver(X, W, options, backend, execution, watch);
   watch.book("start");
-  if (!solved) solver.run(fit);
+  if (!solved) pair = solver.run(std::move(pair), fit);
 
-  const std::vector<std::int64_t> live = live_columns(fit.U, fit.V);
-  fit.U = with_columns(fit.U, live, rank);
-  fit.V = with_columns(fit.V, live, rank);
+  const std::vector<std::int64_t> live = live_columns(pair, backend);
+  keep_columns(pair, live, backend);
   fit.live_directions = std::ssize(live);
-  const auto checked = solver.check(fit.U, fit.V);
+  const auto checked = solver.check(pair);
   fit.objective = checked.objective;
   fit.certificate.absolute = checked.excess;
   const double explained = W.observed - fit.objective;
@@ -352,12 +363,8 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
     fit.converged = true;
   } else {
     fit.certificate.relative = fit.certificate.absolute / explained;
-    if (options.rank > rank) {
-      std::vector<std::int64_t> all(rank);
-      for (std::int64_t k = 0; k < rank; ++k) all[k] = k;
-      fit.U = with_columns(fit.U, all, options.rank);
-      fit.V = with_columns(fit.V, all, options.rank);
-    }
+    fit.U = widened(pair.U.take(), options.rank);
+    fit.V = widened(pair.V.take(), options.rank);
   }
   if (solved) {
     fit.converged = true;

@@ -42,14 +42,17 @@ class BlockPool {
 
 }  // namespace
 
+void check_histories(CsrView histories, std::int64_t items) {
+  if (histories.cols == items) return;
+  fail(ErrorKind::input,
+       "the histories are over {} items but the model knows {}: use the data it was trained on",
+       histories.cols, items);
+}
+
 void for_each_scored_block(const Scorer& scorer, CsrView histories, std::string_view task,
                            const Execution& execution,
                            const std::function<void(std::int64_t, MatrixView<const float>)>& body) {
-  if (histories.cols != scorer.items()) {
-    fail(ErrorKind::input,
-         "the histories are over {} items but the model knows {}: use the data it was trained on",
-         histories.cols, scorer.items());
-  }
+  check_histories(histories, scorer.items());
   const Tiling blocks{histories.rows, users_per_block};
   BlockPool pool(std::min(users_per_block, histories.rows), histories.cols);
   Progress progress(execution.observer, task, histories.rows, "users");

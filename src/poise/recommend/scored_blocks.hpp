@@ -11,6 +11,9 @@
 
 namespace poise {
 
+/// Error{input} when the histories are not over so many items.
+void check_histories(CsrView histories, std::int64_t items);
+
 /// Scores all users of `histories` in blocks of a fixed number of users and calls body(first, scores) for
 /// each block, scores(k, i) being the score of item i for row first + k. Bodies run on several threads at
 /// once. Memory: one block (64 x items floats) for each thread, never users x items. Progress is reported as

@@ -4,6 +4,14 @@
 
 namespace poise {
 
+std::unique_ptr<BackendScorer> Scorer::on(Backend& /*backend*/, const Execution& /*execution*/) const {
+  return nullptr;
+}
+
+double Scorer::operations(CsrView histories) const {
+  return static_cast<double>(histories.rows) * static_cast<double>(items());
+}
+
 std::vector<double> Scorer::contributions(std::span<const std::int32_t> /*history*/,
                                           std::span<const float> /*values*/, std::int32_t /*item*/) const {
   fail(ErrorKind::usage,

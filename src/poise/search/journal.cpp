@@ -49,12 +49,18 @@ std::string read_all(int descriptor, const std::filesystem::path& path) {
 }
 
 [[noreturn]] void refuse_other(const std::filesystem::path& path, const Json& there, const Json& here) {
-  for (const auto& [key, value] : here.items()) {
-    const Json other = there.contains(key) ? there[key] : Json();
-    if (other != value)
+  const auto value_of = [](const Json& header, const std::string& key) {
+    return header.contains(key) ? header[key] : Json();
+  };
+  Json all = here;
+  if (there.is_object()) all.update(there);
+  for (const auto& [key, value] : all.items()) {
+    const Json other = value_of(there, key);
+    const Json own = value_of(here, key);
+    if (other != own)
       fail(ErrorKind::input,
            "{} was begun with {} {} and this run has {}; give another --journal or remove it", path.string(),
-           key, other.dump(), value.dump());
+           key, other.dump(), own.dump());
   }
   fail(ErrorKind::input, "{} was begun by another kind of run; give another --journal or remove it",
        path.string());

@@ -34,14 +34,19 @@ EvaluateOptions MeasureOptions::evaluation() const {
   return evaluation;
 }
 
-Journal::Json journal_header(const MeasureOptions& options, std::uint64_t memory_limit) {
+Journal::Json journal_header(const MeasureOptions& options, std::uint64_t memory_limit,
+                             const Backend& backend) {
   Journal::Json metrics = Journal::Json::array();
   for (const Metric& metric : options.evaluation().metrics) metrics.push_back(to_string(metric));
-  return {{"journal", "poise search"},
-          {"method", method},
-          {"metrics", metrics},
-          {"recall-denominator", options.denominator == RecallDenominator::min ? "min" : "targets"},
-          {"memory-limit", memory_limit}};
+  Journal::Json header = {
+      {"journal", "poise search"},
+      {"method", method},
+      {"metrics", metrics},
+      {"recall-denominator", options.denominator == RecallDenominator::min ? "min" : "targets"},
+      {"memory-limit", memory_limit}};
+  // Another device rounds otherwise.
+  if (backend.name() != to_string(BackendKind::cpu)) header["device"] = backend.name();
+  return header;
 }
 
 double PointResult::score(const Metric& choice) const {
@@ -81,7 +86,7 @@ void Points::add(const ModelParameters& parameters, const Trained& trained, doub
   const HeldOut& part = *dataset.validation;
   const EvaluationResult evaluation =
       evaluate(scorer_of(trained.model), dataset.histories(part), part.targets.view(),
-               column_counts(dataset.train.view()), options_.evaluation(), execution_);
+               column_counts(dataset.train.view()), options_.evaluation(), execution_, &trainer_.backend());
   keep({.parameters = parameters,
         .validation = estimates_of(evaluation),
         .objective = trained.objective,

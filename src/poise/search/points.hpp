@@ -25,7 +25,8 @@ struct MeasureOptions {
 };
 
 /// The first line of a journal: what every entry depends on beside its own key.
-Journal::Json journal_header(const MeasureOptions& options, std::uint64_t memory_limit);
+Journal::Json journal_header(const MeasureOptions& options, std::uint64_t memory_limit,
+                             const Backend& backend);
 
 /// A trained point, without its model.
 struct PointResult {

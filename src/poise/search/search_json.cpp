@@ -36,9 +36,10 @@ Json chosen_json(const ModelParameters& parameters, const Trained& trained, cons
   for (const char* const name : {"validation", "test"}) {
     const std::optional<HeldOut>& part = name == std::string_view("test") ? dataset.test : dataset.validation;
     if (!part || part->targets.entries() == 0) continue;
-    json[name] = to_json(estimates_of(evaluate(scorer_of(trained.model), dataset.histories(*part),
-                                               part->targets.view(), column_counts(dataset.train.view()),
-                                               points.options().evaluation(), execution)));
+    json[name] = to_json(
+        estimates_of(evaluate(scorer_of(trained.model), dataset.histories(*part), part->targets.view(),
+                              column_counts(dataset.train.view()), points.options().evaluation(), execution,
+                              &points.trainer().backend())));
   }
   return json;
 }

@@ -157,20 +157,4 @@ void block_residuals(const ColumnProblem& problem, CsrView users_of, std::span<c
   }
 }
 
-void explained_by(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
-                  MatrixView<const float> beta, std::span<double> explained, const Execution& execution) {
-  for_each_tile(beta.rows, execution.threads, [&](std::int64_t k) {
-    const auto users = users_of.row(items[k]);
-    const auto weights = users_of.row_values(items[k]);
-    const float* const column = beta.row(k).data();
-    double sum = 0;
-    for (std::size_t e = 0; e < users.size(); ++e) {
-      double score = 0;
-      for (const std::int32_t j : problem.X.row(users[e])) score += column[j];
-      sum += static_cast<double>(weights[e]) * score;
-    }
-    explained[k] = sum;
-  });
-}
-
 }  // namespace poise

@@ -23,9 +23,4 @@ void block_residuals(const ColumnProblem& problem, CsrView users_of, std::span<c
                      MatrixView<const float> beta, MatrixView<double> rho, std::span<ColumnFigures> figures,
                      Backend& backend, const Execution& execution);
 
-/// beta'c_i of saved columns, c_i = X'(W_:i o X_:i): what a column explains but for beta'rho, which vanishes
-/// at the optimum. sum over the item's users of |N_u| operations a column.
-void explained_by(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
-                  MatrixView<const float> beta, std::span<double> explained, const Execution& execution);
-
 }  // namespace poise

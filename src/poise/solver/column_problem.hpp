@@ -35,10 +35,17 @@ struct ColumnProblem {
 
 /// `l` is Lambda's diagonal; `target` null for an autoencoder. X, W and the target must outlive the result.
 ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<double> l,
-                                  const CsrView* target = nullptr);
+                                  const CsrView* target = nullptr, int threads = 1);
 
 /// X' (items x users) with the weights W_ui as values, so that a column's observed weight, diagonal and
 /// right-hand side are sums over its users.
-Csr weighted_transpose(const ColumnProblem& problem);
+Csr weighted_transpose(const ColumnProblem& problem, int threads = 1);
+
+/// What the correction of an item's system is made of: users, and the entries of their rows.
+struct ColumnLoad {
+  double users = 0;
+  double entries = 0;
+};
+std::vector<ColumnLoad> column_loads(CsrView X, const Weights& W);
 
 }  // namespace poise

@@ -1,36 +1,38 @@
 #include "poise/solver/column_system.hpp"
 
 #include <algorithm>
+#include <vector>
 
-#include "poise/linalg/vector.hpp"
+#include "poise/backend/resident.hpp"
 
 namespace poise {
 
 template <class T>
 void ColumnSystem<T>::apply(std::span<const std::int32_t> items, MatrixView<const T> p,
                             MatrixView<const T> Ap, MatrixView<T> out) {
-  for (std::int64_t k = 0; k < p.rows; ++k) {
-    std::copy_n(Ap.row(k).data(), Ap.cols, out.row(k).data());
-    const double shift = 1 / problem_.W->b_of(items[k]) - 1 / problem_.b_bar;
-    if (shift == 0) continue;
-    for (std::int64_t j = 0; j < p.cols; ++j) out(k, j) += static_cast<T>(shift * problem_.l[j] * p(k, j));
-  }
+  std::vector<double> shift;
+  for (const std::int32_t i : items) shift.push_back(1 / problem_.W->b_of(i) - 1 / problem_.b_bar);
+  std::vector<Term<T>> terms{{.x = Ap}};
+  if (std::ranges::any_of(shift, [](double s) { return s != 0; }))
+    terms.push_back({.x = p, .rows = shift, .cols = problem_.l});
+  backend_.combine(terms, out);
   if (problem_.columns.entries() > 0)
     backend_.column_hessian(problem_.X, problem_.columns.view(), items, p, out);
-  if (!zero_diagonal_) return;
-  for (std::int64_t k = 0; k < p.rows; ++k) out(k, items[k]) = 0;
+  if (zero_diagonal_) backend_.set_entries(out, items, std::vector<double>(items.size(), 0.0));
 }
 
 template <class T>
 void ColumnPreconditioner<T>::apply(std::span<const std::int32_t> items, MatrixView<const T> r,
                                     MatrixView<T> z) {
-  backend_.gemm(Op::none, Op::none, T{1}, r, A_inverse_, T{0}, z);
+  backend_.multiply_symmetric(r, A_inverse_, z);
   if (!zero_diagonal_) return;
-  for (std::int64_t k = 0; k < r.rows; ++k) {
-    const std::int32_t i = items[k];
-    add_scaled(-z(k, i) / A_inverse_(i, i), A_inverse_.row(i), z.row(k));
-    z(k, i) = 0;
-  }
+  std::vector<double> factor(items.size());
+  backend_.get_entries(MatrixView<const T>(z), {}, items, factor);
+  for (std::size_t k = 0; k < items.size(); ++k) factor[k] /= -diagonal_[items[k]];
+  Resident<T> rows(backend_, r.rows, r.cols);
+  backend_.copy_rows(A_inverse_, items, rows.view(), {});
+  backend_.combine(std::vector<Term<T>>{{.x = z}, {.x = rows.view(), .rows = factor}}, z);
+  backend_.set_entries(z, items, std::vector<double>(items.size(), 0.0));
 }
 
 template class ColumnSystem<float>;

@@ -27,12 +27,15 @@ class ColumnSystem final : public Operator<T> {
 template <class T>
 class ColumnPreconditioner final : public Preconditioner<T> {
  public:
-  ColumnPreconditioner(MatrixView<const T> A_inverse, bool zero_diagonal, Backend& backend)
-      : A_inverse_(A_inverse), zero_diagonal_(zero_diagonal), backend_(backend) {}
+  /// `diagonal` is that of A^-1.
+  ColumnPreconditioner(MatrixView<const T> A_inverse, std::span<const double> diagonal, bool zero_diagonal,
+                       Backend& backend)
+      : A_inverse_(A_inverse), diagonal_(diagonal), zero_diagonal_(zero_diagonal), backend_(backend) {}
   void apply(std::span<const std::int32_t> items, MatrixView<const T> r, MatrixView<T> z) override;
 
  private:
   MatrixView<const T> A_inverse_;
+  std::span<const double> diagonal_;
   bool zero_diagonal_;
   Backend& backend_;
 };

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "poise/backend/backend.hpp"
-#include "poise/base/parallel.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/solver/operator.hpp"
@@ -28,13 +28,18 @@ struct UProblem {
   std::span<const double> nu;     ///< d
   double lambda = 0;
   bool data_metric = false;
-
-  [[nodiscard]] std::int64_t unknowns() const { return V.rows * V.cols; }
 };
 
+/// All of a matrix as one row: one system with one inner product. What lies between its rows is 0 and counts
+/// as unknowns that are 0, which every linear operation leaves there.
+inline MatrixView<float> as_row(Resident<float>& matrix) {
+  const MatrixView<float> view = matrix.view();
+  return {view.data, 1, view.rows * view.stride, view.rows * view.stride};
+}
+
 /// H(P) = X'[ (W o (X P V')) V ] + lambda K P. One system of n d unknowns, so with one inner product: the
-/// rows of P stand one after the other in a single row, as conjugate gradients want it. With T = X P, row u
-/// of what X' is applied to is
+/// rows of P stand one after the other in a single row (as_row), as conjugate gradients want it. With T = X
+/// P, row u of what X' is applied to is
 ///
 ///     S_u = a_u nu o t_u + sum_i c_ui (t_u . v_i) v_i  (+ lambda t_u with the data metric),
 ///
@@ -42,7 +47,7 @@ struct UProblem {
 /// and two m x d blocks of memory. (M p is not used: S has to pass through X' anyway.)
 class KroneckerSystem final : public Operator<float> {
  public:
-  KroneckerSystem(const UProblem& problem, Backend& backend, const Execution& execution);
+  KroneckerSystem(const UProblem& problem, Backend& backend);
   void apply(std::span<const std::int32_t> systems, MatrixView<const float> p, MatrixView<const float> Mp,
              MatrixView<float> out) override;
   /// r = X'(W o X) V - H(U); all of them n x d.
@@ -54,18 +59,18 @@ class KroneckerSystem final : public Operator<float> {
 
   UProblem problem_;
   Backend& backend_;
-  const Execution& execution_;
-  Matrix<float> T_;
-  Matrix<float> S_;
+  std::vector<double> a_;
+  Resident<float> T_;
+  Resident<float> S_;
 };
 
 /// What is known of G = X' diag(a) X (and of G0) for the whole fit: one of two routes.
 struct LeftFactor {
   /// A^-1 in float32, or, where its condition asks for it, float64; A = G + (lambda / kappa) I, or G0.
-  Matrix<float> inverse;
-  Matrix<double> inverse64;
+  Resident<float> inverse;
+  Resident<double> inverse64;
   /// Or eigenpairs: G Q = K Q diag(s), Q'K Q = I. Without all of them what is left is taken at s = 0.
-  Matrix<float> Q;
+  Resident<float> Q;
   std::vector<double> s;
   bool complete = false;
   double kappa = 1;  ///< see KroneckerPreconditioner
@@ -86,8 +91,7 @@ struct LeftFactor {
 /// twice that where they are incomplete.
 class KroneckerPreconditioner final : public Preconditioner<float> {
  public:
-  KroneckerPreconditioner(const UProblem& problem, const LeftFactor& left, Backend& backend,
-                          const Execution& execution);
+  KroneckerPreconditioner(const UProblem& problem, const LeftFactor& left, Backend& backend);
   void apply(std::span<const std::int32_t> systems, MatrixView<const float> r, MatrixView<float> z) override;
 
  private:
@@ -97,7 +101,6 @@ class KroneckerPreconditioner final : public Preconditioner<float> {
   UProblem problem_;
   const LeftFactor& left_;
   Backend& backend_;
-  const Execution& execution_;
 };
 
 }  // namespace poise

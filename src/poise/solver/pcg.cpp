@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "poise/linalg/vector.hpp"
+#include "poise/backend/resident.hpp"
 
 namespace poise {
 
@@ -15,7 +15,7 @@ constexpr int patience = 12;
 
 /// A running system: where its x lies, and its scalars.
 struct Running {
-  std::int64_t row;
+  std::int32_t row;
   std::int32_t system;
   double rz = 0;
   double best_rz = HUGE_VAL;
@@ -23,24 +23,25 @@ struct Running {
   bool done = false;
 };
 
-template <class T>
-std::span<const T> readable(MatrixView<T> matrix, std::int64_t row) {
-  return matrix.row(row);
-}
-
 }  // namespace
 
 template <class T>
 std::vector<PcgOutcome> pcg(Operator<T>& H, Preconditioner<T>& M_inverse, std::vector<std::int32_t> systems,
-                            MatrixView<T> x, MatrixView<T> r, const PcgSolved<T>& solved, int max_iterations,
-                            const Execution& execution) {
+                            MatrixView<T> x, MatrixView<T> r, const PcgSolved& solved, int max_iterations,
+                            Backend& backend, Observer* observer) {
   const auto count = static_cast<std::int64_t>(systems.size());
   std::vector<PcgOutcome> outcomes(count);
   std::vector<Running> running(count);
-  for (std::int64_t k = 0; k < count; ++k) running[k] = {.row = k, .system = systems[k]};
-  Matrix<T> p_block(count, x.cols);
-  Matrix<T> Mp_block(count, x.cols);
-  Matrix<T> z_block(count, x.cols);  // M^-1 r, then, once p is made of it, H p
+  for (std::int64_t k = 0; k < count; ++k)
+    running[k] = {.row = static_cast<std::int32_t>(k), .system = systems[k]};
+  Resident<T> p_block(backend, count, x.cols);
+  Resident<T> Mp_block(backend, count, x.cols);
+  Resident<T> z_block(backend, count, x.cols);  // M^-1 r, then, once p is made of it, H p
+  std::vector<double> dots(count);
+  std::vector<double> x_at(count);
+  std::vector<double> z_at(count);
+  std::vector<double> step(count);
+  std::vector<double> back(count);
 
   for (int iteration = 0; !running.empty(); ++iteration) {
     auto active = static_cast<std::int64_t>(running.size());
@@ -49,71 +50,105 @@ std::vector<PcgOutcome> pcg(Operator<T>& H, Preconditioner<T>& M_inverse, std::v
       system.done = true;
     };
     // Rows of r, p and M p stand in the order of `running`: the last one moves where one has ended.
+    std::vector<std::int32_t> moved_from;
+    std::vector<std::int32_t> moved_to;
     const auto drop_done = [&] {
+      moved_from.clear();
+      moved_to.clear();
       for (std::int64_t k = 0; k < active;) {
         if (!running[k].done) {
           ++k;
           continue;
         }
         --active;
+        if (running[active].done) continue;
         if (k != active) {
           running[k] = running[active];
           systems[k] = systems[active];
-          for (const MatrixView<T> block : {r, p_block.view(), Mp_block.view(), z_block.view()}) {
-            std::copy_n(block.row(active).data(), block.cols, block.row(k).data());
-          }
+          step[k] = step[active];
+          moved_from.push_back(static_cast<std::int32_t>(active));
+          moved_to.push_back(static_cast<std::int32_t>(k));
         }
       }
       running.resize(active);
       systems.resize(active);
+      if (moved_to.empty()) return;
+      for (const MatrixView<T> block : {r, p_block.view(), Mp_block.view(), z_block.view()})
+        backend.copy_rows(MatrixView<const T>(block), moved_from, block, moved_to);
     };
+    const auto of = [&](std::vector<double>& values) { return std::span(values).first(active); };
+    std::vector<std::int32_t> rows(active);
 
     const MatrixView<T> z = z_block.view();
     M_inverse.apply(systems, r.block(0, active), z.block(0, active));
-    for_each_tile(active, execution.threads, [&](std::int64_t k) {
+    for (std::int64_t k = 0; k < active; ++k) rows[k] = running[k].row;
+    backend.row_dots(MatrixView<const T>(r.block(0, active)), MatrixView<const T>(z.block(0, active)),
+                     of(dots));
+    backend.get_entries(MatrixView<const T>(x), rows, systems, of(x_at));
+    backend.get_entries(MatrixView<const T>(z.block(0, active)), {}, systems, of(z_at));
+    for (std::int64_t k = 0; k < active; ++k) {
       Running& system = running[k];
       const double rz_before = system.rz;
-      system.rz = dot(readable(r, k), readable(z, k));
-      if (!std::isfinite(system.rz)) return finish(system, PcgStatus::not_finite);
-      if (system.rz < 0) return finish(system, PcgStatus::not_positive_definite);
-      if (system.rz == 0 || solved({system.system, system.rz, x.row(system.row), z.row(k)})) {
-        return finish(system, PcgStatus::solved);
+      system.rz = dots[k];
+      if (!std::isfinite(system.rz)) {
+        finish(system, PcgStatus::not_finite);
+      } else if (system.rz < 0) {
+        finish(system, PcgStatus::not_positive_definite);
+      } else if (system.rz == 0 || solved({system.system, system.rz, x_at[k], z_at[k]})) {
+        finish(system, PcgStatus::solved);
+      } else {
+        if (system.rz < 0.5 * system.best_rz) {
+          system.best_rz = system.rz;
+          system.best_at = iteration;
+        }
+        if (iteration - system.best_at > patience) {
+          finish(system, PcgStatus::stagnated);
+        } else if (iteration == max_iterations) {
+          finish(system, PcgStatus::out_of_iterations);
+        }
       }
-      if (system.rz < 0.5 * system.best_rz) {
-        system.best_rz = system.rz;
-        system.best_at = iteration;
-      }
-      if (iteration - system.best_at > patience) return finish(system, PcgStatus::stagnated);
-      if (iteration == max_iterations) return finish(system, PcgStatus::out_of_iterations);
-      const auto beta = static_cast<T>(iteration == 0 ? 0.0 : system.rz / rz_before);
-      scale_and_add(beta, readable(z, k), p_block.row(k));
-      scale_and_add(beta, readable(r, k), Mp_block.row(k));
-    });
+      step[k] = iteration == 0 ? 0.0 : system.rz / rz_before;
+    }
     drop_done();
     if (running.empty()) break;
 
-    const MatrixView<T> Hp = z_block.view();
-    H.apply(systems, p_block.view().block(0, active), Mp_block.view().block(0, active), Hp.block(0, active));
-    for_each_tile(active, execution.threads, [&](std::int64_t k) {
+    const MatrixView<T> p = p_block.view().block(0, active);
+    const MatrixView<T> Mp = Mp_block.view().block(0, active);
+    const MatrixView<T> residual = r.block(0, active);
+    backend.combine(std::vector<Term<T>>{{.x = z.block(0, active)}, {.x = p, .rows = of(step)}}, p);
+    backend.combine(std::vector<Term<T>>{{.x = residual}, {.x = Mp, .rows = of(step)}}, Mp);
+    const MatrixView<T> Hp = z.block(0, active);
+    H.apply(systems, p, Mp, Hp);
+    backend.row_dots(MatrixView<const T>(p), MatrixView<const T>(Hp), of(dots));
+    for (std::int64_t k = 0; k < active; ++k) {
       Running& system = running[k];
-      const double pHp = dot(readable(p_block.view(), k), readable(Hp, k));
-      if (!std::isfinite(pHp)) return finish(system, PcgStatus::not_finite);
-      if (pHp <= 0) return finish(system, PcgStatus::not_positive_definite);
-      const auto alpha = static_cast<T>(system.rz / pHp);
-      add_scaled(alpha, readable(p_block.view(), k), x.row(system.row));
-      add_scaled(-alpha, readable(Hp, k), r.row(k));
-    });
+      const double pHp = dots[k];
+      step[k] = 0;
+      if (!std::isfinite(pHp)) {
+        finish(system, PcgStatus::not_finite);
+      } else if (pHp <= 0) {
+        finish(system, PcgStatus::not_positive_definite);
+      } else {
+        step[k] = system.rz / pHp;
+      }
+      back[k] = -step[k];
+    }
+    // A system that ends here has a step of 0.
+    rows.resize(active);
+    for (std::int64_t k = 0; k < active; ++k) rows[k] = running[k].row;
+    backend.add_rows(of(step), MatrixView<const T>(p), x, rows);
+    backend.combine(std::vector<Term<T>>{{.x = residual}, {.x = Hp, .rows = of(back)}}, residual);
     drop_done();
-    stop_if_asked(execution.observer);
+    stop_if_asked(observer);
   }
   return outcomes;
 }
 
 template std::vector<PcgOutcome> pcg(Operator<float>&, Preconditioner<float>&, std::vector<std::int32_t>,
-                                     MatrixView<float>, MatrixView<float>, const PcgSolved<float>&, int,
-                                     const Execution&);
+                                     MatrixView<float>, MatrixView<float>, const PcgSolved&, int, Backend&,
+                                     Observer*);
 template std::vector<PcgOutcome> pcg(Operator<double>&, Preconditioner<double>&, std::vector<std::int32_t>,
-                                     MatrixView<double>, MatrixView<double>, const PcgSolved<double>&, int,
-                                     const Execution&);
+                                     MatrixView<double>, MatrixView<double>, const PcgSolved&, int, Backend&,
+                                     Observer*);
 
 }  // namespace poise

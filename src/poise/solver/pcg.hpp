@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "poise/base/parallel.hpp"
+#include "poise/backend/backend.hpp"
+#include "poise/base/observer.hpp"
 #include "poise/solver/operator.hpp"
 
 namespace poise {
@@ -18,17 +19,16 @@ struct PcgOutcome {
   int iterations = 0;
 };
 
-/// What the stopping rule sees of one system: r'M^-1 r, the iterate and z = M^-1 r.
-template <class T>
+/// What the stopping rule sees of one system: r'M^-1 r, and the entries number `system` of the iterate x and
+/// of z = M^-1 r (a system of columns is named by the item that is its own coordinate).
 struct PcgState {
   std::int32_t system;
   double rz;
-  std::span<const T> x;
-  std::span<const T> z;
+  double x;
+  double z;
 };
 
-template <class T>
-using PcgSolved = std::function<bool(const PcgState<T>&)>;
+using PcgSolved = std::function<bool(const PcgState&)>;
 
 /// Preconditioned conjugate gradients (the paper's algorithm 1) on a block of independent systems, each with
 /// its own step lengths and its own stopping. On entry row k of x is the start of system systems[k] and row k
@@ -37,18 +37,18 @@ using PcgSolved = std::function<bool(const PcgState<T>&)>;
 ///
 ///     p <- z + beta p,   M p <- r + beta M p,   beta = r'z / (r'z before).
 ///
-/// Dots are added up in float64. The result does not depend on the threads. Memory: three blocks beyond x and
+/// Dots are added up in float64. All blocks lie where the backend computes. Memory: three blocks beyond x and
 /// r.
 template <class T>
 std::vector<PcgOutcome> pcg(Operator<T>& H, Preconditioner<T>& M_inverse, std::vector<std::int32_t> systems,
-                            MatrixView<T> x, MatrixView<T> r, const PcgSolved<T>& solved, int max_iterations,
-                            const Execution& execution);
+                            MatrixView<T> x, MatrixView<T> r, const PcgSolved& solved, int max_iterations,
+                            Backend& backend, Observer* observer);
 
 extern template std::vector<PcgOutcome> pcg(Operator<float>&, Preconditioner<float>&,
                                             std::vector<std::int32_t>, MatrixView<float>, MatrixView<float>,
-                                            const PcgSolved<float>&, int, const Execution&);
+                                            const PcgSolved&, int, Backend&, Observer*);
 extern template std::vector<PcgOutcome> pcg(Operator<double>&, Preconditioner<double>&,
                                             std::vector<std::int32_t>, MatrixView<double>, MatrixView<double>,
-                                            const PcgSolved<double>&, int, const Execution&);
+                                            const PcgSolved&, int, Backend&, Observer*);
 
 }  // namespace poise

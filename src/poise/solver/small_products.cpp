@@ -2,21 +2,13 @@
 
 #include <cassert>
 
-#include <cblas.h>
-
-#include "poise/backend/cpu/serial_blas.hpp"
-
 namespace poise {
 
-Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B) {
+Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B, Backend& backend) {
   assert(A.cols() == B.rows());
   Matrix<double> C(A.rows(), B.cols());
   if (A.rows() == 0 || B.cols() == 0 || A.cols() == 0) return C;
-  const SerialBlas serial;
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<blasint>(A.rows()),
-              static_cast<blasint>(B.cols()), static_cast<blasint>(A.cols()), 1, A.view().data,
-              static_cast<blasint>(A.cols()), B.view().data, static_cast<blasint>(B.cols()), 0, C.view().data,
-              static_cast<blasint>(B.cols()));
+  backend.gemm(Op::none, Op::none, 1.0, A.view(), B.view(), 0.0, C.view());
   return C;
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "poise/backend/backend.hpp"
 #include "poise/linalg/matrix.hpp"
 
 namespace poise {
 
-/// A B of small float64 matrices, in a fixed order of additions.
-Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B);
+/// A B of small float64 matrices.
+Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B, Backend& backend);
 
 /// A'.
 Matrix<double> transposed(const Matrix<double>& A);

@@ -110,19 +110,17 @@ ScoresOfInverse<T>::ScoresOfInverse(CsrView X, MatrixView<const T> A_inverse, Ba
 }
 
 template <class Number>
-void Woodbury<Number>::solve(
-    std::span<const std::int32_t> items, const Execution& execution,
-    const std::function<void(std::int64_t k, std::span<const Number> h)>& take) const {
+std::vector<char> Woodbury<Number>::solve(std::span<const std::int32_t> items, MatrixView<Number> h,
+                                          const Execution& execution) const {
   const SerialBlas serial;
   const Tiling tiling{static_cast<std::int64_t>(items.size()), 16};
-  Progress progress(execution.observer, "solving items with few users", items.size(), "columns");
+  std::vector<char> solved(items.size());
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    std::vector<Number> h(problem_.items());
-    for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k) {
-      take(k, solve(items[k], h) ? std::span<const Number>(h) : std::span<const Number>());
-    }
-    progress.advance(tiling.last(tile) - tiling.first(tile));
+    stop_if_asked(execution.observer);
+    for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k)
+      solved[k] = solve(items[k], h.row(k)) ? 1 : 0;
   });
+  return solved;
 }
 
 template <class Number>
@@ -139,14 +137,11 @@ bool Woodbury<Number>::solve(std::int32_t item, std::span<Number> h) const {
   return true;
 }
 
-double woodbury_operations(const ColumnProblem& problem, std::int32_t item) {
-  const auto users = problem.columns.view().row(item);
-  const auto count = static_cast<double>(users.size());
-  const auto n = static_cast<double>(problem.items());
-  double entries = 0;
-  for (const std::int32_t u : users) entries += static_cast<double>(problem.X.row_size(u));
-  return move_cost * count * std::min(n, entries) + row_cost * count * n + cached_cost * count * entries / 2 +
-         factor_cost * count * count * count / 3;
+double woodbury_operations(const ColumnLoad& load, std::int64_t items) {
+  const double count = load.users;
+  const auto n = static_cast<double>(items);
+  return move_cost * count * std::min(n, load.entries) + row_cost * count * n +
+         cached_cost * count * load.entries / 2 + factor_cost * count * count * count / 3;
 }
 
 template class ScoresOfInverse<float>;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
@@ -37,10 +37,10 @@ class Woodbury {
   Woodbury(const ColumnProblem& problem, MatrixView<const Number> A_inverse, MatrixView<const Number> T)
       : problem_(problem), A_inverse_(A_inverse), T_(T) {}
 
-  /// Calls take(k, h) for every items[k], from several threads; h is empty where K is singular. About
-  /// |S| n + |S|^2 mean|N_u| + |S|^3 / 3 operations an item.
-  void solve(std::span<const std::int32_t> items, const Execution& execution,
-             const std::function<void(std::int64_t k, std::span<const Number> h)>& take) const;
+  /// Row k of h becomes the solution for items[k]; the flag of k is 0 where K is singular. About
+  /// |S| n + |S|^2 mean|N_u| + |S|^3 / 3 operations an item. In ordinary memory.
+  [[nodiscard]] std::vector<char> solve(std::span<const std::int32_t> items, MatrixView<Number> h,
+                                        const Execution& execution) const;
 
  private:
   [[nodiscard]] bool solve(std::int32_t item, std::span<Number> h) const;
@@ -51,7 +51,7 @@ class Woodbury {
 };
 
 /// What an item costs, in units of one operation of a matrix product.
-double woodbury_operations(const ColumnProblem& problem, std::int32_t item);
+double woodbury_operations(const ColumnLoad& load, std::int64_t items);
 
 extern template class ScoresOfInverse<float>;
 extern template class ScoresOfInverse<double>;

@@ -57,7 +57,7 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
     EvaluateOptions options = points_.options().evaluation();
     options.item_hits_at = hits_at;
     return evaluate(scorer_of(trained.model), dataset.histories(part), part.targets.view(), training_counts_,
-                    options, execution_);
+                    options, execution_, &points_.trainer().backend());
   };
   Measured measured;
   measured.test = measure(*dataset.test, popularity_cutoff);

@@ -8,6 +8,7 @@
 #include "poise/base/version.hpp"
 #include "poise/study/finals.hpp"
 #include "poise/study/statistics.hpp"
+#include "poise/train/cost.hpp"
 
 namespace poise {
 namespace {
@@ -47,6 +48,42 @@ void check(const StudyInput& input) {
   check_part(input.data.dataset.test, "test");
 }
 
+/// One search, and what its rows are.
+struct Task {
+  std::string name;
+  StudyModel model;
+  SearchSpace space;
+};
+
+std::int64_t directions_of(const StudyInput& input) {
+  return std::min(input.data.dataset.train.rows, input.data.dataset.train.cols);
+}
+
+/// Low rank first, rank by rank; then full rank.
+std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options) {
+  std::vector<Task> all;
+  const bool pairs = std::ranges::count(options.kinds, "full-rank", &StudiedKind::key) > 1;
+  const auto put = [&](const StudiedKind& kind, std::optional<std::int64_t> rank) {
+    Task task{.name = kind.name,
+              .model = {.key = kind.key, .zero_diagonal = kind.zero_diagonal, .rank = rank},
+              .space = space_of(kind, rank, options.base)};
+    task.space.alpha = options.alphas;
+    task.space.expand = options.expand;
+    task.space.refine = options.refine;
+    task.space.both_diagonals = pairs && kind.key == "full-rank";
+    all.push_back(std::move(task));
+  };
+  for (const std::int64_t rank : options.ranks) {
+    for (const StudiedKind& kind : options.kinds) {
+      if (kind.low_rank && rank < directions_of(input)) put(kind, rank);
+    }
+  }
+  for (const StudiedKind& kind : options.kinds) {
+    if (!kind.low_rank) put(kind, {});
+  }
+  return all;
+}
+
 /// The study of one data set.
 class DataStudy {
  public:
@@ -65,60 +102,24 @@ class DataStudy {
 
   /// Error{resources} when something would not fit, before any work.
   void check_memory() const {
-    for (const Task& task : tasks())
+    for (const Task& task : tasks_of(input_, options_))
       poise::check_memory(task.space, input_.data.dataset.train.view(), options_.memory_limit);
   }
 
   void run() {
     results_.data.push_back(summary_of(input_));
     for (const std::int64_t rank : options_.ranks) {
-      if (rank >= directions())
+      if (rank >= directions_of(input_))
         say(fmt::format("{}: rank {} is left out, for there are only {} directions", input_.name, rank,
-                        directions()));
+                        directions_of(input_)));
     }
-    const std::vector<Task> all = tasks();
+    const std::vector<Task> all = tasks_of(input_, options_);
     announce(all);
     for (const Task& task : all) one(task);
     results_.rows.push_back(test_part().popularity());
   }
 
  private:
-  /// One search, and what its rows are.
-  struct Task {
-    std::string name;
-    StudyModel model;
-    SearchSpace space;
-  };
-
-  [[nodiscard]] std::int64_t directions() const {
-    return std::min(input_.data.dataset.train.rows, input_.data.dataset.train.cols);
-  }
-
-  /// Low rank first, rank by rank; then full rank.
-  [[nodiscard]] std::vector<Task> tasks() const {
-    std::vector<Task> all;
-    const bool pairs = std::ranges::count(options_.kinds, "full-rank", &StudiedKind::key) > 1;
-    const auto put = [&](const StudiedKind& kind, std::optional<std::int64_t> rank) {
-      Task task{.name = kind.name,
-                .model = {.key = kind.key, .zero_diagonal = kind.zero_diagonal, .rank = rank},
-                .space = space_of(kind, rank, options_.base)};
-      task.space.alpha = options_.alphas;
-      task.space.expand = options_.expand;
-      task.space.refine = options_.refine;
-      task.space.both_diagonals = pairs && kind.key == "full-rank";
-      all.push_back(std::move(task));
-    };
-    for (const std::int64_t rank : options_.ranks) {
-      for (const StudiedKind& kind : options_.kinds) {
-        if (kind.low_rank && rank < directions()) put(kind, rank);
-      }
-    }
-    for (const StudiedKind& kind : options_.kinds) {
-      if (!kind.low_rank) put(kind, {});
-    }
-    return all;
-  }
-
   void announce(const std::vector<Task>& all) {
     if (!watcher_.planned) return;
     std::size_t count = 0;
@@ -216,6 +217,16 @@ class DataStudy {
 };
 
 }  // namespace
+
+double study_operations(const StudyInput& input, const StudyOptions& options, double enough) {
+  double operations = 0;
+  for (const Task& task : tasks_of(input, options)) {
+    if (operations >= enough) break;
+    operations += training_operations(first_points(task.space), input.data.dataset.train.view(),
+                                      options.memory_limit, enough - operations);
+  }
+  return operations;
+}
 
 StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
                    Backend& backend, const Execution& execution, const StudyWatcher& watcher,

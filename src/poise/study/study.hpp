@@ -44,6 +44,9 @@ struct StudyWatcher {
   std::function<void(const std::string&)> say = {};  ///< one line about what comes next
 };
 
+/// Operations of the searches' first points on one data set, counted until they are `enough`.
+double study_operations(const StudyInput& input, const StudyOptions& options, double enough);
+
 /// The paper's experiment: for every data set, kind and rank a search, in which the validation part chooses
 /// the best unweighted and the best weighted point (and the best alpha below 1 where it is better than both);
 /// these are trained to convergence, and the test part is read once, for them. Everything that took time

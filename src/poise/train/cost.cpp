@@ -1,6 +1,7 @@
 #include "poise/train/cost.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "poise/base/error.hpp"
 #include "poise/io/spectrum_cache.hpp"
@@ -55,6 +56,20 @@ TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::ui
   if (parameters.family == Family::popularity) return {};
   return parameters.low_rank() ? low_rank_cost(parameters, X, memory_limit)
                                : full_rank_cost(parameters, X, memory_limit);
+}
+
+double training_operations(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
+                           double enough) {
+  std::map<std::map<std::string, std::string>, double> known;
+  double sum = 0;
+  for (const ModelParameters& point : points) {
+    if (sum >= enough) break;
+    const ModelParameters costly = cost_parameters(point);
+    const auto [entry, unknown] = known.try_emplace(option_texts(costly));
+    if (unknown) entry->second = training_cost(costly, X, memory_limit).operations();
+    sum += entry->second;
+  }
+  return sum;
 }
 
 void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,

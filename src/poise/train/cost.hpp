@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "poise/linalg/csr.hpp"
 #include "poise/train/parameters.hpp"
@@ -14,11 +15,18 @@ struct TrainingCost {
   double eigenpairs = 0;  ///< operations; of low rank, unless they lie beside the data
   double fit = 0;         ///< of full rank, and of a closed form
   double round = 0;       ///< of low rank with weights
+
+  /// In all, with some fifteen rounds where there are rounds.
+  [[nodiscard]] double operations() const { return eigenpairs + (round > 0 ? 15 * round : fit); }
 };
 /// A model of the same cost, the same for all that differ only in what does not matter to it.
 ModelParameters cost_parameters(ModelParameters parameters);
 
 TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit);
+
+/// Operations of training all of these, counted until they are `enough`.
+double training_operations(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
+                           double enough);
 
 /// Error{resources}, saying what would fit, when training would not; `both_diagonals` for both full-rank
 /// models of one solve.

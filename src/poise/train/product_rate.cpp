@@ -3,21 +3,26 @@
 #include <algorithm>
 #include <chrono>
 
-#include "poise/linalg/matrix.hpp"
+#include "poise/backend/resident.hpp"
 
 namespace poise {
 
 double product_rate(Backend& backend) {
-  constexpr std::int64_t size = 1024;
-  const Matrix<float> a(size, size, 1.0F);
-  Matrix<float> c(size, size);
+  // A GPU has not begun to work on what keeps a processor busy.
+  const std::int64_t size = backend.on_host() ? 1024 : 4096;
+  const Resident<float> a(backend, Matrix<float>(size, size, 1.0F));
+  Resident<float> c(backend, size, size);
+  Matrix<float> entry(1, 1);
   const auto multiply = [&] {
     const auto begin = std::chrono::steady_clock::now();
     backend.gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
+    // A GPU is done when something of its result is here.
+    backend.copy(MatrixView<const float>{c.view().data, 1, 1, 1}, entry.view());
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   multiply();
-  return 2.0 * size * size * size / std::min({multiply(), multiply(), multiply()});
+  const auto n = static_cast<double>(size);
+  return 2 * n * n * n / std::min({multiply(), multiply(), multiply()});
 }
 
 }  // namespace poise

@@ -66,7 +66,10 @@ class Trainer {
   }
   /// On a matrix that somebody else holds, with no other data: data() is not to be asked for.
   Trainer(CsrView X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution)
-      : X_(X), keep_(keep), memory_limit_(memory_limit), backend_(backend), execution_(execution) {}
+      : X_(X), keep_(keep), memory_limit_(memory_limit), backend_(backend), execution_(execution) {
+    X.values = {};
+    if (keep == Keep::shared_parts) X_pin_ = backend.pin(X);
+  }
 
   Trained train(const ModelParameters& parameters);
 
@@ -78,6 +81,7 @@ class Trainer {
   [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
 
   [[nodiscard]] const LoadedDataset& data() const { return *data_; }
+  [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
   std::vector<Trained> full_rank(const ModelParameters& parameters, const FullRankOptions& options);
@@ -92,6 +96,7 @@ class Trainer {
   std::uint64_t memory_limit_;
   Backend& backend_;
   Execution execution_;
+  Pin X_pin_;
   double rate_ = 0;                         ///< operations of a matrix product per second
   std::map<std::string, double> expected_;  ///< seconds, by what they depend on
   FullRankBasis basis_;

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "poise/backend/backend.hpp"
+#include "poise/backend/host_backend.hpp"
 
 namespace poise {
 
 /// OpenBLAS inside tiles of fixed size, OpenMP over the tiles; see backend.hpp.
-class CpuBackend final : public Backend {
+class CpuBackend final : public HostBackend {
  public:
   explicit CpuBackend(int threads, Observer* observer = nullptr);
 
@@ -29,10 +29,6 @@ class CpuBackend final : public Backend {
   void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
                       MatrixView<const double> p, MatrixView<double> out) override;
   RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) override;
-
- private:
-  int threads_;
-  Observer* observer_;
 };
 
 }  // namespace poise

@@ -15,7 +15,7 @@ constexpr std::int64_t items_per_tile = 16;
 /// The sums of one row of G stay in cache. `Sum` is an integer for counts and double for weights.
 template <class Sum, class WeightOf, class T>
 void upper_triangle(CsrView x, int threads, const WeightOf& weight_of, MatrixView<T> g) {
-  const Csr users_of = transpose(x);
+  const Csr users_of = transpose(x, threads);
   const Tiling tiling{x.cols, items_per_tile};
   for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
     std::vector<Sum> sums(x.cols);

@@ -1,12 +1,13 @@
 #pragma once
 
-#include "poise/backend/backend.hpp"
+#include "poise/backend/host_backend.hpp"
 
 namespace poise {
 
 /// The primitives as their equations read: what every other backend is tested against.
-class ReferenceBackend final : public Backend {
+class ReferenceBackend final : public HostBackend {
  public:
+  ReferenceBackend() : HostBackend(1) {}
   [[nodiscard]] std::string_view name() const override { return to_string(BackendKind::reference); }
   void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b, float beta,
             MatrixView<float> c) override;

@@ -1,10 +1,14 @@
-#include "poise/solver/row_systems.hpp"
+#include "poise/backend/row_systems.hpp"
 
 #include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "poise/backend/cpu/row_systems.hpp"
+#include "poise/solver/row_entries.hpp"
+
+#include "conformance/backends.hpp"
 #include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
 
@@ -12,6 +16,8 @@ namespace poise {
 namespace {
 
 using testing::DenseOracle;
+
+POISE_BACKEND_SUITE(SolveRows);
 
 /// Items' rows over users' random factors, in the generalized eigenbasis E of Z' diag(a) Z and `R`.
 struct Problem {
@@ -92,7 +98,7 @@ struct Problem {
   }
 };
 
-TEST(RowSystems, EveryRouteSolvesTheWeightedProblem) {
+TEST_P(SolveRows, EveryRouteSolvesTheWeightedProblem) {
   unsigned seed = 1;
   for (const std::int64_t d : {1, 3, 16, 21, 40}) {
     for (const bool general_R : {false, true}) {
@@ -102,7 +108,7 @@ TEST(RowSystems, EveryRouteSolvesTheWeightedProblem) {
         Matrix<float> y = testing::random_matrix<float>(problem.X.cols, d, 9);
         const double before = problem.explained(y.view());
         const RowsSolved solved =
-            solve_rows(problem.systems(), y.view(), {.relative = 1e-10, .absolute = 1e-10}, {}, route);
+            backend->solve_rows(problem.systems(), y.view(), {.relative = 1e-10, .absolute = 1e-10}, route);
         const double best = problem.best();
         EXPECT_NEAR(solved.explained_before, before, 1e-5 * (std::abs(before) + best));
         EXPECT_NEAR(solved.explained(), best, 1e-5 * (std::abs(before) + best));
@@ -134,12 +140,12 @@ TEST(RowSystems, ThePreconditionedSystemLiesWithinTheBounds) {
   }
 }
 
-TEST(RowSystems, TheCheckIsTheTruthInAnyBasis) {
+TEST_P(SolveRows, TheCheckIsTheTruthInAnyBasis) {
   const Problem problem(60, 23, 6, true, 5);
   Matrix<float> y = testing::random_matrix<float>(problem.X.cols, 6, 4);
-  solve_rows(problem.systems(), y.view(), {.relative = 1e-2}, {}, RowRoute::conjugate_gradients);
+  backend->solve_rows(problem.systems(), y.view(), {.relative = 1e-2}, RowRoute::conjugate_gradients);
   const double best = problem.best();
-  const RowsChecked rotated = check_rows(problem.systems(), y.view(), {}, {}, {});
+  const RowsChecked rotated = backend->check_rows(problem.systems(), y.view(), {}, {});
   const double truth = problem.explained(y.view());
   EXPECT_NEAR(rotated.explained, truth, 1e-6 * best);
   EXPECT_GE(rotated.excess, (best - truth) * (1 - 1e-4));
@@ -161,20 +167,20 @@ TEST(RowSystems, TheCheckIsTheTruthInAnyBasis) {
   }
   RowSystems plain = problem.systems();
   plain.factors = Z.view();
-  const RowsChecked unrotated = check_rows(plain, v.view(), E.view(), E_inverse.view(), {.threads = 2});
+  const RowsChecked unrotated = backend->check_rows(plain, v.view(), E.view(), E_inverse.view());
   EXPECT_NEAR(unrotated.explained, rotated.explained, 1e-6 * best);
   EXPECT_NEAR(unrotated.excess, rotated.excess, 1e-3 * rotated.excess);
 }
 
-TEST(RowSystems, WithoutCorrectionsOneStepIsExact) {
+TEST_P(SolveRows, WithoutCorrectionsOneStepIsExact) {
   const Problem problem(60, 23, 9, false, 8, false);
   Matrix<float> y(problem.X.cols, 9);
-  const RowsSolved solved = solve_rows(problem.systems(), y.view(), {.relative = 1e-9}, {});
+  const RowsSolved solved = backend->solve_rows(problem.systems(), y.view(), {.relative = 1e-9});
   EXPECT_EQ(solved.most_iterations, 1);
   EXPECT_NEAR(problem.explained(y.view()), problem.best(), 1e-6 * problem.best());
 }
 
-TEST(RowSystems, DeadDirectionsStayAtZero) {
+TEST_P(SolveRows, DeadDirectionsStayAtZero) {
   Problem problem(60, 23, 8, false, 12);
   problem.lambdas.assign(23, 0.0);
   for (const std::int64_t dead : {0, 5}) {
@@ -183,7 +189,7 @@ TEST(RowSystems, DeadDirectionsStayAtZero) {
   }
   for (const RowRoute route : {RowRoute::conjugate_gradients, RowRoute::direct}) {
     Matrix<float> y = testing::random_matrix<float>(problem.X.cols, 8, 2);
-    const RowsSolved solved = solve_rows(problem.systems(), y.view(), {.relative = 1e-8}, {}, route);
+    const RowsSolved solved = backend->solve_rows(problem.systems(), y.view(), {.relative = 1e-8}, route);
     EXPECT_TRUE(std::isfinite(solved.explained()));
     for (std::int64_t i = 0; i < y.rows(); ++i) {
       EXPECT_EQ(y(i, 0), 0);
@@ -193,30 +199,91 @@ TEST(RowSystems, DeadDirectionsStayAtZero) {
   }
 }
 
-TEST(RowSystems, LongRowsAreTheSameWhateverTheThreadsAndTheCaches) {
+/// Rows of 0 to all of the users' factors, drawn by a seed, with weights of 10.
+struct UnevenRows {
+  Csr X;
+  Weights W;
+  RowEntries rows;
+  Matrix<float> Z;
+  std::vector<double> sigma;
+
+  UnevenRows(std::int64_t users, std::int64_t count, std::int64_t d)
+      : X{.rows = count, .cols = users, .offsets = {0}, .indices = {}, .values = {}},
+        Z(testing::random_matrix<float>(users, d, 6)),
+        sigma(d, static_cast<double>(users) / 3) {
+    std::mt19937 random(3);
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int32_t u = 0; u < users; ++u) {
+        if (i == 0 || (i != 7 && random() % (1 + i % 100) == 0)) X.indices.push_back(u);
+      }
+      X.offsets.push_back(X.entries());
+    }
+    W = make_weights(X.view(), {.alpha = 10});
+    rows = make_row_entries(X.view(), W, {.threads = 2});
+  }
+
+  [[nodiscard]] RowSystems systems() const {
+    return {.factors = Z.view(),
+            .sigma = sigma,
+            .lambda = 20,
+            .entries = rows.view(),
+            .c = rows.c,
+            .w = rows.w,
+            .highest = 10};
+  }
+};
+
+TEST_P(SolveRows, RowsOfAllLengthsAtAllWidths) {
+  // From no entries to some thousand: every way a backend may go through a row.
+  for (const std::int64_t d : {0, 1, 3, 64, 65, 130, 300, 520, 1030}) {
+    SCOPED_TRACE(d);
+    const UnevenRows problem(d > 500 ? 1100 : 1500, d > 500 ? 9 : 60, d);
+    const RowSystems systems = problem.systems();
+    Matrix<float> y = testing::random_matrix<float>(systems.entries.rows, d, 2);
+    Matrix<float> serial = y;
+    const RowsChecked before = backend->check_rows(systems, y.view(), {}, {});
+    const RowsSolved solved = backend->solve_rows(systems, y.view(), {.relative = 1e-7});
+    const RowsSolved again = one_thread->solve_rows(systems, serial.view(), {.relative = 1e-7});
+    EXPECT_EQ(solved.gain, again.gain);
+    EXPECT_EQ(solved.iterations, again.iterations);
+    for (std::int64_t i = 0; i < y.rows(); ++i)
+      ASSERT_TRUE(std::ranges::equal(y.row(i), serial.row(i))) << "row " << i;
+    const RowsChecked checked = backend->check_rows(systems, y.view(), {}, {});
+    const RowsChecked wanted = reference->check_rows(systems, y.view(), {}, {});
+    EXPECT_NEAR(checked.explained, wanted.explained, 1e-9 * wanted.explained);
+    EXPECT_NEAR(checked.excess, wanted.excess, 1e-6 * wanted.excess);
+    const double scale = std::abs(before.explained) + checked.explained;
+    EXPECT_NEAR(solved.explained_before, before.explained, 1e-5 * scale);
+    EXPECT_NEAR(solved.explained(), checked.explained, 1e-5 * scale);
+    EXPECT_NEAR(solved.excess_before, before.excess, 1e-4 * before.excess);
+    EXPECT_LE(checked.excess, 2e-7 * checked.explained + 1e-12 * scale);
+    for (const float value : y.row(7)) EXPECT_EQ(value, 0);
+  }
+}
+
+TEST_P(SolveRows, ARowDoesNotDependOnTheOthers) {
+  const UnevenRows problem(1500, 60, 70);
+  RowSystems systems = problem.systems();
+  Matrix<float> all(60, 70);
+  backend->solve_rows(systems, all.view(), {.relative = 1e-5});
+  for (const std::int64_t i : {0, 3, 7, 59}) {
+    systems.entries = problem.systems().entries;
+    systems.entries.rows = 1;
+    systems.entries.offsets = systems.entries.offsets.subspan(i, 2);
+    Matrix<float> alone(1, 70);
+    backend->solve_rows(systems, alone.view(), {.relative = 1e-5});
+    EXPECT_TRUE(std::ranges::equal(alone.row(0), all.row(i))) << i;
+  }
+}
+
+TEST(SolveRowsOnHost, LongRowsAreTheSameWhateverTheThreadsAndTheCaches) {
   // The first row is too long for its factors to be kept, the others fill several tiles; a row ends in the
   // middle of a chunk, and one has no entries.
   const std::int64_t users = 9000;
   const std::int64_t d = 250;
-  Csr X{.rows = 150, .cols = users, .offsets = {0}, .indices = {}, .values = {}};
-  std::mt19937 random(3);
-  for (std::int64_t i = 0; i < X.rows; ++i) {
-    for (std::int32_t u = 0; u < users; ++u) {
-      if (i == 0 || (i != 7 && random() % (1 + i % 100) == 0)) X.indices.push_back(u);
-    }
-    X.offsets.push_back(X.entries());
-  }
-  const Weights W = make_weights(X.view(), {.alpha = 10});
-  const RowEntries rows = make_row_entries(X.view(), W, {.threads = 2});
-  const Matrix<float> Z = testing::random_matrix<float>(users, d, 6);
-  const std::vector<double> sigma(d, static_cast<double>(users) / 3);
-  const RowSystems systems{.factors = Z.view(),
-                           .sigma = sigma,
-                           .lambda = 20,
-                           .entries = rows.view(),
-                           .c = rows.c,
-                           .w = rows.w,
-                           .highest = 10};
+  const UnevenRows problem(users, 150, d);
+  const Csr& X = problem.X;
+  const RowSystems systems = problem.systems();
   constexpr RowCache all_kept{.kept_floats = std::int64_t{1} << 40};
   constexpr RowCache all_together{.kept_floats = 0, .block_floats = std::int64_t{1} << 15};
   for (const RowRoute route : {RowRoute::conjugate_gradients, RowRoute::direct}) {

@@ -1,4 +1,4 @@
-#include "poise/solver/row_kernels.hpp"
+#include "poise/backend/cpu/row_kernels.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "poise/backend/cpu/row_kernels.hpp"
+#include "poise/backend/cpu/row_systems.hpp"
 #include "poise/base/observer.hpp"
 #include "poise/linalg/matrix.hpp"
-#include "poise/solver/row_kernels.hpp"
-#include "poise/solver/row_systems.hpp"
 
 namespace poise {
 

@@ -1,4 +1,4 @@
-#include "poise/solver/factor_products.hpp"
+#include "poise/backend/cpu/factor_products.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "poise/solver/row_solver.hpp"
+#include "poise/backend/cpu/row_solver.hpp"
 
 #include <algorithm>
 #include <cmath>

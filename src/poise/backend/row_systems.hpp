@@ -3,10 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
-#include "poise/solver/row_entries.hpp"
 
 namespace poise {
 
@@ -46,14 +44,6 @@ struct RowTolerance {
 
 enum class RowRoute { counted, conjugate_gradients, direct };
 
-/// Rows are solved one after the other, each on its own copy of the factors it has entries for, as long as
-/// that copy fits into a cache; longer rows together, block by block of the factors. How much is a copy or a
-/// block decides the speed and no byte of a result.
-struct RowCache {
-  std::int64_t kept_floats = std::int64_t{1} << 21;
-  std::int64_t block_floats = std::int64_t{1} << 18;
-};
-
 /// What a solve did. A row y explains 2 y'g - y'Hy of its observed weight sum_u w_ui x_ui.
 struct RowsSolved {
   double explained_before = 0;       ///< by the start, over all rows; products in float32, sums in float64
@@ -66,22 +56,10 @@ struct RowsSolved {
   [[nodiscard]] double explained() const { return explained_before + gain; }
 };
 
-/// Solves all rows. On entry row i of y (rows x d) is a start, on exit the solution. Each row takes the route
-/// that counts fewer operations: conjugate gradients on its gathered factors, 4 |row| d a step, or a d x d
-/// Cholesky factorization, |row| d^2 + d^3 / 3. The same bytes whatever the thread count.
-RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
-                      const Execution& execution, RowRoute route = RowRoute::counted, RowCache cache = {});
-
 /// What the rows of y explain and what re-solving them could still gain, all in float64.
 struct RowsChecked {
   double explained = 0;
   double excess = 0;  ///< r'M^-1 r / lo, summed over the rows
 };
-
-/// The truth about saved rows v (rows x d), of factors Z that need not be rotated: `E` (d x d) takes both to
-/// the rotated basis, Z E and E^-1 v, with sigma as there; empty where they are rotated already. Residuals
-/// and all sums in float64. 4 entries d + 4 rows d^2 operations.
-RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v, MatrixView<const double> E,
-                       MatrixView<const double> E_inverse, const Execution& execution);
 
 }  // namespace poise

@@ -1,4 +1,4 @@
-#include "poise/solver/row_systems.hpp"
+#include "poise/backend/cpu/row_systems.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "poise/backend/cpu/dense_kernels.hpp"
+#include "poise/backend/cpu/row_kernels.hpp"
+#include "poise/backend/cpu/row_solver.hpp"
 #include "poise/backend/cpu/serial_blas.hpp"
-#include "poise/solver/row_kernels.hpp"
-#include "poise/solver/row_solver.hpp"
 
 namespace poise {
 namespace {
@@ -89,7 +89,9 @@ RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowToleran
   const SerialBlas serial;
   const RowSolver solver(systems, y, tolerance, route);
   ScratchPool pool(padded_width(y.cols));
-  const LongRows long_rows(systems.entries, cache.kept_floats / padded_width(y.cols), execution.threads);
+  const LongRows long_rows(systems.entries,
+                           cache.kept_floats / std::max<std::int64_t>(1, padded_width(y.cols)),
+                           execution.threads);
   const std::vector<std::int64_t> starts = tile_starts(systems.entries);
   const std::int64_t groups = std::ssize(long_rows.starts) - 1;
   const std::int64_t tiles = std::ssize(starts) - 1;

@@ -1,0 +1,516 @@
+// The GPU at the shapes of the paper's data: poise_gpu_bench [CASE...] [--list] [--runs N] [--threads N]
+// [--device cuda|cpu] [--scale S]. One line of JSON for each case: seconds (median), the target, phases, and
+// what the kernels that dominate it reach of the rates of a matrix product and of a copy, measured first.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "poise/backend/resident.hpp"
+#include "poise/data/synth.hpp"
+#include "poise/io/spectrum_cache.hpp"
+#include "poise/model/full_rank_fit.hpp"
+#include "poise/search/search.hpp"
+
+namespace poise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+struct Settings {
+  int runs = 3;
+  double scale = 1;
+  BackendKind device = BackendKind::cuda;
+  Execution execution = {};
+};
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+/// A shape's data: training users, and some held out, every fifth of whose items is a target.
+struct Data {
+  std::string name;
+  LoadedDataset loaded;
+  Csr transposed;
+
+  [[nodiscard]] CsrView X() const { return loaded.dataset.train.view(); }
+};
+
+constexpr double memory_limit = 100e9;
+
+class Bench {
+ public:
+  explicit Bench(Settings settings)
+      : settings_(std::move(settings)),
+        backend_(make_backend(settings_.device, settings_.execution.threads)),
+        folder_(std::filesystem::temp_directory_path() / fmt::format("poise_gpu_bench_{}", ::getpid())) {
+    std::filesystem::create_directories(folder_);
+    measure_rates();
+  }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+  ~Bench() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] Json rates() const {
+    return {{"case", "rates"},
+            {"device", backend_->name()},
+            {"gemm_tflops", gemm_rate_ * 1e-12},
+            {"copy_gb_per_s", bandwidth_ * 1e-9}};
+  }
+
+  Json full_rank(SynthShape shape, double alpha, double lambda, bool zero_diagonal, double target) {
+    const Data& data = data_of(shape);
+    const Weights W = make_weights(data.X(), {.alpha = alpha});
+    const FullRankOptions options{.lambda = lambda,
+                                  .unconstrained = !zero_diagonal,
+                                  .zero_diagonal = zero_diagonal,
+                                  .memory_limit = static_cast<std::uint64_t>(memory_limit)};
+    const Pin pin = backend_->pin(data.X());
+    Json json;
+    std::vector<double> seconds;
+    for (int run = 0; run < settings_.runs; ++run) {
+      const auto begin = Clock::now();
+      const FullRankFit fit = fit_full_rank(data.X(), W, options, *backend_, settings_.execution);
+      seconds.push_back(seconds_since(begin));
+      json = {{"phases", fit.seconds},
+              {"converged", fit.solutions.front().converged},
+              {"worst_column", fit.solutions.front().certificate.worst_column},
+              {"precision", fit.float64 ? "float64" : "float32"},
+              {"iterations", fit.iterations},
+              {"direct_columns", fit.direct_columns}};
+    }
+    json["kernels"] = {{"invert_spd", inverse_share(data)}};
+    if (alpha != 1) {
+      json["kernels"].update(
+          {{"multiply_symmetric", product_share(data)}, {"column_hessian", hessian_share(data)}});
+    }
+    return result(seconds, target, json);
+  }
+
+  Json eigen(SynthShape shape, double target) {
+    const Data& data = data_of(shape);
+    std::vector<double> seconds;
+    Json json;
+    for (int run = 0; run < settings_.runs; ++run) {
+      Resident<float> G(*backend_, data.X().cols, data.X().cols);
+      backend_->gram(data.X(), {}, G.view());
+      finish(G.view());
+      const auto begin = Clock::now();
+      const EigenPairs pairs = backend_->symmetric_eigenpairs(G.view(), data.X().cols);
+      seconds.push_back(seconds_since(begin));
+      json["largest"] = pairs.s.front();
+    }
+    const auto n = static_cast<double>(data.X().cols);
+    // Half of the 4/3 n^3 of the reduction are products of a matrix and a vector, each of which reads n^2
+    // / 2.
+    json["share_of_copy_if_reduction_alone"] = 4 * n * n * n / 3 / median(seconds) / bandwidth_;
+    return result(seconds, target, json);
+  }
+
+  Json dropout(SynthShape shape, std::int64_t rank, double target) {
+    const Data& data = data_of(shape);
+    const Weights W = make_weights(data.X(), {.alpha = 2});
+    const Pin pin = backend_->pin(data.X());
+    auto begin = Clock::now();
+    const Spectrum spectrum =
+        cached_spectrum(folder_, data.loaded.checksum, data.X(), rank, *backend_, settings_.execution);
+    const double eigenpairs = seconds_since(begin);
+    AsymmetricOptions options;
+    options.rank = rank;
+    options.lambda = 1;
+    options.regularizer = Regularizer::dropout;
+    options.rounds = 5;
+    options.tolerance = 1e-3;
+    options.least_decrease = 0;
+    options.memory_limit = static_cast<std::uint64_t>(memory_limit);
+    std::vector<double> seconds;
+    Json json;
+    for (int run = 0; run < settings_.runs; ++run) {
+      begin = Clock::now();
+      const LowRankFit fit = fit_asymmetric(data.X(), W, options, spectrum, *backend_, settings_.execution);
+      seconds.push_back(seconds_since(begin));
+      json = {{"phases", fit.seconds},
+              {"rounds", fit.rounds},
+              {"iterations", fit.iterations},
+              {"objective", fit.objective}};
+    }
+    json["eigenpairs_s"] = eigenpairs;
+    json["kernels"] = {{"spmm", spmm_share(data, rank)}};
+    return result(seconds, target, json);
+  }
+
+  Json wmf(std::int64_t rank, double target) {
+    const Data& data = data_of(SynthShape::ml_20m);
+    const Weights W = make_weights(data.X(), {.alpha = 10});
+    WmfOptions options;
+    options.rank = rank;
+    options.lambda = 20;
+    options.alpha = 10;
+    options.tolerance = 1e-3;
+    options.least_decrease = 0;
+    options.start = Start::random;
+    options.memory_limit = static_cast<std::uint64_t>(memory_limit);
+    options.rounds = 6;
+    std::vector<double> seconds;
+    Json json;
+    for (int run = 0; run < settings_.runs; ++run) {
+      const LowRankFit fit = fit_wmf(data.X(), W, options, {}, *backend_, settings_.execution);
+      // The last round is checked too; those before it are rounds and nothing else.
+      std::vector<double> rounds;
+      for (std::size_t k = 1; k + 1 < fit.trace.size(); ++k)
+        rounds.push_back(fit.trace[k].seconds - fit.trace[k - 1].seconds);
+      seconds.push_back(median(rounds));
+      json = {{"phases", fit.seconds},
+              {"rounds", fit.rounds},
+              {"objective", fit.objective},
+              {"first_round_s", rounds.front()}};
+    }
+    // The bound: the factors of every entry are read once for either side.
+    const double bytes = 2.0 * 4 * static_cast<double>(data.X().entries() * rank);
+    json["share_of_copy_if_factors_read_once"] = bytes / median(seconds) / bandwidth_;
+    return result(seconds, target, json);
+  }
+
+  Json evaluation(SynthShape shape, double target) {
+    const Data& data = data_of(shape);
+    const FullRank model(random_square(data.X().cols));
+    const HeldOut& part = *data.loaded.dataset.validation;
+    std::vector<double> seconds;
+    Json json;
+    for (int run = 0; run < settings_.runs; ++run) {
+      const auto begin = Clock::now();
+      const EvaluationResult measured = evaluate(model, part.fold_in.view(), part.targets.view(), {}, {},
+                                                 settings_.execution, backend_.get());
+      seconds.push_back(seconds_since(begin));
+      json = {{"users", measured.users}, {"ndcg", measured.metrics.back().mean}};
+    }
+    json["kernels"] = {{"spmm", scoring_share(data, model)}, {"top_k", top_k_share(data)}};
+    return result(seconds, target, json);
+  }
+
+  Json grid(const std::vector<ModelParameters>& bases, double target) {
+    const Data& data = data_of(SynthShape::netflix);
+    const auto begin = Clock::now();
+    Json phases;
+    std::size_t points_count = 0;
+    for (const ModelParameters& base : bases) {
+      const auto start = Clock::now();
+      Trainer trainer(data.loaded, folder_, Keep::shared_parts, static_cast<std::uint64_t>(memory_limit),
+                      *backend_, settings_.execution);
+      Points points(trainer, {}, nullptr, settings_.execution);
+      const SearchResult found = search(points, {.base = base, .expand = false});
+      points_count += found.points.size();
+      std::string name(family_name(base.family));
+      if (base.family == Family::awmf) name += " " + std::string(regularizer_name(base.regularizer));
+      phases[name] = seconds_since(start);
+      double slowest = 0;
+      for (const ModelParameters& point : found.points) slowest = std::max(slowest, points.at(point).seconds);
+      phases[name + ", slowest point"] = slowest;
+    }
+    return result({seconds_since(begin)}, target, {{"points", points_count}, {"phases", phases}});
+  }
+
+ private:
+  [[nodiscard]] static Json result(const std::vector<double>& seconds, double target, const Json& rest) {
+    Json json = {{"seconds", median(seconds)},
+                 {"target", target},
+                 {"met", median(seconds) <= target},
+                 {"runs", seconds}};
+    json.update(rest);
+    return json;
+  }
+
+  /// Waits for what was started: something of the result comes to the host.
+  void finish(MatrixView<const float> x) {
+    Matrix<float> entry(1, 1);
+    backend_->copy(MatrixView<const float>{x.data, 1, 1, 1}, entry.view());
+  }
+
+  /// The shortest of three runs of a kernel, in seconds; `out` is something that it writes.
+  template <class Work>
+  double time_kernel(MatrixView<const float> out, const Work& work) {
+    double shortest = 1e300;
+    for (int run = 0; run < 4; ++run) {
+      finish(out);
+      const auto begin = Clock::now();
+      work();
+      finish(out);
+      if (run > 0) shortest = std::min(shortest, seconds_since(begin));
+    }
+    return shortest;
+  }
+
+  void measure_rates() {
+    const bool host = backend_->on_host();
+    const std::int64_t n = host ? 1024 : 8192;
+    const Resident<float> a(*backend_, Matrix<float>(n, n, 0.5F));
+    Resident<float> c(*backend_, n, n);
+    const auto size = static_cast<double>(n);
+    gemm_rate_ = 2 * size * size * size / time_kernel(std::as_const(c).view(), [&] {
+                   backend_->gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
+                 });
+    const std::int64_t rows = host ? 4096 : 65536;
+    const Resident<float> from(*backend_, rows, 8192);
+    Resident<float> to(*backend_, rows, 8192);
+    bandwidth_ = 2 * 4 * static_cast<double>(rows) * 8192 /
+                 time_kernel(std::as_const(to).view(), [&] { backend_->copy(from.view(), to.view()); });
+  }
+
+  const Data& data_of(SynthShape shape) {
+    const auto [place, missing] = data_.try_emplace(shape);
+    Data& data = place->second;
+    if (!missing) return data;
+    const auto begin = Clock::now();
+    const Csr all = synthesize({.shape = shape, .scale = settings_.scale}, settings_.execution);
+    data.name = shape == SynthShape::netflix ? "netflix" : shape == SynthShape::msd ? "msd" : "ml-20m";
+    const double share = shape == SynthShape::netflix ? 40e3 / 463435
+                         : shape == SynthShape::msd   ? 50e3 / 571355
+                                                      : 10e3 / 136677;
+    const auto held_out = static_cast<std::int64_t>(share * static_cast<double>(all.rows) + 0.5);
+    Dataset& dataset = data.loaded.dataset;
+    dataset.split = SplitKind::users;
+    // As many for a test part, which nobody reads here.
+    dataset.train = rows_of(all, 0, all.rows - 2 * held_out, [](std::size_t) { return true; });
+    const auto target = [](std::size_t place_in_row) { return place_in_row % 5 == 2; };
+    dataset.validation = HeldOut{
+        .users = {},
+        .fold_in = rows_of(all, all.rows - held_out, held_out, [&](std::size_t k) { return !target(k); }),
+        .targets = rows_of(all, all.rows - held_out, held_out, target)};
+    data.loaded.checksum = data.name;
+    data.transposed = transpose(data.X());
+    fmt::print(stderr, "{}: {} x {}, {} interactions, made in {:.1f} s\n", data.name, data.X().rows,
+               data.X().cols, data.X().entries(), seconds_since(begin));
+    return data;
+  }
+
+  template <class Keeps>
+  static Csr rows_of(const Csr& x, std::int64_t first, std::int64_t count, const Keeps& keeps) {
+    Csr part{.rows = count, .cols = x.cols, .offsets = {0}, .indices = {}, .values = {}};
+    part.indices.reserve(x.offsets[first + count] - x.offsets[first]);
+    for (std::int64_t u = first; u < first + count; ++u) {
+      const auto row = x.view().row(u);
+      for (std::size_t k = 0; k < row.size(); ++k) {
+        if (keeps(k)) part.indices.push_back(row[k]);
+      }
+      part.offsets.push_back(part.entries());
+    }
+    return part;
+  }
+
+  [[nodiscard]] Matrix<float> random_square(std::int64_t n) const {
+    Matrix<float> matrix(n, n);
+    for_each_tile(n, settings_.execution.threads, [&](std::int64_t r) {
+      std::uint64_t state = 88172645463325252ULL + static_cast<std::uint64_t>(r) * 0x9E3779B97F4A7C15ULL;
+      for (float& value : matrix.row(r)) {
+        state ^= state << 13U;
+        state ^= state >> 7U;
+        state ^= state << 17U;
+        value = static_cast<float>(state >> 40U) * 0x1p-24F - 0.3F;
+      }
+    });
+    return matrix;
+  }
+
+  /// n^3 operations of an inversion, of the rate of a product.
+  double inverse_share(const Data& data) {
+    const std::int64_t n = data.X().cols;
+    Resident<float> gram(*backend_, n, n);
+    backend_->gram(data.X(), {}, gram.view());
+    std::vector<std::int32_t> diagonal(n);
+    std::iota(diagonal.begin(), diagonal.end(), 0);
+    std::vector<double> values(n);
+    backend_->get_entries(std::as_const(gram).view(), {}, diagonal, values);
+    for (double& value : values) value += 500;
+    backend_->set_entries(gram.view(), diagonal, values);
+    finish(gram.view());
+    const auto begin = Clock::now();
+    static_cast<void>(backend_->invert_spd(gram.view()));
+    finish(gram.view());
+    const auto size = static_cast<double>(n);
+    return size * size * size / seconds_since(begin) / gemm_rate_;
+  }
+
+  /// Of the rate of a product.
+  double product_share(const Data& data) {
+    const std::int64_t n = data.X().cols;
+    const std::int64_t rows = std::min<std::int64_t>(n, 4096);
+    const Resident<float> a(*backend_, n, n);
+    const Resident<float> r(*backend_, rows, n);
+    Resident<float> y(*backend_, rows, n);
+    const double seconds = time_kernel(std::as_const(y).view(),
+                                       [&] { backend_->multiply_symmetric(r.view(), a.view(), y.view()); });
+    return 2 * static_cast<double>(rows) * static_cast<double>(n) * static_cast<double>(n) / seconds /
+           gemm_rate_;
+  }
+
+  /// The item lists of the columns' users, read once at 4 bytes an item, of the rate of a copy.
+  double hessian_share(const Data& data) {
+    const std::int64_t n = data.X().cols;
+    const std::int64_t count = std::min<std::int64_t>(n, 2048);
+    std::vector<std::int32_t> items;
+    for (std::int64_t k = 0; k < count; ++k) items.push_back(static_cast<std::int32_t>(k * n / count));
+    const Pin pin = backend_->pin(data.X());
+    const Pin pin_columns = backend_->pin(data.transposed.view());
+    const Resident<float> p(*backend_, count, n);
+    Resident<float> out(*backend_, count, n);
+    const double seconds = time_kernel(std::as_const(out).view(), [&] {
+      backend_->column_hessian(data.X(), data.transposed.view(), items, p.view(), out.view());
+    });
+    double entries = 0;
+    for (const std::int32_t item : items) {
+      for (const std::int32_t user : data.transposed.view().row(item))
+        entries += static_cast<double>(data.X().row_size(user));
+    }
+    return 4 * entries / seconds / bandwidth_;
+  }
+
+  /// Every entry's row of the factor read once, and the result written, of the rate of a copy.
+  double spmm_share(const Data& data, std::int64_t rank) {
+    const Pin pin = backend_->pin(data.X());
+    const Resident<float> b(*backend_, data.X().cols, rank);
+    Resident<float> y(*backend_, data.X().rows, rank);
+    const double seconds =
+        time_kernel(std::as_const(y).view(), [&] { backend_->spmm(data.X(), b.view(), y.view()); });
+    return 4 * static_cast<double>((data.X().entries() + data.X().rows) * rank) / seconds / bandwidth_;
+  }
+  double scoring_share(const Data& data, const FullRank& model) {
+    const CsrView all = data.loaded.dataset.validation->fold_in.view();
+    const CsrView histories = all.block(0, std::min<std::int64_t>(all.rows, 4096));
+    const Resident<float> b(*backend_, model.dense());
+    Resident<float> y(*backend_, histories.rows, all.cols);
+    const double seconds =
+        time_kernel(std::as_const(y).view(), [&] { backend_->spmm(histories, b.view(), y.view()); });
+    return 4 * static_cast<double>((histories.entries() + histories.rows) * all.cols) / seconds / bandwidth_;
+  }
+  /// The scores read once.
+  double top_k_share(const Data& data) {
+    const CsrView all = data.loaded.dataset.validation->fold_in.view();
+    const CsrView histories = all.block(0, std::min<std::int64_t>(all.rows, 4096));
+    const Resident<float> y(*backend_, Matrix<float>(random_square(all.cols)));
+    const std::int64_t rows = std::min(histories.rows, y.rows());
+    const double seconds = time_kernel(y.view(), [&] {
+      static_cast<void>(backend_->top_k(y.view().block(0, rows), histories.block(0, rows), 100));
+    });
+    return 4 * static_cast<double>(rows * all.cols) / seconds / bandwidth_;
+  }
+
+  Settings settings_;
+  std::unique_ptr<Backend> backend_;
+  std::filesystem::path folder_;
+  std::map<SynthShape, Data> data_;
+  double gemm_rate_ = 0;
+  double bandwidth_ = 0;
+};
+
+struct Case {
+  std::string name;
+  std::function<Json(Bench&)> run;
+};
+
+std::vector<Case> all_cases() {
+  const ModelParameters full_rank{.family = Family::full_rank};
+  std::vector<ModelParameters> low_rank;
+  for (const Regularizer regularizer :
+       {Regularizer::weight_decay, Regularizer::dropout, Regularizer::data_weight_decay})
+    low_rank.push_back({.family = Family::awmf, .regularizer = regularizer, .rank = 100, .rounds = 1000});
+  low_rank.push_back({.family = Family::wmf, .rank = 100, .rounds = 1000});
+  return {
+      {"full_rank_netflix_2",
+       [](Bench& bench) { return bench.full_rank(SynthShape::netflix, 2, 1e4, false, 3); }},
+      {"full_rank_netflix_20",
+       [](Bench& bench) { return bench.full_rank(SynthShape::netflix, 20, 1e4, false, 7); }},
+      {"full_rank_ml20m", [](Bench& bench) { return bench.full_rank(SynthShape::ml_20m, 2, 500, false, 2); }},
+      {"full_rank_msd", [](Bench& bench) { return bench.full_rank(SynthShape::msd, 2, 200, false, 20); }},
+      {"ease_msd", [](Bench& bench) { return bench.full_rank(SynthShape::msd, 1, 200, true, 4); }},
+      {"eigen_netflix", [](Bench& bench) { return bench.eigen(SynthShape::netflix, 3); }},
+      {"dropout_1000_netflix", [](Bench& bench) { return bench.dropout(SynthShape::netflix, 1000, 15); }},
+      {"wmf_64_ml20m", [](Bench& bench) { return bench.wmf(64, 0.05); }},
+      {"wmf_256_ml20m", [](Bench& bench) { return bench.wmf(256, 0.10); }},
+      {"wmf_512_ml20m", [](Bench& bench) { return bench.wmf(512, 0.17); }},
+      {"evaluate_netflix", [](Bench& bench) { return bench.evaluation(SynthShape::netflix, 0.6); }},
+      {"grid_full_rank_netflix", [=](Bench& bench) { return bench.grid({full_rank}, 180); }},
+      {"grid_low_rank_netflix", [=](Bench& bench) { return bench.grid(low_rank, 600); }},
+  };
+}
+
+int run(const std::vector<std::string>& arguments) {
+  Settings settings;
+  std::vector<std::string> wanted;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string& argument = arguments[k];
+    const auto value = [&] {
+      if (k + 1 == arguments.size()) fail(ErrorKind::usage, "{} needs a value", argument);
+      return arguments[++k];
+    };
+    if (argument == "--list") {
+      for (const Case& each : all_cases()) fmt::print("{}\n", each.name);
+      return 0;
+    }
+    if (argument == "--runs")
+      settings.runs = std::max(1, std::stoi(value()));
+    else if (argument == "--scale")
+      settings.scale = std::stod(value());
+    else if (argument == "--threads")
+      settings.execution.threads = std::stoi(value());
+    else if (argument == "--device")
+      settings.device = value() == "cpu" ? BackendKind::cpu : BackendKind::cuda;
+    else
+      wanted.push_back(argument);
+  }
+  for (const std::string& name : wanted) {
+    if (std::ranges::none_of(all_cases(), [&](const Case& each) { return each.name.starts_with(name); }))
+      fail(ErrorKind::usage, "there is no case {}; see --list", name);
+  }
+  Bench bench(settings);
+  fmt::print("{}\n", bench.rates().dump());
+  bool all_met = true;
+  for (const Case& each : all_cases()) {
+    if (!wanted.empty() &&
+        std::ranges::none_of(wanted, [&](const std::string& name) { return each.name.starts_with(name); }))
+      continue;
+    Json json = {{"case", each.name}};
+    try {
+      json.update(each.run(bench));
+      all_met = all_met && json["met"].get<bool>();
+    } catch (const Error& error) {
+      json["error"] = error.what();
+      all_met = false;
+    }
+    fmt::print("{}\n", json.dump());
+    static_cast<void>(std::fflush(stdout));
+  }
+  return all_met ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace poise
+
+int main(int argc, char** argv) {
+  try {
+    return poise::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "poise_gpu_bench: {}\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,40 @@
+#include "poise/backend/choose.hpp"
+
+#include "poise/backend/cuda/cuda.hpp"
+#include "poise/base/error.hpp"
+
+namespace poise {
+
+DeviceChoice parse_device(std::string_view name) {
+  if (name == "auto") return DeviceChoice::automatic;
+  if (name == "cpu") return DeviceChoice::cpu;
+  if (name == "cuda") return DeviceChoice::cuda;
+  fail(ErrorKind::usage, "there is no device \"{}\"; there are auto, cpu and cuda", name);
+}
+
+bool built_with_cuda() {
+#ifdef POISE_CUDA
+  return true;
+#else
+  return false;
+#endif
+}
+
+ChosenDevice choose_device(DeviceChoice choice, double operations) {
+  if (choice == DeviceChoice::cpu) return {BackendKind::cpu, "it was asked for"};
+  // Looking for a GPU starts its driver, which takes a while.
+  if (choice == DeviceChoice::automatic && operations < worth_a_gpu)
+    return {BackendKind::cpu, "the work is too small to gain from a GPU"};
+  const CudaInfo info = cuda_info();
+  if (!info.devices.empty()) {
+    const std::string& name = info.devices.front().name;
+    return {BackendKind::cuda, choice == DeviceChoice::cuda
+                                   ? name
+                                   : fmt::format("{}, for about {:.0e} operations", name, operations)};
+  }
+  if (choice == DeviceChoice::cuda)
+    fail(ErrorKind::resources, "--device cuda: {}; or use --device cpu", info.problem);
+  return {BackendKind::cpu, info.problem};
+}
+
+}  // namespace poise

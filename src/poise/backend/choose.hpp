@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "poise/backend/backend.hpp"
+
+namespace poise {
+
+/// What a user asks for: `--device auto|cpu|cuda`.
+enum class DeviceChoice { automatic, cpu, cuda };
+
+/// "auto", "cpu", "cuda"; Error{usage} for anything else.
+DeviceChoice parse_device(std::string_view name);
+
+/// Whether this build can use a GPU.
+bool built_with_cuda();
+
+/// Operations of a matrix product (a gathered one counts as several) from which on a GPU gains: below, a
+/// processor is done before a GPU has been started and given the data.
+constexpr double worth_a_gpu = 3e11;
+
+/// A backend to make, and a sentence about why that one; of cuda it names the GPU.
+struct ChosenDevice {
+  BackendKind kind = BackendKind::cpu;
+  std::string reason;
+};
+
+/// The processor or the GPU, for work of so many operations. Where the choice is automatic: the GPU if this
+/// build can use one, there is one, and the work gains. Error{resources}, saying why, where cuda is asked for
+/// and cannot be had.
+ChosenDevice choose_device(DeviceChoice choice, double operations);
+
+}  // namespace poise

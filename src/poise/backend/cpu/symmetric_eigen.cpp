@@ -1,0 +1,33 @@
+#include "poise/backend/cpu/symmetric_eigen.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "poise/backend/cpu/dense_kernels.hpp"
+#include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/base/error.hpp"
+
+namespace poise {
+
+EigenPairs top_eigenpairs(MatrixView<double> a, std::int64_t count) {
+  const std::int64_t n = a.rows;
+  assert(a.cols == n && count <= n);
+  EigenPairs pairs{std::vector<double>(n), Matrix<double>(n, count)};
+  if (n == 0) return pairs;
+  const SerialBlas serial;
+  const lapack_int status = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', static_cast<lapack_int>(n), a.data,
+                                           dense::leading(a), pairs.s.data());
+  if (status != 0)
+    fail(ErrorKind::numerical, "the eigendecomposition of a {} x {} matrix failed (LAPACK says {})", n, n,
+         status);
+  std::reverse(pairs.s.begin(), pairs.s.end());
+  pairs.s.resize(count);
+  // LAPACK leaves the vectors as rows of a row-major matrix, ascending; they belong in columns, descending.
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::span<const double> vector = a.row(n - 1 - k);
+    for (std::int64_t i = 0; i < n; ++i) pairs.Q(i, k) = vector[i];
+  }
+  return pairs;
+}
+
+}  // namespace poise

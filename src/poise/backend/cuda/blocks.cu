@@ -1,0 +1,430 @@
+#include <algorithm>
+#include <optional>
+
+#include "poise/backend/cuda/cuda_backend.hpp"
+#include "poise/base/error.hpp"
+
+namespace poise {
+namespace cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr int most_terms = 4;
+/// Entries of a row that one block adds up.
+constexpr std::int64_t dot_chunk = 8192;
+constexpr std::int64_t short_row = 1024;
+constexpr unsigned most_y = 65535;
+
+template <class T>
+struct DeviceTerm {
+  const T* x;
+  std::int64_t stride;
+  double scale;
+  const double* rows;
+  const double* cols;
+};
+
+template <class T>
+struct DeviceTerms {
+  DeviceTerm<T> term[most_terms];
+  int count;
+};
+
+/// Threads go along a row, blocks' y over rows.
+template <class T>
+__global__ void combine_kernel(DeviceTerms<T> terms, MatrixView<T> out) {
+  const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (j >= out.cols) return;
+  for (std::int64_t k = blockIdx.y; k < out.rows; k += gridDim.y) {
+    double sum = 0;
+    for (int t = 0; t < terms.count; ++t) {
+      const DeviceTerm<T>& term = terms.term[t];
+      double factor = term.scale;
+      if (term.rows != nullptr) factor *= term.rows[k];
+      if (term.cols != nullptr) factor *= term.cols[j];
+      sum += factor * static_cast<double>(term.x[k * term.stride + j]);
+    }
+    out.data[k * out.stride + j] = static_cast<T>(sum);
+  }
+}
+
+/// The same, four columns a thread, where all rows begin at multiples of 16 bytes.
+__global__ void combine_four_kernel(DeviceTerms<float> terms, MatrixView<float> out) {
+  const std::int64_t j = 4 * (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x);
+  if (j >= out.cols) return;
+  for (std::int64_t k = blockIdx.y; k < out.rows; k += gridDim.y) {
+    double sum[4] = {};
+#pragma unroll
+    for (int t = 0; t < most_terms; ++t) {
+      if (t >= terms.count) break;
+      const DeviceTerm<float>& term = terms.term[t];
+      const double factor = term.rows == nullptr ? term.scale : term.scale * term.rows[k];
+      const float4 four = *reinterpret_cast<const float4*>(term.x + k * term.stride + j);
+      const float x[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        const double cols = term.cols == nullptr || j + c >= out.cols ? 1.0 : term.cols[j + c];
+        sum[c] += factor * cols * static_cast<double>(x[c]);
+      }
+    }
+    float* const to = out.data + k * out.stride + j;
+    if (j + 4 <= out.cols) {
+      *reinterpret_cast<float4*>(to) = make_float4(static_cast<float>(sum[0]), static_cast<float>(sum[1]),
+                                                   static_cast<float>(sum[2]), static_cast<float>(sum[3]));
+    } else {
+      for (int c = 0; j + c < out.cols; ++c) to[c] = static_cast<float>(sum[c]);
+    }
+  }
+}
+
+bool in_fours(const float* data, std::int64_t stride, std::int64_t cols) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride % 4 == 0 && stride >= (cols + 3) / 4 * 4;
+}
+
+template <class From, class To>
+__global__ void convert_kernel(MatrixView<const From> from, MatrixView<To> to) {
+  const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (j >= to.cols) return;
+  for (std::int64_t k = blockIdx.y; k < to.rows; k += gridDim.y)
+    to.data[k * to.stride + j] = static_cast<To>(from.data[k * from.stride + j]);
+}
+
+template <class T>
+__global__ void copy_rows_kernel(MatrixView<const T> from, const std::int32_t* from_rows, MatrixView<T> to,
+                                 const std::int32_t* to_rows, std::int64_t count) {
+  const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (j >= to.cols) return;
+  for (std::int64_t k = blockIdx.y; k < count; k += gridDim.y) {
+    const std::int64_t source = from_rows == nullptr ? k : from_rows[k];
+    const std::int64_t target = to_rows == nullptr ? k : to_rows[k];
+    to.data[target * to.stride + j] = from.data[source * from.stride + j];
+  }
+}
+
+template <class T>
+__global__ void add_rows_kernel(const double* factors, MatrixView<const T> x, MatrixView<T> y,
+                                const std::int32_t* rows) {
+  const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (j >= x.cols) return;
+  for (std::int64_t k = blockIdx.y; k < x.rows; k += gridDim.y) {
+    if (factors[k] == 0) continue;
+    T& to = y.data[static_cast<std::int64_t>(rows[k]) * y.stride + j];
+    to = static_cast<T>(static_cast<double>(to) + factors[k] * static_cast<double>(x.data[k * x.stride + j]));
+  }
+}
+
+__device__ double warp_sum(double value) {
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffU, value, offset);
+  return value;
+}
+
+/// A warp a row.
+template <class T>
+__global__ void short_dots_kernel(MatrixView<const T> x, MatrixView<const T> y, double* out) {
+  const std::int64_t k = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / 32;
+  if (k >= x.rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  double sum = 0;
+  for (std::int64_t j = lane; j < x.cols; j += 32)
+    sum += static_cast<double>(x.data[k * x.stride + j]) * static_cast<double>(y.data[k * y.stride + j]);
+  sum = warp_sum(sum);
+  if (lane == 0) out[k] = sum;
+}
+
+/// A block a chunk of a row; partial sums row by row.
+template <class T>
+__global__ void chunk_dots_kernel(MatrixView<const T> x, MatrixView<const T> y, double* partial) {
+  __shared__ double warps[threads / 32];
+  const std::int64_t first = blockIdx.x * dot_chunk;
+  const std::int64_t last = first + dot_chunk < x.cols ? first + dot_chunk : x.cols;
+  for (std::int64_t k = blockIdx.y; k < x.rows; k += gridDim.y) {
+    double sum = 0;
+    for (std::int64_t j = first + threadIdx.x; j < last; j += threads)
+      sum += static_cast<double>(x.data[k * x.stride + j]) * static_cast<double>(y.data[k * y.stride + j]);
+    sum = warp_sum(sum);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      double total = 0;
+      for (const double part : warps) total += part;
+      partial[k * gridDim.x + blockIdx.x] = total;
+    }
+    __syncthreads();
+  }
+}
+
+__global__ void sum_partials_kernel(const double* partial, std::int64_t chunks, std::int64_t rows,
+                                    double* out) {
+  const std::int64_t k = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / 32;
+  if (k >= rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  double sum = 0;
+  for (std::int64_t c = lane; c < chunks; c += 32) sum += partial[k * chunks + c];
+  sum = warp_sum(sum);
+  if (lane == 0) out[k] = sum;
+}
+
+template <class T>
+__global__ void get_kernel(MatrixView<const T> x, const std::int32_t* rows, const std::int32_t* cols,
+                           std::int64_t count, double* out) {
+  const std::int64_t k = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (k >= count) return;
+  const std::int64_t row = rows == nullptr ? k : rows[k];
+  out[k] = static_cast<double>(x.data[row * x.stride + cols[k]]);
+}
+
+template <class T>
+__global__ void set_kernel(MatrixView<T> x, const std::int32_t* cols, const double* values,
+                           std::int64_t count) {
+  const std::int64_t k = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (k < count) x.data[k * x.stride + cols[k]] = static_cast<T>(values[k]);
+}
+
+constexpr int edge = 32;
+
+/// A block exchanges one tile below the diagonal with its mirror image.
+__global__ void transpose_kernel(MatrixView<float> a) {
+  __shared__ float below[edge][edge + 1];
+  __shared__ float above[edge][edge + 1];
+  const std::int64_t tile_row = blockIdx.y;
+  const std::int64_t tile_col = blockIdx.x;
+  if (tile_col > tile_row) return;
+  const std::int64_t row = tile_row * edge;
+  const std::int64_t col = tile_col * edge;
+  for (int i = static_cast<int>(threadIdx.y); i < edge; i += static_cast<int>(blockDim.y)) {
+    const std::int64_t c = threadIdx.x;
+    if (row + i < a.rows && col + c < a.cols) below[i][c] = a.data[(row + i) * a.stride + col + c];
+    if (col + i < a.rows && row + c < a.cols) above[i][c] = a.data[(col + i) * a.stride + row + c];
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.y); i < edge; i += static_cast<int>(blockDim.y)) {
+    const int c = static_cast<int>(threadIdx.x);
+    if (row + i < a.rows && col + c < a.cols) a.data[(row + i) * a.stride + col + c] = above[c][i];
+    if (col + i < a.rows && row + c < a.cols) a.data[(col + i) * a.stride + row + c] = below[c][i];
+  }
+}
+
+dim3 rows_grid(std::int64_t rows, std::int64_t cols) {
+  return {grid(cols, threads), static_cast<unsigned>(std::clamp<std::int64_t>(rows, 1, most_y)), 1};
+}
+
+template <class T>
+void combine_terms(CudaBackend& backend, std::span<const Term<T>> terms, MatrixView<T> out) {
+  if (out.rows == 0 || out.cols == 0) return;
+  if (terms.size() > most_terms) fail(ErrorKind::usage, "more than {} terms to combine", most_terms);
+  Staged<T> to(backend, out, false);
+  std::vector<Staged<const T>> staged;
+  std::vector<Array<double>> factors;
+  staged.reserve(most_terms);
+  factors.reserve(2 * most_terms);
+  DeviceTerms<T> list{};
+  for (const Term<T>& term : terms) {
+    // The same memory as `out` must stay the same.
+    const MatrixView<const T> x{term.x.data, out.rows, out.cols, term.x.stride};
+    staged.emplace_back(backend, x);
+    DeviceTerm<T>& device = list.term[list.count++];
+    device.x = staged.back().view().data;
+    device.stride = staged.back().view().stride;
+    device.scale = term.scale;
+    if (!term.rows.empty()) {
+      factors.push_back(backend.upload(term.rows));
+      device.rows = factors.back().data();
+    }
+    if (!term.cols.empty()) {
+      factors.push_back(backend.upload(term.cols));
+      device.cols = factors.back().data();
+    }
+  }
+  bool fours = false;
+  if constexpr (std::is_same_v<T, float>) {
+    fours = in_fours(to.view().data, to.view().stride, out.cols);
+    for (int t = 0; t < list.count; ++t)
+      fours = fours && in_fours(list.term[t].x, list.term[t].stride, out.cols);
+    if (fours) {
+      combine_four_kernel<<<rows_grid(out.rows, (out.cols + 3) / 4), threads, 0, backend.stream()>>>(
+          list, to.view());
+    }
+  }
+  if (!fours)
+    combine_kernel<<<rows_grid(out.rows, out.cols), threads, 0, backend.stream()>>>(list, to.view());
+  check_launch("a combination");
+  to.give_back();
+}
+
+template <class T>
+void copy_same(CudaBackend& backend, MatrixView<const T> from, MatrixView<T> to) {
+  backend.transfer(from.data, from.stride * sizeof(T), to.data, to.stride * sizeof(T), to.cols * sizeof(T),
+                   to.rows);
+}
+
+template <class From, class To>
+void copy_other(CudaBackend& backend, MatrixView<const From> from, MatrixView<To> to) {
+  if (to.rows == 0 || to.cols == 0) return;
+  const Staged<const From> source(backend, from);
+  Staged<To> target(backend, to, false);
+  convert_kernel<<<rows_grid(to.rows, to.cols), threads, 0, backend.stream()>>>(source.view(), target.view());
+  check_launch("a conversion");
+  target.give_back();
+}
+
+template <class T>
+void copy_listed(CudaBackend& backend, MatrixView<const T> from, std::span<const std::int32_t> from_rows,
+                 MatrixView<T> to, std::span<const std::int32_t> to_rows) {
+  const auto count = static_cast<std::int64_t>(std::max(from_rows.size(), to_rows.size()));
+  if (count == 0 || to.cols == 0) return;
+  const bool same = from.data == to.data;
+  Staged<T> target(backend, to);
+  std::optional<Staged<const T>> other;
+  MatrixView<const T> source = target.view();
+  if (!same) {
+    other.emplace(backend, from);
+    source = other->view();
+  }
+  const Array<std::int32_t> sources = backend.upload(from_rows);
+  const Array<std::int32_t> targets = backend.upload(to_rows);
+  copy_rows_kernel<<<rows_grid(count, to.cols), threads, 0, backend.stream()>>>(
+      source, sources.data(), target.view(), targets.data(), count);
+  check_launch("a copy of rows");
+  target.give_back();
+}
+
+template <class T>
+void add_listed(CudaBackend& backend, std::span<const double> factors, MatrixView<const T> x, MatrixView<T> y,
+                std::span<const std::int32_t> rows) {
+  if (x.rows == 0 || x.cols == 0) return;
+  const Staged<const T> source(backend, x);
+  Staged<T> target(backend, y);
+  const Array<double> scales = backend.upload(factors);
+  const Array<std::int32_t> list = backend.upload(rows);
+  add_rows_kernel<<<rows_grid(x.rows, x.cols), threads, 0, backend.stream()>>>(scales.data(), source.view(),
+                                                                               target.view(), list.data());
+  check_launch("adding rows");
+  target.give_back();
+}
+
+template <class T>
+void dots(CudaBackend& backend, MatrixView<const T> x, MatrixView<const T> y, std::span<double> out) {
+  if (x.rows == 0) return;
+  const Staged<const T> left(backend, x);
+  const Staged<const T> right(backend, y);
+  Array<double> sums(backend, x.rows);
+  if (x.cols <= short_row) {
+    short_dots_kernel<<<grid(x.rows * 32, threads), threads, 0, backend.stream()>>>(left.view(), right.view(),
+                                                                                    sums.data());
+  } else {
+    const std::int64_t chunks = (x.cols + dot_chunk - 1) / dot_chunk;
+    const Array<double> partial(backend, chunks * x.rows);
+    const dim3 blocks{static_cast<unsigned>(chunks),
+                      static_cast<unsigned>(std::min<std::int64_t>(x.rows, most_y)), 1};
+    chunk_dots_kernel<<<blocks, threads, 0, backend.stream()>>>(left.view(), right.view(), partial.data());
+    sum_partials_kernel<<<grid(x.rows * 32, threads), threads, 0, backend.stream()>>>(partial.data(), chunks,
+                                                                                      x.rows, sums.data());
+  }
+  check_launch("dot products");
+  backend.download(sums, out.first(x.rows));
+}
+
+template <class T>
+void get(CudaBackend& backend, MatrixView<const T> x, std::span<const std::int32_t> rows,
+         std::span<const std::int32_t> cols, std::span<double> out) {
+  const auto count = static_cast<std::int64_t>(cols.size());
+  if (count == 0) return;
+  const Staged<const T> source(backend, x);
+  const Array<std::int32_t> row_list = backend.upload(rows);
+  const Array<std::int32_t> col_list = backend.upload(cols);
+  const Array<double> values(backend, count);
+  get_kernel<<<grid(count, threads), threads, 0, backend.stream()>>>(source.view(), row_list.data(),
+                                                                     col_list.data(), count, values.data());
+  check_launch("reading entries");
+  backend.download(values, out.first(count));
+}
+
+template <class T>
+void set(CudaBackend& backend, MatrixView<T> x, std::span<const std::int32_t> cols,
+         std::span<const double> values) {
+  const auto count = static_cast<std::int64_t>(cols.size());
+  if (count == 0) return;
+  Staged<T> target(backend, x);
+  const Array<std::int32_t> list = backend.upload(cols);
+  const Array<double> numbers = backend.upload(values);
+  set_kernel<<<grid(count, threads), threads, 0, backend.stream()>>>(target.view(), list.data(),
+                                                                     numbers.data(), count);
+  check_launch("writing entries");
+  target.give_back();
+}
+
+}  // namespace
+}  // namespace cuda
+
+void CudaBackend::copy(MatrixView<const float> from, MatrixView<float> to) {
+  cuda::copy_same(*this, from, to);
+}
+void CudaBackend::copy(MatrixView<const double> from, MatrixView<double> to) {
+  cuda::copy_same(*this, from, to);
+}
+void CudaBackend::copy(MatrixView<const float> from, MatrixView<double> to) {
+  cuda::copy_other(*this, from, to);
+}
+void CudaBackend::copy(MatrixView<const double> from, MatrixView<float> to) {
+  cuda::copy_other(*this, from, to);
+}
+
+void CudaBackend::combine(std::span<const Term<float>> terms, MatrixView<float> out) {
+  cuda::combine_terms(*this, terms, out);
+}
+void CudaBackend::combine(std::span<const Term<double>> terms, MatrixView<double> out) {
+  cuda::combine_terms(*this, terms, out);
+}
+
+void CudaBackend::add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,
+                           std::span<const std::int32_t> rows) {
+  cuda::add_listed(*this, factors, x, y, rows);
+}
+void CudaBackend::add_rows(std::span<const double> factors, MatrixView<const double> x, MatrixView<double> y,
+                           std::span<const std::int32_t> rows) {
+  cuda::add_listed(*this, factors, x, y, rows);
+}
+
+void CudaBackend::row_dots(MatrixView<const float> x, MatrixView<const float> y, std::span<double> out) {
+  cuda::dots(*this, x, y, out);
+}
+void CudaBackend::row_dots(MatrixView<const double> x, MatrixView<const double> y, std::span<double> out) {
+  cuda::dots(*this, x, y, out);
+}
+
+void CudaBackend::copy_rows(MatrixView<const float> from, std::span<const std::int32_t> from_rows,
+                            MatrixView<float> to, std::span<const std::int32_t> to_rows) {
+  cuda::copy_listed(*this, from, from_rows, to, to_rows);
+}
+void CudaBackend::copy_rows(MatrixView<const double> from, std::span<const std::int32_t> from_rows,
+                            MatrixView<double> to, std::span<const std::int32_t> to_rows) {
+  cuda::copy_listed(*this, from, from_rows, to, to_rows);
+}
+
+void CudaBackend::get_entries(MatrixView<const float> x, std::span<const std::int32_t> rows,
+                              std::span<const std::int32_t> cols, std::span<double> out) {
+  cuda::get(*this, x, rows, cols, out);
+}
+void CudaBackend::get_entries(MatrixView<const double> x, std::span<const std::int32_t> rows,
+                              std::span<const std::int32_t> cols, std::span<double> out) {
+  cuda::get(*this, x, rows, cols, out);
+}
+void CudaBackend::set_entries(MatrixView<float> x, std::span<const std::int32_t> cols,
+                              std::span<const double> values) {
+  cuda::set(*this, x, cols, values);
+}
+void CudaBackend::set_entries(MatrixView<double> x, std::span<const std::int32_t> cols,
+                              std::span<const double> values) {
+  cuda::set(*this, x, cols, values);
+}
+
+void CudaBackend::transpose_in_place(MatrixView<float> a) {
+  if (a.rows == 0) return;
+  cuda::Staged<float> target(*this, a);
+  const auto tiles = static_cast<unsigned>((a.rows + cuda::edge - 1) / cuda::edge);
+  cuda::transpose_kernel<<<dim3{tiles, tiles, 1}, dim3{cuda::edge, 8, 1}, 0, stream_>>>(target.view());
+  cuda::check_launch("a transposition");
+  target.give_back();
+}
+
+}  // namespace poise

@@ -1,0 +1,341 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/backend/cuda/check.hpp"
+
+namespace poise {
+
+class CudaBackend;
+
+namespace cuda {
+
+/// Memory of the GPU, for as long as it is needed; contents unspecified.
+template <class T>
+class Array {
+ public:
+  Array() = default;
+  Array(CudaBackend& backend, std::int64_t size);
+  Array(Array&& other) noexcept
+      : backend_(std::exchange(other.backend_, nullptr)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  Array& operator=(Array&& other) noexcept {
+    std::swap(backend_, other.backend_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array();
+
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::int64_t size() const { return size_; }
+
+ private:
+  CudaBackend* backend_ = nullptr;
+  T* data_ = nullptr;
+  std::int64_t size_ = 0;
+};
+
+/// A sparse matrix on the GPU, as kernels see it: row r holds entries offsets[r] up to offsets[r + 1].
+struct Sparse {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  const std::int64_t* offsets = nullptr;
+  const std::int32_t* indices = nullptr;
+  const float* values = nullptr;  ///< null: all 1
+  /// Rows cut into pieces of at most `piece_entries` entries, in order, so that no block works for long:
+  /// piece p is row piece_rows[p], from entry piece_begins[p] of it. Where `cut` is false every row is one
+  /// piece.
+  std::int64_t pieces = 0;
+  const std::int32_t* piece_rows = nullptr;
+  const std::int64_t* piece_begins = nullptr;
+  /// Of rows with several pieces, the first slot in which a piece leaves its sums; -1 for a row's only piece.
+  const std::int32_t* piece_slots = nullptr;
+  std::int64_t slots = 0;
+  std::int64_t cut_rows = 0;
+  const std::int32_t* cut_row = nullptr;         ///< the rows with several pieces
+  const std::int32_t* cut_first_slot = nullptr;  ///< and where their slots begin; one more at the end
+};
+constexpr std::int64_t piece_entries = 2048;
+
+/// The rows of a sparse matrix, long ones first, cut into classes by length; see row_pass.cuh.
+struct RowClasses {
+  static constexpr int classes = 3;
+  Array<std::int32_t> rows;
+  std::int64_t begin[classes + 1] = {};  ///< class k is rows[begin[k] .. begin[k + 1])
+};
+
+/// Owns what a Sparse shows.
+struct SparseCopy {
+  Sparse view;
+  Array<std::int64_t> offsets;
+  Array<std::int32_t> indices;
+  Array<float> values;
+  Array<std::int32_t> piece_rows;
+  Array<std::int64_t> piece_begins;
+  Array<std::int32_t> piece_slots;
+  Array<std::int32_t> cut_row;
+  Array<std::int32_t> cut_first_slot;
+  mutable std::shared_ptr<const RowClasses> classes;  ///< once somebody has asked for them
+  mutable Array<std::uint16_t> narrow;  ///< the indices in 16 bits, once somebody has asked for them
+};
+
+}  // namespace cuda
+
+/// cuBLAS, cuSOLVER and kernels on one GPU; see backend.hpp. One stream, in whose order everything happens;
+/// memory from the driver's pool, in that order too. Sums are added in fixed orders: no floating-point
+/// atomics.
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(int threads, Observer* observer);
+  ~CudaBackend() override;
+  CudaBackend(const CudaBackend&) = delete;
+  CudaBackend& operator=(const CudaBackend&) = delete;
+
+  [[nodiscard]] std::string_view name() const override { return to_string(BackendKind::cuda); }
+  [[nodiscard]] bool on_host() const override { return false; }
+  [[nodiscard]] std::uint64_t memory_bytes() const override { return memory_bytes_; }
+  [[nodiscard]] void* allocate(std::uint64_t bytes) override;
+  void release(void* memory) noexcept override;
+  void copy(MatrixView<const float> from, MatrixView<float> to) override;
+  void copy(MatrixView<const double> from, MatrixView<double> to) override;
+  void copy(MatrixView<const float> from, MatrixView<double> to) override;
+  void copy(MatrixView<const double> from, MatrixView<float> to) override;
+  [[nodiscard]] Pin pin(CsrView x) override;
+  [[nodiscard]] Pin pin(std::span<const float> x) override;
+
+  void combine(std::span<const Term<float>> terms, MatrixView<float> out) override;
+  void combine(std::span<const Term<double>> terms, MatrixView<double> out) override;
+  void add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,
+                std::span<const std::int32_t> rows) override;
+  void add_rows(std::span<const double> factors, MatrixView<const double> x, MatrixView<double> y,
+                std::span<const std::int32_t> rows) override;
+  void row_dots(MatrixView<const float> x, MatrixView<const float> y, std::span<double> out) override;
+  void row_dots(MatrixView<const double> x, MatrixView<const double> y, std::span<double> out) override;
+  void copy_rows(MatrixView<const float> from, std::span<const std::int32_t> from_rows, MatrixView<float> to,
+                 std::span<const std::int32_t> to_rows) override;
+  void copy_rows(MatrixView<const double> from, std::span<const std::int32_t> from_rows,
+                 MatrixView<double> to, std::span<const std::int32_t> to_rows) override;
+  void get_entries(MatrixView<const float> x, std::span<const std::int32_t> rows,
+                   std::span<const std::int32_t> cols, std::span<double> out) override;
+  void get_entries(MatrixView<const double> x, std::span<const std::int32_t> rows,
+                   std::span<const std::int32_t> cols, std::span<double> out) override;
+  void set_entries(MatrixView<float> x, std::span<const std::int32_t> cols,
+                   std::span<const double> values) override;
+  void set_entries(MatrixView<double> x, std::span<const std::int32_t> cols,
+                   std::span<const double> values) override;
+  void transpose_in_place(MatrixView<float> a) override;
+
+  void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b, float beta,
+            MatrixView<float> c) override;
+  void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
+            double beta, MatrixView<double> c) override;
+  void multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a, MatrixView<float> y) override;
+  void multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
+                          MatrixView<double> y) override;
+  void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) override;
+  void gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) override;
+  void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) override;
+  void spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) override;
+  void sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<const float> v,
+                    std::span<float> out) override;
+  void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
+                       MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) override;
+  [[nodiscard]] double triple_dot(std::span<const float> c, std::span<const float> x,
+                                  std::span<const float> y) override;
+  [[nodiscard]] Matrix<double> factor_gram(MatrixView<const float> z, std::span<const float> a) override;
+  [[nodiscard]] Matrix<double> factor_product(MatrixView<const float> y, std::span<const float> a,
+                                              MatrixView<const float> z) override;
+  void combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
+                    const Matrix<double>& b) override;
+  void divide_by_products(MatrixView<float> x, std::span<const double> s, std::span<const double> t,
+                          double shift) override;
+  RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                        RowRoute route) override;
+  [[nodiscard]] RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v,
+                                       MatrixView<const double> E,
+                                       MatrixView<const double> E_inverse) override;
+  using Backend::symmetric_eigenpairs;
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) override;
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) override;
+  [[nodiscard]] SpdInverse invert_spd(MatrixView<float> a) override;
+  [[nodiscard]] SpdInverse invert_spd(MatrixView<double> a) override;
+  void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                      MatrixView<const float> p, MatrixView<float> out) override;
+  void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                      MatrixView<const double> p, MatrixView<double> out) override;
+  void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const float> p,
+                   std::span<double> out) override;
+  void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                   MatrixView<const double> p, std::span<double> out) override;
+  RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) override;
+
+  // For the files of this folder.
+
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] cublasHandle_t blas() const { return blas_; }
+  [[nodiscard]] cusolverDnHandle_t solver();
+  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] Observer* observer() const { return observer_; }
+  [[nodiscard]] int multiprocessors() const { return multiprocessors_; }
+  /// The most shared memory that a block may ask for.
+  [[nodiscard]] std::int64_t shared_bytes() const { return shared_bytes_; }
+  void synchronize();
+  /// Work that may run side by side: after fork() on any of the side streams, of which number 0 is the stream
+  /// itself; join() has the stream wait for all of them.
+  static constexpr int side_streams = 3;
+  void fork();
+  void join();
+  [[nodiscard]] cudaStream_t side_stream(int k) const { return k == 0 ? stream_ : side_[k - 1]; }
+
+  /// Whether the memory is this GPU's.
+  [[nodiscard]] static bool owns(const void* memory);
+  /// Between host and GPU, or within the GPU; rows of `width` bytes. What comes to the host is there on
+  /// return.
+  void transfer(const void* from, std::int64_t from_stride, void* to, std::int64_t to_stride,
+                std::int64_t width, std::int64_t rows);
+  template <class T>
+  [[nodiscard]] cuda::Array<T> upload(std::span<const T> values) {
+    cuda::Array<T> array(*this, static_cast<std::int64_t>(values.size()));
+    if (!values.empty()) transfer(values.data(), 0, array.data(), 0, values.size_bytes(), 1);
+    return array;
+  }
+  template <class T>
+  void download(const cuda::Array<T>& array, std::span<T> values) {
+    if (!values.empty()) transfer(array.data(), 0, values.data(), 0, values.size_bytes(), 1);
+  }
+
+  /// A sparse matrix on the GPU: the pinned copy, or one that lives as long as what is returned. A block of
+  /// the rows of a pinned matrix is found too, but without pieces.
+  [[nodiscard]] std::shared_ptr<const cuda::SparseCopy> sparse(CsrView x);
+
+ private:
+  struct PinnedSparse {
+    CsrView host;
+    std::shared_ptr<const cuda::SparseCopy> copy;
+  };
+  struct PinnedSpan {
+    std::span<const float> host;
+    cuda::Array<float> copy;
+  };
+  friend const float* pinned_span(CudaBackend&, std::span<const float>);
+
+  int threads_;
+  Observer* observer_;
+  cudaStream_t stream_ = nullptr;
+  cudaStream_t side_[side_streams - 1] = {};
+  cudaEvent_t forked_ = nullptr;
+  cudaEvent_t joined_[side_streams - 1] = {};
+  cublasHandle_t blas_ = nullptr;
+  cusolverDnHandle_t solver_ = nullptr;
+  int multiprocessors_ = 0;
+  std::uint64_t memory_bytes_ = 0;
+  std::int64_t shared_bytes_ = 0;
+  char* bounce_ = nullptr;  ///< page-locked memory through which large copies go, in two halves
+  cudaEvent_t bounced_[2] = {};
+  std::list<PinnedSparse> pinned_;
+  std::list<PinnedSpan> pinned_spans_;
+};
+
+/// The GPU's copy of a pinned span or of a part of one; null where it is not pinned.
+const float* pinned_span(CudaBackend& backend, std::span<const float> span);
+
+namespace cuda {
+
+template <class T>
+Array<T>::Array(CudaBackend& backend, std::int64_t size) : backend_(&backend), size_(size) {
+  if (size > 0) data_ = static_cast<T*>(backend.allocate(sizeof(T) * static_cast<std::uint64_t>(size)));
+}
+template <class T>
+Array<T>::~Array() {
+  if (data_ != nullptr) backend_->release(data_);
+}
+
+/// A matrix on the GPU for the time of one call: the view itself where it lies there, else a copy, whose rows
+/// begin at multiples of 128 bytes.
+template <class T>
+class Staged {
+ public:
+  using Value = std::remove_const_t<T>;
+
+  /// `read`: whether the contents are needed.
+  Staged(CudaBackend& backend, MatrixView<T> view, bool read = true)
+      : backend_(backend), host_(view), view_(view) {
+    const std::int64_t size = view.rows * view.cols;
+    if (size == 0 || CudaBackend::owns(view.data)) return;
+    constexpr std::int64_t line = 128 / sizeof(T);
+    const std::int64_t stride = (view.cols + line - 1) / line * line;
+    copy_ = Array<Value>(backend, view.rows * stride);
+    view_ = {copy_.data(), view.rows, view.cols, stride};
+    if (read) {
+      backend.transfer(view.data, view.stride * sizeof(T), copy_.data(), stride * sizeof(T),
+                       view.cols * sizeof(T), view.rows);
+    }
+  }
+  [[nodiscard]] MatrixView<T> view() const { return view_; }
+  /// Brings a copy back to where it came from: the end of every call that writes.
+  void give_back() {
+    if (copy_.data() == nullptr) return;
+    backend_.transfer(view_.data, view_.stride * sizeof(T), const_cast<Value*>(host_.data),
+                      host_.stride * sizeof(T), host_.cols * sizeof(T), host_.rows);
+  }
+
+ private:
+  CudaBackend& backend_;
+  MatrixView<T> host_;
+  Array<Value> copy_;
+  MatrixView<T> view_;
+};
+
+/// The same of a vector: the GPU's own, a pinned one, or a copy.
+template <class T>
+class StagedSpan {
+ public:
+  using Value = std::remove_const_t<T>;
+
+  StagedSpan(CudaBackend& backend, std::span<T> span, bool read = true)
+      : backend_(backend), host_(span), data_(span.data()) {
+    if (span.empty()) {
+      data_ = nullptr;
+      return;
+    }
+    if (CudaBackend::owns(span.data())) return;
+    if constexpr (std::is_same_v<T, const float>) {
+      if (const float* const pinned = pinned_span(backend, span)) {
+        data_ = pinned;
+        return;
+      }
+    }
+    copy_ = Array<Value>(backend, static_cast<std::int64_t>(span.size()));
+    data_ = copy_.data();
+    if (read) backend.transfer(span.data(), 0, copy_.data(), 0, span.size_bytes(), 1);
+  }
+  /// Null for an empty one.
+  [[nodiscard]] T* data() const { return data_; }
+  void give_back() {
+    if (copy_.data() != nullptr)
+      backend_.transfer(copy_.data(), 0, const_cast<Value*>(host_.data()), 0, host_.size_bytes(), 1);
+  }
+
+ private:
+  CudaBackend& backend_;
+  std::span<T> host_;
+  Array<Value> copy_;
+  T* data_;
+};
+
+/// Blocks to start for `work` items, `each` a block: never more than a grid may have.
+inline unsigned grid(std::int64_t work, std::int64_t each) {
+  const std::int64_t blocks = (work + each - 1) / each;
+  return static_cast<unsigned>(blocks < 1 ? 1 : blocks > 0x7fffffff ? 0x7fffffff : blocks);
+}
+
+}  // namespace cuda
+}  // namespace poise

@@ -1,0 +1,290 @@
+#include <algorithm>
+#include <limits>
+
+#include "poise/backend/cuda/cuda_backend.hpp"
+
+namespace poise {
+namespace cuda {
+namespace {
+
+constexpr int threads = 256;
+
+cublasOperation_t operation(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
+
+cublasStatus_t call_gemm(cublasHandle_t blas, cublasOperation_t op_b, cublasOperation_t op_a, int cols,
+                         int rows, int inner, const float* alpha, const float* b, int ldb, const float* a,
+                         int lda, const float* beta, float* c, int ldc) {
+  return cublasSgemm(blas, op_b, op_a, cols, rows, inner, alpha, b, ldb, a, lda, beta, c, ldc);
+}
+cublasStatus_t call_gemm(cublasHandle_t blas, cublasOperation_t op_b, cublasOperation_t op_a, int cols,
+                         int rows, int inner, const double* alpha, const double* b, int ldb, const double* a,
+                         int lda, const double* beta, double* c, int ldc) {
+  return cublasDgemm(blas, op_b, op_a, cols, rows, inner, alpha, b, ldb, a, lda, beta, c, ldc);
+}
+
+template <class T>
+int leading(MatrixView<T> x) {
+  return static_cast<int>(std::max<std::int64_t>({1, x.stride, x.cols}));
+}
+
+template <class T>
+void multiply(CudaBackend& backend, Op op_a, Op op_b, T alpha, MatrixView<const T> a, MatrixView<const T> b,
+              T beta, MatrixView<T> c) {
+  if (c.rows == 0 || c.cols == 0) return;
+  const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
+  Staged<T> out(backend, c, beta != 0);
+  if (inner == 0) {
+    if (beta == 0) {
+      backend.combine(std::span<const Term<T>>(), out.view());
+    } else {
+      const Term<T> self{.x = out.view(), .scale = static_cast<double>(beta)};
+      backend.combine(std::span(&self, 1), out.view());
+    }
+    out.give_back();
+    return;
+  }
+  const Staged<const T> left(backend, a);
+  const Staged<const T> right(backend, b);
+  // Row-major C = op(A) op(B) is column-major C' = op(B)' op(A)'.
+  check(call_gemm(backend.blas(), operation(op_b), operation(op_a), static_cast<int>(c.cols),
+                  static_cast<int>(c.rows), static_cast<int>(inner), &alpha, right.view().data,
+                  leading(right.view()), left.view().data, leading(left.view()), &beta, out.view().data,
+                  leading(out.view())),
+        "a matrix product");
+  out.give_back();
+}
+
+/// x = high + low but for 2^-22 of it, both exact in TF32, whose significand has 11 bits.
+/// Both are filled up with zeros to the size of `high`.
+__global__ void split_kernel(MatrixView<const float> x, MatrixView<float> high, MatrixView<float> low) {
+  const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (j >= high.cols) return;
+  const auto rounded = [](float value) {
+    unsigned bits = __float_as_uint(value);
+    if ((bits & 0x7f800000U) == 0x7f800000U) return value;
+    bits += 0xfffU + ((bits >> 13) & 1U);
+    return __uint_as_float(bits & 0xffffe000U);
+  };
+  for (std::int64_t k = blockIdx.y; k < high.rows; k += gridDim.y) {
+    const float value = j < x.cols && k < x.rows ? x.data[k * x.stride + j] : 0.0F;
+    const float first = rounded(value);
+    high.data[k * high.stride + j] = first;
+    low.data[k * low.stride + j] = rounded(value - first);
+  }
+}
+
+/// Tensor cores are fastest where all sizes are multiples of this.
+constexpr std::int64_t tile = 128;
+std::int64_t filled_up(std::int64_t size) { return (size + tile - 1) / tile * tile; }
+
+struct Split {
+  Array<float> memory[2];
+  MatrixView<const float> high;
+  MatrixView<const float> low;
+
+  Split(CudaBackend& backend, MatrixView<const float> x) {
+    const std::int64_t rows = filled_up(x.rows);
+    const std::int64_t cols = filled_up(x.cols);
+    MatrixView<float> parts[2];
+    for (int k = 0; k < 2; ++k) {
+      memory[k] = Array<float>(backend, rows * cols);
+      parts[k] = {memory[k].data(), rows, cols, cols};
+    }
+    const dim3 blocks{grid(cols, threads), static_cast<unsigned>(std::clamp<std::int64_t>(rows, 1, 65535)),
+                      1};
+    split_kernel<<<blocks, threads, 0, backend.stream()>>>(x, parts[0], parts[1]);
+    check_launch("splitting a matrix");
+    high = parts[0];
+    low = parts[1];
+  }
+};
+
+/// Where tensor cores are worth the splitting.
+constexpr std::int64_t split_rows = 64;
+constexpr std::int64_t split_size = 1024;
+
+// Sparse times dense. A warp takes a piece of a row and `lanes` columns, in vectors of V.
+
+template <class T, int V>
+struct Vector;
+template <>
+struct Vector<float, 4> {
+  using type = float4;
+};
+template <>
+struct Vector<double, 2> {
+  using type = double2;
+};
+template <class T>
+struct Vector<T, 1> {
+  using type = T;
+};
+
+template <class T, int V>
+__device__ void load(const T* from, T (&to)[V]) {
+  const auto packed = *reinterpret_cast<const typename Vector<T, V>::type*>(from);
+  const T* const parts = reinterpret_cast<const T*>(&packed);
+#pragma unroll
+  for (int v = 0; v < V; ++v) to[v] = parts[v];
+}
+
+constexpr int warps_per_block = threads / 32;
+/// Entries added in T before float64 takes over.
+constexpr int run = 32;
+
+template <class T, int V, bool weighted>
+__global__ void spmm_kernel(Sparse x, MatrixView<const T> b, MatrixView<T> y, double* slots) {
+  const std::int64_t warp = blockIdx.x * static_cast<std::int64_t>(warps_per_block) + threadIdx.x / 32;
+  const std::int64_t tiles = (b.cols + 32 * V - 1) / (32 * V);
+  const std::int64_t piece = warp / tiles;
+  const std::int64_t count = x.piece_rows == nullptr ? x.rows : x.pieces;
+  if (piece >= count) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const std::int64_t column = (warp % tiles) * (32 * V) + lane * V;
+  const std::int64_t row = x.piece_rows == nullptr ? piece : x.piece_rows[piece];
+  const std::int64_t begin = x.piece_rows == nullptr ? x.offsets[row] : x.piece_begins[piece];
+  std::int64_t end = x.offsets[row + 1];
+  if (x.piece_rows != nullptr && end > begin + piece_entries) end = begin + piece_entries;
+  const bool live = column < b.cols;
+  const T* const base = b.data + (live ? column : 0);
+  double total[V] = {};
+  for (std::int64_t first = begin; first < end; first += run) {
+    const int size = end - first < run ? static_cast<int>(end - first) : run;
+    const std::int32_t mine = lane < size ? x.indices[first + lane] : 0;
+    float weight = 1;
+    if constexpr (weighted) weight = lane < size ? x.values[first + lane] : 0.0F;
+    T sum[V] = {};
+#pragma unroll 4
+    for (int e = 0; e < size; ++e) {
+      const std::int64_t index = __shfl_sync(0xffffffffU, mine, e);
+      T entries[V];
+      load<T, V>(base + index * b.stride, entries);
+      if constexpr (weighted) {
+        const T factor = static_cast<T>(__shfl_sync(0xffffffffU, weight, e));
+#pragma unroll
+        for (int v = 0; v < V; ++v) sum[v] += factor * entries[v];
+      } else {
+#pragma unroll
+        for (int v = 0; v < V; ++v) sum[v] += entries[v];
+      }
+    }
+#pragma unroll
+    for (int v = 0; v < V; ++v) total[v] += static_cast<double>(sum[v]);
+  }
+  const std::int32_t slot = x.piece_rows == nullptr ? -1 : x.piece_slots[piece];
+#pragma unroll
+  for (int v = 0; v < V; ++v) {
+    if (column + v >= b.cols) continue;
+    if (slot < 0) {
+      y.data[row * y.stride + column + v] = static_cast<T>(total[v]);
+    } else {
+      slots[static_cast<std::int64_t>(slot) * b.cols + column + v] = total[v];
+    }
+  }
+}
+
+/// The pieces of long rows, in order.
+template <class T>
+__global__ void sum_pieces_kernel(Sparse x, const double* slots, MatrixView<T> y) {
+  const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+  if (j >= y.cols) return;
+  for (std::int64_t k = blockIdx.y; k < x.cut_rows; k += gridDim.y) {
+    double sum = 0;
+    for (std::int64_t slot = x.cut_first_slot[k]; slot < x.cut_first_slot[k + 1]; ++slot)
+      sum += slots[slot * y.cols + j];
+    y.data[static_cast<std::int64_t>(x.cut_row[k]) * y.stride + j] = static_cast<T>(sum);
+  }
+}
+
+template <class T, int V>
+void launch_spmm(CudaBackend& backend, const Sparse& x, MatrixView<const T> b, MatrixView<T> y,
+                 double* slots) {
+  const std::int64_t tiles = (b.cols + 32 * V - 1) / (32 * V);
+  const std::int64_t warps = (x.piece_rows == nullptr ? x.rows : x.pieces) * tiles;
+  const unsigned blocks = grid(warps, warps_per_block);
+  if (x.values != nullptr) {
+    spmm_kernel<T, V, true><<<blocks, threads, 0, backend.stream()>>>(x, b, y, slots);
+  } else {
+    spmm_kernel<T, V, false><<<blocks, threads, 0, backend.stream()>>>(x, b, y, slots);
+  }
+  check_launch("a sparse product");
+}
+
+template <class T>
+void sparse_product(CudaBackend& backend, CsrView x, MatrixView<const T> b, MatrixView<T> y) {
+  if (y.rows == 0 || y.cols == 0) return;
+  const auto copy = backend.sparse(x);
+  const Staged<const T> right(backend, b);
+  Staged<T> out(backend, y, false);
+  const Sparse& sparse = copy->view;
+  const Array<double> slots(backend, sparse.slots * b.cols);
+  constexpr int wide = 16 / sizeof(T);
+  const MatrixView<const T> B = right.view();
+  // The last vector of a row may reach into its padding, which is there to be read.
+  const bool vectors = B.rows > 0 && reinterpret_cast<std::uintptr_t>(B.data) % 16 == 0 &&
+                       B.stride % wide == 0 && B.stride >= (B.cols + wide - 1) / wide * wide;
+  if (vectors) {
+    launch_spmm<T, wide>(backend, sparse, B, out.view(), slots.data());
+  } else {
+    launch_spmm<T, 1>(backend, sparse, B, out.view(), slots.data());
+  }
+  if (sparse.cut_rows > 0) {
+    const dim3 blocks{grid(y.cols, threads),
+                      static_cast<unsigned>(std::min<std::int64_t>(sparse.cut_rows, 65535)), 1};
+    sum_pieces_kernel<<<blocks, threads, 0, backend.stream()>>>(sparse, slots.data(), out.view());
+    check_launch("a sparse product");
+  }
+  out.give_back();
+}
+
+}  // namespace
+}  // namespace cuda
+
+void CudaBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b,
+                       float beta, MatrixView<float> c) {
+  cuda::multiply(*this, op_a, op_b, alpha, a, b, beta, c);
+}
+void CudaBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
+                       double beta, MatrixView<double> c) {
+  cuda::multiply(*this, op_a, op_b, alpha, a, b, beta, c);
+}
+
+void CudaBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
+                                     MatrixView<float> y) {
+  if (r.rows < cuda::split_rows || a.rows < cuda::split_size) {
+    gemm(Op::none, Op::none, 1.0F, r, a, 0.0F, y);
+    return;
+  }
+  const cuda::Staged<const float> left(*this, r);
+  const cuda::Staged<const float> right(*this, a);
+  const cuda::Split R(*this, left.view());
+  const cuda::Split A(*this, right.view());
+  const MatrixView<const float> shape{nullptr, R.high.rows, A.high.cols, A.high.cols};
+  const cuda::Array<float> product(*this, shape.rows * shape.cols);
+  const auto add = [&](MatrixView<const float> first, MatrixView<const float> second, float beta) {
+    const float one = 1;
+    cuda::check(cublasGemmEx(blas_, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(shape.cols),
+                             static_cast<int>(shape.rows), static_cast<int>(first.cols), &one, second.data,
+                             CUDA_R_32F, static_cast<int>(second.stride), first.data, CUDA_R_32F,
+                             static_cast<int>(first.stride), &beta, product.data(), CUDA_R_32F,
+                             static_cast<int>(shape.cols), CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT),
+                "a matrix product");
+  };
+  add(R.low, A.high, 0);
+  add(R.high, A.low, 1);
+  add(R.high, A.high, 1);
+  copy(MatrixView<const float>{product.data(), y.rows, y.cols, shape.cols}, y);
+}
+void CudaBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
+                                     MatrixView<double> y) {
+  gemm(Op::none, Op::none, 1.0, r, a, 0.0, y);
+}
+
+void CudaBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) {
+  cuda::sparse_product(*this, x, b, y);
+}
+void CudaBackend::spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) {
+  cuda::sparse_product(*this, x, b, y);
+}
+
+}  // namespace poise

@@ -1,0 +1,199 @@
+#include "poise/backend/cuda/row_pass.cuh"
+
+namespace poise {
+namespace cuda {
+namespace {
+
+constexpr int threads = 256;
+
+/// out_e = t_u . v_i, a row a block. Lanes as in NarrowPass.
+template <int G, int NV, int W>
+__global__ void __launch_bounds__(32 * W)
+    dots_kernel(Sparse x, const std::int32_t* rows, MatrixView<const float> t, MatrixView<const float> v,
+                float* out) {
+  using Pass = NarrowPass<G, NV, W>;
+  constexpr int together = Pass::together;
+  const std::int64_t row = rows[blockIdx.x];
+  const std::int64_t begin = x.offsets[row];
+  const std::int64_t count = x.offsets[row + 1] - begin;
+  const int d = static_cast<int>(v.cols);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int place = lane % G;
+  const int group = lane / G;
+  float4 at[NV];
+#pragma unroll
+  for (int k = 0; k < NV; ++k) at[k] = Pass::load(t.data + row * t.stride, 4 * (k * G + place), d);
+  for (std::int64_t first = static_cast<std::int64_t>(warp) * batch_entries; first < count;
+       first += W * batch_entries) {
+    const std::int64_t left = count - first;
+    const int size = left < batch_entries ? static_cast<int>(left) : batch_entries;
+    const std::int32_t my_index = lane < size ? x.indices[begin + first + lane] : 0;
+    float result = 0;
+    constexpr int ahead = NV <= 2 ? 4 : 2;
+    for (int e = 0; e < size; e += ahead * together) {
+      float4 z[ahead][NV];
+#pragma unroll
+      for (int a = 0; a < ahead; ++a) {
+        const int mine = e + a * together + group;
+        const std::int64_t index = __shfl_sync(full_warp, my_index, mine);
+        const int columns = mine < size ? d : 0;
+#pragma unroll
+        for (int k = 0; k < NV; ++k)
+          z[a][k] = Pass::load(v.data + index * v.stride, 4 * (k * G + place), columns);
+      }
+#pragma unroll
+      for (int a = 0; a < ahead; ++a) {
+        float dot = 0;
+#pragma unroll
+        for (int k = 0; k < NV; ++k)
+          dot += z[a][k].x * at[k].x + z[a][k].y * at[k].y + z[a][k].z * at[k].z + z[a][k].w * at[k].w;
+#pragma unroll
+        for (int offset = G / 2; offset > 0; offset /= 2) dot += __shfl_xor_sync(full_warp, dot, offset);
+        // Each group has the dot of its entry: the lane that keeps it takes it from there.
+        const int mine = lane - (e + a * together);
+        const float taken = __shfl_sync(full_warp, dot, (mine >= 0 && mine < together ? mine : 0) * G);
+        if (mine >= 0 && mine < together) result = taken;
+      }
+    }
+    if (lane < size) out[begin + first + lane] = result;
+  }
+}
+
+/// The same for any width: a warp a row.
+__global__ void wide_dots_kernel(Sparse x, MatrixView<const float> t, MatrixView<const float> v, float* out) {
+  const std::int64_t row = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / 32;
+  if (row >= x.rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const float* const own = t.data + row * t.stride;
+  for (std::int64_t e = x.offsets[row]; e < x.offsets[row + 1]; ++e) {
+    const float* const other = v.data + x.indices[e] * v.stride;
+    float sum = 0;
+    for (std::int64_t k = lane; k < v.cols; k += 32) sum += own[k] * other[k];
+    sum = warp_total(sum);
+    if (lane == 0) out[e] = sum;
+  }
+}
+
+/// S_u += sum_e (w_e - c_e t_u . v_i) v_i, a row a block.
+template <class Pass>
+__global__ void __launch_bounds__(32 * Pass::warps)
+    product_kernel(Sparse x, const std::int32_t* rows, const float* w, const float* c,
+                   MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) {
+  extern __shared__ double shared[];
+  constexpr int block = 32 * Pass::warps;
+  const std::int64_t row = rows[blockIdx.x];
+  const int d = static_cast<int>(v.cols);
+  float* const at = reinterpret_cast<float*>(shared + Pass::bytes(d) / 8);
+  const int padded = static_cast<int>(Pass::padded(d));
+  for (int k = static_cast<int>(threadIdx.x); k < padded; k += block)
+    at[k] = k < d ? t.data[row * t.stride + k] : 0.0F;
+  block_sync<Pass::warps>();
+  Pass::template run<false>(row_entries(x, c, w, row), v, at, shared);
+  for (int k = static_cast<int>(threadIdx.x); k < d; k += block) {
+    float& to = s.data[row * s.stride + k];
+    to = static_cast<float>(static_cast<double>(to) + shared[k]);
+  }
+}
+
+struct Product {
+  Sparse x;
+  const float* w;
+  const float* c;
+  MatrixView<const float> t;
+  MatrixView<const float> v;
+  MatrixView<float> s;
+};
+
+template <int W>
+void launch_product(const Product& product, const std::int32_t* rows, std::int64_t count,
+                    cudaStream_t stream) {
+  const auto start = [&](auto pass) {
+    using Pass = decltype(pass);
+    const std::int64_t d = product.v.cols;
+    launch("sampled products", product_kernel<Pass>, count, 32 * Pass::warps,
+           Pass::bytes(d) + 4 * Pass::padded(d), stream, product.x, rows, product.w, product.c, product.t,
+           product.v, product.s);
+  };
+  if (!with_narrow_pass<W>(product.v.cols, start)) start(WidePass<8>());
+}
+
+template <int G, int NV, int W>
+void launch_dots(const Product& product, const std::int32_t* rows, std::int64_t count, cudaStream_t stream,
+                 float* out) {
+  dots_kernel<G, NV, W>
+      <<<static_cast<unsigned>(count), 32 * W, 0, stream>>>(product.x, rows, product.t, product.v, out);
+  check_launch("sampled products");
+}
+
+template <int W>
+void launch_dots(const Product& product, const std::int32_t* rows, std::int64_t count, cudaStream_t stream,
+                 float* out) {
+  const std::int64_t d = product.v.cols;
+  if (d <= 64) return launch_dots<16, 1, W>(product, rows, count, stream, out);
+  if (d <= 128) return launch_dots<32, 1, W>(product, rows, count, stream, out);
+  if (d <= 256) return launch_dots<32, 2, W>(product, rows, count, stream, out);
+  if (d <= 512) return launch_dots<32, 4, W>(product, rows, count, stream, out);
+  launch_dots<32, 8, W>(product, rows, count, stream, out);
+}
+
+}  // namespace
+}  // namespace cuda
+
+void CudaBackend::sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<const float> v,
+                               std::span<float> out) {
+  if (x.entries() == 0) return;
+  x.values = {};
+  const auto copy = sparse(x);
+  const cuda::Staged<const float> staged_t(*this, t);
+  const cuda::Staged<const float> staged_v(*this, v);
+  const cuda::AlignedFactors T(*this, staged_t.view());
+  const cuda::AlignedFactors V(*this, staged_v.view());
+  cuda::StagedSpan<float> dots(*this, out, false);
+  if (v.cols > 1024) {
+    cuda::wide_dots_kernel<<<cuda::grid(x.rows * 32, cuda::threads), cuda::threads, 0, stream_>>>(
+        copy->view, T.view(), V.view(), dots.data());
+    cuda::check_launch("sampled products");
+  } else {
+    const cuda::Product product{copy->view, nullptr, nullptr, T.view(), V.view(), {}};
+    cuda::for_each_class(
+        *this, cuda::row_classes(*this, *copy),
+        [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
+          if (k == 0) {
+            cuda::launch_dots<cuda::long_class_warps>(product, rows, count, stream, dots.data());
+          } else if (k == 1) {
+            cuda::launch_dots<cuda::middle_class_warps>(product, rows, count, stream, dots.data());
+          } else {
+            cuda::launch_dots<1>(product, rows, count, stream, dots.data());
+          }
+        });
+  }
+  dots.give_back();
+}
+
+void CudaBackend::sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
+                                  MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) {
+  if (x.entries() == 0 || v.cols == 0) return;
+  x.values = {};
+  const auto copy = sparse(x);
+  const cuda::Staged<const float> T(*this, t);
+  const cuda::Staged<const float> staged(*this, v);
+  const cuda::AlignedFactors V(*this, staged.view());
+  const cuda::StagedSpan<const float> W(*this, w);
+  const cuda::StagedSpan<const float> C(*this, c);
+  cuda::Staged<float> S(*this, s);
+  const cuda::Product product{copy->view, W.data(), C.data(), T.view(), V.view(), S.view()};
+  cuda::for_each_class(*this, cuda::row_classes(*this, *copy),
+                       [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
+                         if (k == 0) {
+                           cuda::launch_product<cuda::long_class_warps>(product, rows, count, stream);
+                         } else if (k == 1) {
+                           cuda::launch_product<cuda::middle_class_warps>(product, rows, count, stream);
+                         } else {
+                           cuda::launch_product<1>(product, rows, count, stream);
+                         }
+                       });
+  S.give_back();
+}
+
+}  // namespace poise

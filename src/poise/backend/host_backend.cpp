@@ -1,0 +1,295 @@
+#include "poise/backend/host_backend.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+#include <vector>
+
+#include "poise/backend/cpu/factor_products.hpp"
+#include "poise/backend/cpu/row_systems.hpp"
+#include "poise/backend/cpu/symmetric_eigen.hpp"
+#include "poise/base/memory.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/vector.hpp"
+
+namespace poise {
+namespace {
+
+constexpr std::int64_t columns_per_tile = 4096;
+
+/// Tiles of rows: one row where rows are long, as many as make up a tile where they are short.
+template <class Body>
+void for_each_row(std::int64_t rows, std::int64_t cols, int threads, const Body& body) {
+  const Tiling tiling{rows, std::max<std::int64_t>(1, columns_per_tile / std::max<std::int64_t>(1, cols))};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t row = tiling.first(tile); row < tiling.last(tile); ++row) body(row);
+  });
+}
+
+template <class From, class To>
+void copy_matrix(MatrixView<const From> from, MatrixView<To> to, int threads) {
+  for_each_row(to.rows, to.cols, threads, [&](std::int64_t k) {
+    const From* const source = from.data + k * from.stride;
+    std::ranges::transform(source, source + to.cols, to.row(k).begin(),
+                           [](From value) { return static_cast<To>(value); });
+  });
+}
+
+/// sum += factor cols o x.
+template <class T>
+void add_term(const Term<T>& term, std::int64_t row, std::int64_t first, std::span<double> sum) {
+  const double factor = term.scale * (term.rows.empty() ? 1.0 : term.rows[row]);
+  const T* const x = term.x.data + row * term.x.stride + first;
+  if (term.cols.empty()) {
+    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += factor * static_cast<double>(x[j]);
+  } else {
+    const double* const cols = term.cols.data() + first;
+    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += factor * cols[j] * static_cast<double>(x[j]);
+  }
+}
+
+/// Columns [begin, end) of a row.
+template <class T>
+void combine_row(std::span<const Term<T>> terms, std::int64_t row, std::int64_t begin, std::int64_t end,
+                 MatrixView<T> out) {
+  const Tiling tiling{end - begin, 512};
+  double sums[512];
+  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
+    const std::int64_t first = begin + tiling.first(tile);
+    const std::span<double> sum(sums, begin + tiling.last(tile) - first);
+    std::ranges::fill(sum, 0.0);
+    for (const Term<T>& term : terms) add_term(term, row, first, sum);
+    std::ranges::transform(sum, out.row(row).begin() + first, [](double s) { return static_cast<T>(s); });
+  }
+}
+
+template <class T>
+void combine_terms(std::span<const Term<T>> terms, MatrixView<T> out, int threads) {
+  if (out.rows > 1) {
+    for_each_row(out.rows, out.cols, threads,
+                 [&](std::int64_t k) { combine_row(terms, k, 0, out.cols, out); });
+    return;
+  }
+  const Tiling tiling{out.rows == 0 ? 0 : out.cols, std::int64_t{1} << 16};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    combine_row(terms, 0, tiling.first(tile), tiling.last(tile), out);
+  });
+}
+
+template <class T>
+void add_listed(std::span<const double> factors, MatrixView<const T> x, MatrixView<T> y,
+                std::span<const std::int32_t> rows, int threads) {
+  for_each_row(x.rows, x.cols, threads, [&](std::int64_t k) {
+    if (factors[k] == 0) return;
+    const std::span<T> to = y.row(rows[k]);
+    std::ranges::transform(x.row(k), to, to.begin(), [&](T from, T sum) {
+      return static_cast<T>(static_cast<double>(sum) + factors[k] * static_cast<double>(from));
+    });
+  });
+}
+
+template <class T>
+void dot_rows(MatrixView<const T> x, MatrixView<const T> y, std::span<double> out, int threads) {
+  for_each_row(x.rows, x.cols, threads, [&](std::int64_t k) { out[k] = dot(x.row(k), y.row(k)); });
+}
+
+std::int64_t at(std::span<const std::int32_t> list, std::int64_t k) { return list.empty() ? k : list[k]; }
+
+template <class T>
+void copy_listed(MatrixView<const T> from, std::span<const std::int32_t> from_rows, MatrixView<T> to,
+                 std::span<const std::int32_t> to_rows, int threads) {
+  const auto count = static_cast<std::int64_t>(std::max(from_rows.size(), to_rows.size()));
+  for_each_row(count, to.cols, threads, [&](std::int64_t k) {
+    std::ranges::copy(from.row(at(from_rows, k)), to.row(at(to_rows, k)).begin());
+  });
+}
+
+template <class T>
+void get(MatrixView<const T> x, std::span<const std::int32_t> rows, std::span<const std::int32_t> cols,
+         std::span<double> out) {
+  for (std::size_t k = 0; k < cols.size(); ++k) out[k] = x(at(rows, static_cast<std::int64_t>(k)), cols[k]);
+}
+
+template <class T>
+void set(MatrixView<T> x, std::span<const std::int32_t> cols, std::span<const double> values) {
+  for (std::size_t k = 0; k < cols.size(); ++k)
+    x(static_cast<std::int64_t>(k), cols[k]) = static_cast<T>(values[k]);
+}
+
+template <class T>
+void form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const T> p,
+          std::span<double> out, int threads) {
+  for_each_tile(p.rows, threads, [&](std::int64_t s) {
+    const auto users = columns.row(items[s]);
+    const auto weights = columns.row_values(items[s]);
+    const T* const entries = p.data + s * p.stride;
+    double sum = 0;
+    for (std::size_t k = 0; k < users.size(); ++k) {
+      double score = 0;
+      for (const std::int32_t j : x.row(users[k])) score += static_cast<double>(entries[j]);
+      sum += (weights.empty() ? 1.0 : static_cast<double>(weights[k])) * score;
+    }
+    out[s] = sum;
+  });
+}
+
+/// Three factors of a product, ones where a span is empty.
+double triple(std::span<const float> c, std::span<const float> x, std::span<const float> y, std::int64_t e) {
+  const auto of = [&](std::span<const float> values) {
+    return values.empty() ? 1.0 : static_cast<double>(values[e]);
+  };
+  return of(c) * of(x) * of(y);
+}
+
+}  // namespace
+
+std::uint64_t HostBackend::memory_bytes() const { return total_memory(); }
+
+void* HostBackend::allocate(std::uint64_t bytes) { return ::operator new (bytes, std::align_val_t{64}); }
+void HostBackend::release(void* memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
+
+void HostBackend::copy(MatrixView<const float> from, MatrixView<float> to) {
+  copy_matrix(from, to, threads_);
+}
+void HostBackend::copy(MatrixView<const double> from, MatrixView<double> to) {
+  copy_matrix(from, to, threads_);
+}
+void HostBackend::copy(MatrixView<const float> from, MatrixView<double> to) {
+  copy_matrix(from, to, threads_);
+}
+void HostBackend::copy(MatrixView<const double> from, MatrixView<float> to) {
+  copy_matrix(from, to, threads_);
+}
+
+void HostBackend::combine(std::span<const Term<float>> terms, MatrixView<float> out) {
+  combine_terms(terms, out, threads_);
+}
+void HostBackend::combine(std::span<const Term<double>> terms, MatrixView<double> out) {
+  combine_terms(terms, out, threads_);
+}
+
+void HostBackend::add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,
+                           std::span<const std::int32_t> rows) {
+  add_listed(factors, x, y, rows, threads_);
+}
+void HostBackend::add_rows(std::span<const double> factors, MatrixView<const double> x, MatrixView<double> y,
+                           std::span<const std::int32_t> rows) {
+  add_listed(factors, x, y, rows, threads_);
+}
+
+void HostBackend::row_dots(MatrixView<const float> x, MatrixView<const float> y, std::span<double> out) {
+  dot_rows(x, y, out, threads_);
+}
+void HostBackend::row_dots(MatrixView<const double> x, MatrixView<const double> y, std::span<double> out) {
+  dot_rows(x, y, out, threads_);
+}
+
+void HostBackend::copy_rows(MatrixView<const float> from, std::span<const std::int32_t> from_rows,
+                            MatrixView<float> to, std::span<const std::int32_t> to_rows) {
+  copy_listed(from, from_rows, to, to_rows, threads_);
+}
+void HostBackend::copy_rows(MatrixView<const double> from, std::span<const std::int32_t> from_rows,
+                            MatrixView<double> to, std::span<const std::int32_t> to_rows) {
+  copy_listed(from, from_rows, to, to_rows, threads_);
+}
+
+void HostBackend::get_entries(MatrixView<const float> x, std::span<const std::int32_t> rows,
+                              std::span<const std::int32_t> cols, std::span<double> out) {
+  get(x, rows, cols, out);
+}
+void HostBackend::get_entries(MatrixView<const double> x, std::span<const std::int32_t> rows,
+                              std::span<const std::int32_t> cols, std::span<double> out) {
+  get(x, rows, cols, out);
+}
+void HostBackend::set_entries(MatrixView<float> x, std::span<const std::int32_t> cols,
+                              std::span<const double> values) {
+  set(x, cols, values);
+}
+void HostBackend::set_entries(MatrixView<double> x, std::span<const std::int32_t> cols,
+                              std::span<const double> values) {
+  set(x, cols, values);
+}
+
+void HostBackend::transpose_in_place(MatrixView<float> a) {
+  const Tiling tiling{a.rows, 64};
+  for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
+    for (std::int64_t other = 0; other <= tile; ++other) {
+      for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
+        const std::int64_t end = std::min(i, tiling.last(other));
+        for (std::int64_t j = tiling.first(other); j < end; ++j) std::swap(a(i, j), a(j, i));
+      }
+    }
+  });
+}
+
+void HostBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
+                                     MatrixView<float> y) {
+  gemm(Op::none, Op::none, 1.0F, r, a, 0.0F, y);
+}
+void HostBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
+                                     MatrixView<double> y) {
+  gemm(Op::none, Op::none, 1.0, r, a, 0.0, y);
+}
+
+void HostBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                              MatrixView<const float> p, std::span<double> out) {
+  form(x, columns, items, p, out, threads_);
+}
+void HostBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                              MatrixView<const double> p, std::span<double> out) {
+  form(x, columns, items, p, out, threads_);
+}
+
+double HostBackend::triple_dot(std::span<const float> c, std::span<const float> x, std::span<const float> y) {
+  const Tiling tiling{static_cast<std::int64_t>(std::max({c.size(), x.size(), y.size()})),
+                      std::int64_t{1} << 16};
+  std::vector<double> parts(tiling.tiles(), 0.0);
+  for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
+    for (std::int64_t e = tiling.first(tile); e < tiling.last(tile); ++e) parts[tile] += triple(c, x, y, e);
+  });
+  double total = 0;
+  for (const double part : parts) total += part;
+  return total;
+}
+
+Matrix<double> HostBackend::factor_gram(MatrixView<const float> z, std::span<const float> a) {
+  return poise::factor_gram(z, a, {threads_, observer_});
+}
+Matrix<double> HostBackend::factor_product(MatrixView<const float> y, std::span<const float> a,
+                                           MatrixView<const float> z) {
+  return poise::factor_product(y, a, z, {threads_, observer_});
+}
+void HostBackend::combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
+                               const Matrix<double>& b) {
+  poise::combine_rows(z, a, y, b, {threads_, observer_});
+}
+
+void HostBackend::divide_by_products(MatrixView<float> x, std::span<const double> s,
+                                     std::span<const double> t, double shift) {
+  for_each_row(x.rows, x.cols, threads_, [&](std::int64_t i) {
+    for (std::int64_t j = 0; j < x.cols; ++j) {
+      const double divisor = s[i] * t[j] + shift;
+      x(i, j) = divisor > 0 ? static_cast<float>(x(i, j) / divisor) : 0.0F;
+    }
+  });
+}
+
+RowsSolved HostBackend::solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                                   RowRoute route) {
+  return poise::solve_rows(systems, y, tolerance, {threads_, observer_}, route);
+}
+RowsChecked HostBackend::check_rows(const RowSystems& systems, MatrixView<const float> v,
+                                    MatrixView<const double> E, MatrixView<const double> E_inverse) {
+  return poise::check_rows(systems, v, E, E_inverse, {threads_, observer_});
+}
+
+EigenPairs HostBackend::symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) {
+  return top_eigenpairs(a, count);
+}
+EigenPairs HostBackend::symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) {
+  Matrix<double> wide(a.rows, a.cols);
+  copy(a, wide.view());
+  return top_eigenpairs(wide.view(), count);
+}
+
+}  // namespace poise

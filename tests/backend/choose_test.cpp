@@ -1,0 +1,44 @@
+#include "poise/backend/choose.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.hpp"
+#include "support/tested_backend.hpp"
+
+namespace poise {
+namespace {
+
+using testing::expect_error;
+
+TEST(ChooseDevice, Names) {
+  EXPECT_EQ(parse_device("auto"), DeviceChoice::automatic);
+  EXPECT_EQ(parse_device("cpu"), DeviceChoice::cpu);
+  EXPECT_EQ(parse_device("cuda"), DeviceChoice::cuda);
+  expect_error(ErrorKind::usage, "gpu", [] { static_cast<void>(parse_device("gpu")); });
+}
+
+TEST(ChooseDevice, TheProcessorForLittleWorkAndWhereItIsAskedFor) {
+  EXPECT_EQ(choose_device(DeviceChoice::automatic, worth_a_gpu / 2).kind, BackendKind::cpu);
+  EXPECT_EQ(choose_device(DeviceChoice::cpu, 1e20).kind, BackendKind::cpu);
+}
+
+TEST(ChooseDevice, TheGpuForMuchWorkWhereThereIsOne) {
+  const ChosenDevice chosen = choose_device(DeviceChoice::automatic, 2 * worth_a_gpu);
+  EXPECT_EQ(chosen.kind, testing::gpu_is_there() ? BackendKind::cuda : BackendKind::cpu);
+  EXPECT_FALSE(chosen.reason.empty());
+}
+
+TEST(ChooseDevice, AGpuThatIsNotThereIsAnError) {
+  if (testing::gpu_is_there()) {
+    EXPECT_EQ(choose_device(DeviceChoice::cuda, 0).kind, BackendKind::cuda);
+    return;
+  }
+  EXPECT_EQ(cuda_info().built, built_with_cuda());
+  expect_error(ErrorKind::resources, "--device cpu",
+               [] { static_cast<void>(choose_device(DeviceChoice::cuda, 0)); });
+  expect_error(ErrorKind::resources, "--device cpu",
+               [] { static_cast<void>(make_backend(BackendKind::cuda, 1)); });
+}
+
+}  // namespace
+}  // namespace poise

@@ -1,0 +1,99 @@
+"""The program on a GPU: the same models as on the processor, and the same bytes every time."""
+import pytest
+
+from conftest import reference_data, run
+
+MODELS = [
+    ["--model", "popularity"],
+    ["--model", "full-rank", "--lambda", 100],
+    ["--model", "full-rank", "--lambda", 100, "--zero-diagonal"],
+    ["--model", "full-rank", "--lambda", 50, "--alpha", 5],
+    ["--model", "full-rank", "--lambda", 50, "--alpha", 5, "--zero-diagonal", "--dropout", 0.3],
+    ["--model", "full-rank", "--lambda", 100, "--weighting", "log", "--alpha", 2],
+    ["--model", "full-rank", "--lambda", 100, "--weighting", "column", "--alpha", 2],
+    ["--model", "awmf", "--rank", 20, "--lambda", 10, "--alpha", 5],
+    ["--model", "awmf", "--rank", 20, "--lambda", 10, "--alpha", 2, "--regularizer", "dropout"],
+    ["--model", "awmf", "--rank", 20, "--lambda", 10, "--alpha", 2, "--regularizer", "data-weight-decay"],
+    ["--model", "awmf", "--rank", 20, "--lambda", 10],
+    ["--model", "wmf", "--rank", 20, "--lambda", 5, "--alpha", 10],
+    ["--model", "wmf", "--rank", 20, "--lambda", 0.1, "--alpha", 10, "--lambda-exponent", 0.5, "--start", "random"],
+]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reference")
+    run("prepare", reference_data("online-retail") / "pro_sg", "--out", folder / "data")
+    return folder / "data"
+
+
+def name_of(flags):
+    return " ".join(str(flag).lstrip("-") for flag in flags[1:])
+
+
+@pytest.mark.parametrize("flags", MODELS, ids=name_of)
+def test_like_the_processor(tmp_path, prepared, flags):
+    trained, metrics = {}, {}
+    for device in ("cpu", "cuda"):
+        model = tmp_path / device
+        trained[device] = run("train", prepared, *flags, "--device", device, "--out", model, "--json").json
+        assert trained[device]["device"] == device
+        for evaluated_on in ("cpu", "cuda"):
+            result = run("evaluate", model, prepared, "--device", evaluated_on, "--json").json
+            assert result["device"] == evaluated_on
+            metrics[device, evaluated_on] = {name: value["mean"] for name, value in result["metrics"].items()}
+    for key, values in metrics.items():
+        for name, value in values.items():
+            assert value == pytest.approx(metrics["cpu", "cpu"][name], abs=1e-4), (key, name)
+    if flags[1] != "popularity":
+        assert trained["cuda"]["objective"] == pytest.approx(trained["cpu"]["objective"], rel=1e-5)
+        assert trained["cuda"]["converged"] == trained["cpu"]["converged"]
+    if flags[1] == "full-rank":
+        assert trained["cuda"]["certificate"]["worst_column"] <= 1e-6
+
+
+@pytest.mark.parametrize("flags", MODELS, ids=name_of)
+def test_the_same_bytes_twice(tmp_path, prepared, flags):
+    outputs = []
+    for k, threads in enumerate((1, 4)):
+        model = tmp_path / f"model{k}"
+        run("train", prepared, *flags, "--device", "cuda", "--threads", threads, "--out", model)
+        run("evaluate", model, prepared, "--device", "cuda", "--threads", threads, "--per-user", tmp_path / f"users{k}.csv")
+        outputs.append((model.read_bytes(), (tmp_path / f"users{k}.csv").read_bytes()))
+    assert outputs[0][0] == outputs[1][0], "models differ"
+    assert outputs[0][1] == outputs[1][1], "evaluations differ"
+
+
+def test_search_on_the_gpu(tmp_path, shop):
+    results = {}
+    for device in ("cpu", "cuda"):
+        results[device] = run("search", shop, "--model", "full-rank", "--lambda", "1,10,100", "--alpha", "1,5", "--no-expand",
+                              "--device", device, "--journal", tmp_path / f"{device}.journal", "--json").json
+        assert results[device]["device"] == device
+    for a, b in zip(results["cpu"]["points"], results["cuda"]["points"]):
+        assert (a["lambda"], a["alpha"]) == (b["lambda"], b["alpha"])
+        assert a["objective"] == pytest.approx(b["objective"], rel=1e-5)
+        assert a["validation"]["ndcg@100"]["mean"] == pytest.approx(b["validation"]["ndcg@100"]["mean"], abs=1e-4)
+    # The points of one device are not mixed with those of the other.
+    refused = run("search", shop, "--model", "full-rank", "--lambda", "1,10,100", "--alpha", "1,5", "--no-expand",
+                  "--device", "cpu", "--journal", tmp_path / "cuda.journal", code=3)
+    assert "device" in refused.err
+
+
+def test_recommendations(tmp_path, shop):
+    run("train", shop, "--model", "full-rank", "--lambda", 10, "--out", tmp_path / "model")
+    lists = [run("recommend", tmp_path / "model", "--items", "i1,i2", "-k", 10, "--format", "json", "--device", device).json
+             for device in ("cpu", "cuda")]
+    for a, b in zip(*(each["recommendations"] for each in lists)):
+        assert a["score"] == pytest.approx(b["score"], abs=1e-5)
+
+
+def test_doctor_shows_the_gpu():
+    cuda = run("doctor", "--json").json["cuda"]
+    assert cuda["built"] and cuda["devices"][0]["memory_bytes"] >= cuda["devices"][0]["free_bytes"] > 0
+    assert cuda["devices"][0]["name"] in run("doctor").out
+
+
+def test_little_work_stays_on_the_processor(tmp_path, shop):
+    trained = run("train", shop, "--model", "full-rank", "--out", tmp_path / "model", "--json")
+    assert trained.json["device"] == "cpu" and "too small" in trained.err
