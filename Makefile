@@ -1,9 +1,9 @@
 # make demo   installs what is missing, builds, and shows Poise at work on generated data
 # make test   installs what is missing, builds, and runs every test
-# make build  builds the release program at build/release/bin/poise
+# make build  builds the release program at build/release/bin/poise and the Python package at build/release/python
 #
-# Also: bench, bench-check, cuda-check, fuzz, format, tidy, tsan, clean. With CUDA=1 build, test and bench include the GPU
-# backend, at the same paths; it needs CUDA's nvcc.
+# Also: pip-test, bench, bench-check, cuda-check, fuzz, format, tidy, tsan, clean. With CUDA=1 build, test and bench include
+# the GPU backend, at the same paths; it needs CUDA's nvcc.
 
 SHELL := /bin/sh
 POISE := build/release/bin/poise
@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 60
 WITH_CUDA := -DPOISE_CUDA=$(if $(filter 1 on ON yes,$(CUDA)),ON,OFF)
 SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 
-.PHONY: build demo test bench bench-check cuda-check fuzz format format-check tidy tsan clean
+.PHONY: build demo test pip-test bench bench-check cuda-check fuzz format format-check tidy tsan clean
 
 build:
 	@scripts/install-packages.sh build
@@ -32,6 +32,10 @@ test: format-check
 	@cmake --preset asan
 	@cmake --build --preset asan
 	@ctest --preset asan
+
+pip-test:
+	@scripts/install-packages.sh pip
+	@tests/install/pip_test.sh "$(CURDIR)"
 
 bench:
 	@scripts/install-packages.sh bench

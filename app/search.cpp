@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
-#include "poise/search/point_json.hpp"
+#include "poise/search/search_json.hpp"
 #include "poise/train/cost.hpp"
 
 #include "device.hpp"
@@ -64,31 +64,17 @@ SearchSpace space_of(Options options, const Context& context) {
   return space;
 }
 
-Json best_json(const PointResult& result) {
-  Json json = point_json(result);
-  json.erase("seconds");
-  return json;
-}
-
-/// The chosen model, to convergence, with its figures on both parts.
-Json final_json(const ModelParameters& parameters, const Trained& trained, Points& points,
-                const Context& context, std::string& text) {
-  const Dataset& dataset = points.trainer().data().dataset;
-  Json json = trained_json(parameters, trained);
-  for (const char* const name : {"validation", "test"}) {
-    const std::optional<HeldOut>& part = name == std::string_view("test") ? dataset.test : dataset.validation;
-    if (!part || part->targets.entries() == 0) continue;
-    const Estimates estimates =
-        estimates_of(evaluate(scorer_of(trained.model), dataset.histories(*part), part->targets.view(),
-                              column_counts(dataset.train.view()), points.options().evaluation(),
-                              context.execution, &points.trainer().backend()));
-    json[name] = to_json(estimates);
-    text += fmt::format("  {:<10}", name);
-    for (const auto& [metric, estimate] : estimates)
-      text += fmt::format("  {} {:.4f}", metric, estimate.mean);
+/// What the chosen model reaches on each part.
+std::string figures_of(const Json& chosen) {
+  std::string text;
+  for (const char* const part : {"validation", "test"}) {
+    if (!chosen.contains(part)) continue;
+    text += fmt::format("  {:<10}", part);
+    for (const auto& [metric, estimate] : chosen[part].items())
+      text += fmt::format("  {} {:.4f}", metric, estimate["mean"].get<double>());
     text += "\n";
   }
-  return json;
+  return text;
 }
 
 std::string table_of(const SearchResult& result, const Points& points) {
@@ -113,18 +99,10 @@ std::string table_of(const SearchResult& result, const Points& points) {
 /// What there is when the time is up: the measured points of the grid, and what is missing.
 void print_unfinished(const TimeIsUp& up, const SearchSpace& space, const Points& points,
                       const Context& context) {
-  Json json = {{"complete", false}, {"best", nullptr}, {"points", Json::array()}, {"missing", Json::array()}};
   std::string text = fmt::format("the time limit is reached; missing {}, and what follows from them:\n",
                                  counted_points(up.missing.size()));
-  for (const ModelParameters& point : first_points(space)) {
-    const PointResult* const known = points.find(point);
-    if (known != nullptr) json["points"].push_back(point_json(*known));
-  }
-  for (const ModelParameters& point : up.missing) {
-    json["missing"].push_back(option_texts(point));
-    text += "  " + point_name(point) + "\n";
-  }
-  context.print(json, text + "run the same command again to go on\n");
+  for (const ModelParameters& point : up.missing) text += "  " + point_name(point) + "\n";
+  context.print(unfinished_json(up, space, points), text + "run the same command again to go on\n");
 }
 
 void run(const Options& options, const Context& context) {
@@ -174,20 +152,13 @@ void run(const Options& options, const Context& context) {
   Trained trained = trainer.train(chosen);
   warn_about(chosen, trained, context);
   std::string text = table_of(result, points) + trained_text(chosen, trained, data.dataset.train.view());
-  Json best = final_json(chosen, trained, points, context, text);
+  const Json best = chosen_json(chosen, trained, points, context.execution);
+  text += figures_of(best);
   if (!options.model.out.empty()) {
     save_model(options.model.out, trained.model, option_texts(chosen), data, best);
     context.say(fmt::format("written to {}", options.model.out.string()));
   }
-  Json json = {{"complete", true}, {"best", best}};
-  const auto put = [&](const char* name, const std::optional<ModelParameters>& point) {
-    json[name] = point ? best_json(points.at(*point)) : Json();
-  };
-  put("best_unweighted", result.unweighted);
-  put("best_weighted", result.weighted);
-  put("best_down_weighted", result.down_weighted);
-  json["points"] = Json::array();
-  for (const ModelParameters& point : result.points) json["points"].push_back(point_json(points.at(point)));
+  Json json = search_json(result, points, best);
   const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
   json["seconds"] = seconds;
   json["device"] = backend->name();

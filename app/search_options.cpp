@@ -100,15 +100,4 @@ std::string point_line(const PointResult& result, const Metric& choice, std::siz
   return line;
 }
 
-Json point_json(const PointResult& result) {
-  const ModelParameters& parameters = result.parameters;
-  Json json = {{"lambda", parameters.lambda}, {"alpha", parameters.weighting.alpha}};
-  json["weighting"] = scheme_name(parameters.weighting.scheme);
-  if (parameters.low_rank()) json["rank"] = parameters.rank;
-  if (parameters.family == Family::full_rank) json["dropout"] = parameters.dropout;
-  if (parameters.family == Family::wmf) json["lambda_exponent"] = parameters.lambda_exponent;
-  json.update(to_json(result));
-  return json;
-}
-
 }  // namespace poise::app

@@ -43,7 +43,4 @@ std::string point_name(const ModelParameters& parameters);
 /// "1 point", "25 points".
 std::string counted_points(std::size_t count);
 
-/// The keys of a point in `search --json`.
-Json point_json(const PointResult& result);
-
 }  // namespace poise::app

@@ -4,16 +4,14 @@
 #include <map>
 #include <string>
 
+#include "poise/train/trained_json.hpp"
 #include "poise/train/trainer.hpp"
 
 #include "command.hpp"
 
 namespace poise::app {
 
-/// The keys of `poise train --json`, without times.
-Json trained_json(const ModelParameters& parameters, const Trained& trained);
-
-/// The same for people, some lines.
+/// What trained_json says, for people: some lines.
 std::string trained_text(const ModelParameters& parameters, const Trained& trained, CsrView X);
 
 /// Says on stderr what the user should know about the outcome.

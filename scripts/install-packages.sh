@@ -1,23 +1,25 @@
 #!/bin/sh
 # Installs the Debian packages that are missing: `install-packages.sh build` for building and running Poise,
-# `test` for the tests as well, `bench` for the benchmarks, `fuzz` for the fuzzers, `format` for the formatter. Says
-# what it does, and what to run by hand when it may not.
+# `test` for the tests as well, `bench` for the benchmarks, `pip` for `pip install .`, `fuzz` for the fuzzers, `format`
+# for the formatter. Says what it does, and what to run by hand when it may not.
 set -eu
 
 build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libfmt-dev
-       nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libboost-dev libjs-vega"
-test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3 python3-numpy python3-pytest zstd clang-format"
+       nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libboost-dev libjs-vega
+       python3 python3-dev pybind11-dev python3-numpy python3-scipy"
+test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3-pytest python3-pandas python3-sklearn mypy zstd clang-format"
 fuzz="$build clang libclang-rt-14-dev libomp-dev"
 
 case "${1:-build}" in
   build) wanted=$build ;;
   bench) wanted=$test ;;
   test) wanted="$test chromium" ;;
+  pip) wanted="$build python3-pip python3-venv python3-skbuild python3-wheel" ;;
   fuzz) wanted=$fuzz ;;
   tidy) wanted="$test clang-tidy" ;;
   tsan) wanted="$test clang libclang-rt-14-dev libomp-dev" ;;
   format) wanted=clang-format ;;
-  *) echo "usage: $0 [build|bench|test|fuzz|tidy|tsan|format]" >&2; exit 2 ;;
+  *) echo "usage: $0 [build|bench|test|pip|fuzz|tidy|tsan|format]" >&2; exit 2 ;;
 esac
 
 command -v dpkg-query >/dev/null || {

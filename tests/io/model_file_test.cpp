@@ -246,6 +246,31 @@ TEST(ModelFile, MatrixFactorizationFoldsInAsBefore) {
   EXPECT_TRUE(std::ranges::equal(before.row(0), after.row(0)));
 }
 
+TEST(ModelFile, BytesInMemoryAreThoseOfTheFile) {
+  const TemporaryFolder folder;
+  const Popularity popularity(std::vector<float>{3, 0, 1});
+  const FullRank dense(example_factor(3, 3, 1));
+  const FullRank sparse(keep_top(dense.dense(), 1, 1));
+  const Asymmetric asymmetric(example_factor(3, 2, 1), example_factor(3, 2, -1));
+  const Wmf wmf(example_factor(3, 2, -1), example_training());
+  const std::pair<const char*, const Scorer*> models[] = {{"popularity", &popularity},
+                                                          {"full-rank", &dense},
+                                                          {"full-rank", &sparse},
+                                                          {"awmf", &asymmetric},
+                                                          {"wmf", &wmf}};
+  for (const auto& [name, model] : models) {
+    ModelInfo info = example_info();
+    info.model = name;
+    write_model(folder / "model", info, *model);
+    const std::vector<std::byte> bytes = model_bytes(info, *model);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+              read_file(folder / "model"));
+    const LoadedModel loaded = decode_model(Container::parse(bytes, "bytes"));
+    EXPECT_EQ(loaded.info.model, name);
+    EXPECT_EQ(model_bytes(loaded.info, *loaded.scorer), bytes);
+  }
+}
+
 TEST(ModelFile, MatrixFactorizationThatDoesNotFitTogetherIsRefused) {
   const TemporaryFolder folder;
   ModelInfo info = example_info();

@@ -79,6 +79,15 @@ TEST(Wmf, FoldsInAsTrainingSolves) {
   }
 }
 
+TEST(Wmf, FoldedInFactorsGiveTheScores) {
+  const Trained trained = train({.scheme = Scheme::linear, .alpha = 2}, 1, true);
+  const Wmf model(trained.fit.V, trained.training);
+  const Eigen::MatrixXd users = to_dense(model.fold_in(trained.X.view()).view());
+  const Eigen::MatrixXd expected = scores_of(trained);
+  EXPECT_LE((users * to_dense(trained.fit.V.view()).transpose() - expected).cwiseAbs().maxCoeff(),
+            2e-5 * expected.cwiseAbs().maxCoeff());
+}
+
 TEST(Wmf, AUserWithoutHistoryScoresNothing) {
   const Trained trained = train({.alpha = 10}, 0, false);
   const Wmf model(trained.fit.V, trained.training);

@@ -27,10 +27,22 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/// An Error about a file or folder that cannot be read or written.
+class FileError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Throws Error{kind} with a formatted message.
 template <class... Args>
 [[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Throws FileError{kind} likewise.
+template <class... Args>
+[[noreturn]] void fail_on_file(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  throw FileError(kind, fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace poise

@@ -29,8 +29,8 @@ LoadedDataset read_dataset(const fs::path& folder, const Execution& execution) {
   const fs::path path = folder / file_name;
   std::error_code ignored;
   if (!fs::exists(path, ignored))
-    fail(ErrorKind::input, "{} holds no prepared data ({} is missing); make it with poise prepare",
-         folder.string(), file_name);
+    fail_on_file(ErrorKind::input, "{} holds no prepared data ({} is missing); make it with poise prepare",
+                 folder.string(), file_name);
   const Container container = Container::open(path, execution.threads);
   return {decode_dataset(container, execution), container.checksum()};
 }

@@ -21,7 +21,8 @@ Paths netflix_files(const std::filesystem::path& folder) {
     const char first = entry.path().filename().string().front();
     (first == 'm' || first == 'M' ? movies : combined).push_back(entry.path());
   }
-  if (error) fail(ErrorKind::input, "cannot read the folder {}: {}", folder.string(), error.message());
+  if (error)
+    fail_on_file(ErrorKind::input, "cannot read the folder {}: {}", folder.string(), error.message());
   Paths& files = movies.empty() ? combined : movies;
   if (files.empty())
     fail(ErrorKind::input, "{} holds no mv_*.txt or combined_data_*.txt file", folder.string());
@@ -39,8 +40,8 @@ std::vector<logs::LogInput> find_files(const Paths& inputs, LogFormat format) {
       continue;
     }
     if (!std::filesystem::exists(input, error)) {
-      fail(ErrorKind::input, "cannot open {}: {}; check the path", input.string(),
-           error ? error.message() : "no such file");
+      fail_on_file(ErrorKind::input, "cannot open {}: {}; check the path", input.string(),
+                   error ? error.message() : "no such file");
     }
     if (std::filesystem::is_directory(input, error)) {
       fail(ErrorKind::input, "{} is a folder; name the file in it that holds the log", input.string());

@@ -231,8 +231,8 @@ Dataset read_pro_sg(const fs::path& folder, const Execution& execution) {
     files[k].path = folder / pro_sg_names[k];
     std::error_code ignored;
     if (!fs::exists(files[k].path, ignored)) {
-      fail(ErrorKind::input, "cannot read {}; the pro-sg layout needs it: check the folder",
-           files[k].path.string());
+      fail_on_file(ErrorKind::input, "cannot read {}; the pro-sg layout needs it: check the folder",
+                   files[k].path.string());
     }
   }
   return read_pro_sg(files, execution);

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view suffix = ".partial";
 
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, int reason) {
-  fail(ErrorKind::resources, "cannot write {}: {}", path.string(), std::strerror(reason));
+  fail_on_file(ErrorKind::resources, "cannot write {}: {}", path.string(), std::strerror(reason));
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
@@ -100,14 +100,15 @@ void sync_folder(const std::filesystem::path& path) {
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(follow_links(std::move(path))) {
   if (!path_.has_filename())
-    fail(ErrorKind::resources, "cannot write \"{}\": not a file name", path_.string());
+    fail_on_file(ErrorKind::resources, "cannot write \"{}\": not a file name", path_.string());
   std::error_code error;
   const auto status = std::filesystem::status(path_, error);
   // The temporary file's name may be short enough where the target's is not.
   if (error == std::errc::filename_too_long) fail_to_write(path_, ENAMETOOLONG);
   // The rename would put a plain file in the place of a device or a pipe.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    fail(ErrorKind::resources, "cannot write {}: it exists and is not a regular file", path_.string());
+    fail_on_file(ErrorKind::resources, "cannot write {}: it exists and is not a regular file",
+                 path_.string());
   remove_stale(path_);
   temporary_ = temporary_for(path_);
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

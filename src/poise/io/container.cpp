@@ -69,7 +69,8 @@ class Mapping {
  public:
   explicit Mapping(const std::filesystem::path& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) fail(ErrorKind::input, "cannot open {}: {}", path.string(), std::strerror(errno));
+    if (descriptor < 0)
+      fail_on_file(ErrorKind::input, "cannot open {}: {}", path.string(), std::strerror(errno));
     struct stat status = {};
     const bool regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     int reason = 0;
@@ -82,7 +83,8 @@ class Mapping {
     }
     ::close(descriptor);
     if (!regular) fail(ErrorKind::input, "{} is not a Poise file", path.string());
-    if (reason != 0) fail(ErrorKind::resources, "cannot map {}: {}", path.string(), std::strerror(reason));
+    if (reason != 0)
+      fail_on_file(ErrorKind::resources, "cannot map {}: {}", path.string(), std::strerror(reason));
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;

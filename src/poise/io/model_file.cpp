@@ -33,8 +33,10 @@ Tensor tensor_of(const char* name, ElementType type, const T& values, std::vecto
   return {name, type, std::move(shape), std::as_bytes(std::span(values.data(), values.size()))};
 }
 
-void write(const std::filesystem::path& path, const ModelInfo& info, std::vector<Tensor> tensors,
-           Metadata metadata = {}) {
+/// Where a model's container goes: a file, or memory.
+using Sink = std::function<void(const Metadata&, std::span<const Tensor>)>;
+
+void put(const Sink& sink, const ModelInfo& info, std::vector<Tensor> tensors, Metadata metadata = {}) {
   metadata.insert({{"format", format_name},
                    {"version", format_version},
                    {"model", info.model},
@@ -46,7 +48,7 @@ void write(const std::filesystem::path& path, const ModelInfo& info, std::vector
   const auto& bytes = info.items.bytes();
   tensors.push_back(tensor_of("item_id_offsets", ElementType::i64, offsets, {size_of(offsets)}));
   tensors.push_back(tensor_of("item_ids", ElementType::u8, bytes, {size_of(bytes)}));
-  write_container(path, metadata, tensors);
+  sink(metadata, tensors);
 }
 
 Tensor tensor_of(const char* name, MatrixView<const float> matrix) {
@@ -201,41 +203,84 @@ std::unique_ptr<Scorer> read_scorer(const Container& file, const std::string& mo
   fail(ErrorKind::input, "{} holds a model of the unknown kind '{}'", file.name(), model);
 }
 
-}  // namespace
-
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Popularity& model) {
-  write(path, info, {tensor_of("counts", ElementType::f32, model.counts(), {model.items()})});
+void put_model(const Sink& sink, const ModelInfo& info, const Popularity& model) {
+  put(sink, info, {tensor_of("counts", ElementType::f32, model.counts(), {model.items()})});
 }
 
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const FullRank& model) {
+void put_model(const Sink& sink, const ModelInfo& info, const FullRank& model) {
   const std::int64_t n = model.items();
   if (const Csr* sparse = model.sparse()) {
-    write(path, info,
-          {tensor_of("B.offsets", ElementType::i64, sparse->offsets, {n + 1}),
-           tensor_of("B.indices", ElementType::i32, sparse->indices, {sparse->entries()}),
-           tensor_of("B.values", ElementType::f32, sparse->values, {sparse->entries()})});
+    put(sink, info,
+        {tensor_of("B.offsets", ElementType::i64, sparse->offsets, {n + 1}),
+         tensor_of("B.indices", ElementType::i32, sparse->indices, {sparse->entries()}),
+         tensor_of("B.values", ElementType::f32, sparse->values, {sparse->entries()})});
     return;
   }
-  write(path, info, {tensor_of("B", model.dense())});
+  put(sink, info, {tensor_of("B", model.dense())});
 }
 
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Asymmetric& model) {
-  write(path, info, {tensor_of("U", model.U()), tensor_of("V", model.V())});
+void put_model(const Sink& sink, const ModelInfo& info, const Asymmetric& model) {
+  put(sink, info, {tensor_of("U", model.U()), tensor_of("V", model.V())});
 }
 
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Wmf& model) {
+void put_model(const Sink& sink, const ModelInfo& info, const Wmf& model) {
   const WmfTraining& training = model.training();
   const WeightingOptions& weighting = training.weighting;
   const std::array<double, fold_in_numbers> numbers = {
       training.lambda.lambda, training.lambda.exponent, training.lambda.alpha, weighting.alpha,
       weighting.epsilon,      weighting.gamma,          weighting.clip};
   const std::array<std::int64_t, 1> users = {training.users};
-  write(path, info,
-        {tensor_of("V", model.V()),
-         tensor_of("item_users", ElementType::i64, training.item_users, {model.items()}),
-         tensor_of("users", ElementType::i64, users, {1}),
-         tensor_of("fold_in", ElementType::f64, numbers, {static_cast<std::int64_t>(numbers.size())})},
-        {{"weighting", std::string(scheme_name(weighting.scheme))}});
+  put(sink, info,
+      {tensor_of("V", model.V()),
+       tensor_of("item_users", ElementType::i64, training.item_users, {model.items()}),
+       tensor_of("users", ElementType::i64, users, {1}),
+       tensor_of("fold_in", ElementType::f64, numbers, {static_cast<std::int64_t>(numbers.size())})},
+      {{"weighting", std::string(scheme_name(weighting.scheme))}});
+}
+
+void put_any(const Sink& sink, const ModelInfo& info, const Scorer& model) {
+  if (const auto* const full_rank = dynamic_cast<const FullRank*>(&model))
+    return put_model(sink, info, *full_rank);
+  if (const auto* const low_rank = dynamic_cast<const Asymmetric*>(&model))
+    return put_model(sink, info, *low_rank);
+  if (const auto* const wmf = dynamic_cast<const Wmf*>(&model)) return put_model(sink, info, *wmf);
+  put_model(sink, info, dynamic_cast<const Popularity&>(model));
+}
+
+Sink to_file(const std::filesystem::path& path) {
+  return [&path](const Metadata& metadata, std::span<const Tensor> tensors) {
+    write_container(path, metadata, tensors);
+  };
+}
+
+}  // namespace
+
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Popularity& model) {
+  put_model(to_file(path), info, model);
+}
+
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const FullRank& model) {
+  put_model(to_file(path), info, model);
+}
+
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Asymmetric& model) {
+  put_model(to_file(path), info, model);
+}
+
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Wmf& model) {
+  put_model(to_file(path), info, model);
+}
+
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model) {
+  put_any(to_file(path), info, model);
+}
+
+std::vector<std::byte> model_bytes(const ModelInfo& info, const Scorer& model) {
+  std::vector<std::byte> bytes;
+  put_any([&](const Metadata& metadata,
+              std::span<const Tensor> tensors) { bytes = container_bytes(metadata, tensors); },
+          info, model);
+  return bytes;
 }
 
 LoadedModel read_model(const std::filesystem::path& path, int threads) {

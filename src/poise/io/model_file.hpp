@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "poise/data/ids.hpp"
 #include "poise/io/container.hpp"
@@ -35,6 +36,12 @@ void write_model(const std::filesystem::path& path, const ModelInfo& info, const
 void write_model(const std::filesystem::path& path, const ModelInfo& info, const Asymmetric& model);
 /// V likewise, and what folding a user in takes from training.
 void write_model(const std::filesystem::path& path, const ModelInfo& info, const Wmf& model);
+
+/// Any of these.
+void write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model);
+
+/// The bytes that write_model writes for any of these.
+std::vector<std::byte> model_bytes(const ModelInfo& info, const Scorer& model);
 
 struct LoadedModel {
   ModelInfo info;

@@ -17,7 +17,8 @@ NewFolder::NewFolder(const fs::path& folder) {
     if (fs::create_directory(missing.back(), error)) made_.push_back(missing.back());
     if (error) {
       remove();
-      fail(ErrorKind::resources, "cannot make the folder {}: {}", missing.back().string(), error.message());
+      fail_on_file(ErrorKind::resources, "cannot make the folder {}: {}", missing.back().string(),
+                   error.message());
     }
   }
 }

@@ -53,6 +53,10 @@ void Wmf::score(CsrView histories, std::int64_t first, MatrixView<float> scores)
   factor_scores(exact.view(), rows_.rotated(), scores);
 }
 
+Matrix<float> Wmf::fold_in(CsrView histories) const {
+  return rows_.fold_in_original(histories, weighting_.weights(histories), training_.lambda);
+}
+
 class Wmf::OnBackend final : public BackendScorer {
  public:
   OnBackend(const Wmf& model, Backend& backend, const Execution& execution)

@@ -42,6 +42,8 @@ class Wmf : public Scorer {
   /// Users in float32's precision, products with V in float64. Error{input} for values that the weighting
   /// cannot take.
   void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
+  /// The factors of users with these histories, as training would hold them: score = fold_in(history) V'.
+  [[nodiscard]] Matrix<float> fold_in(CsrView histories) const;
   [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
                                                   const Execution& execution) const override;
   [[nodiscard]] double operations(CsrView histories) const override;

@@ -42,7 +42,7 @@ std::string read_all(int descriptor, const std::filesystem::path& path) {
   for (;;) {
     const ssize_t got = ::read(descriptor, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(ErrorKind::input, "cannot read {}: {}", path.string(), std::strerror(errno));
+    if (got < 0) fail_on_file(ErrorKind::input, "cannot read {}: {}", path.string(), std::strerror(errno));
     if (got == 0) return text;
     text.append(buffer, static_cast<std::size_t>(got));
   }
@@ -71,11 +71,13 @@ std::string read_all(int descriptor, const std::filesystem::path& path) {
 Journal::Journal(std::filesystem::path path, const Json& header) : path_(std::move(path)) {
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0)
-    fail(ErrorKind::resources, "cannot open the journal {}: {}", path_.string(), std::strerror(errno));
+    fail_on_file(ErrorKind::resources, "cannot open the journal {}: {}", path_.string(),
+                 std::strerror(errno));
   try {
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
-      fail(ErrorKind::resources,
-           "the journal {} is in use by another run; wait for it or give another --journal", path_.string());
+      fail_on_file(ErrorKind::resources,
+                   "the journal {} is in use by another run; wait for it or give another --journal",
+                   path_.string());
     read(header);
   } catch (...) {
     ::close(descriptor_);
@@ -115,7 +117,7 @@ void Journal::read(const Json& header) {
     fail(ErrorKind::input, "{} is not a journal; give another --journal", path_.string());
   if (::ftruncate(descriptor_, static_cast<off_t>(good)) != 0 ||
       ::lseek(descriptor_, static_cast<off_t>(good), SEEK_SET) < 0)
-    fail(ErrorKind::resources, "cannot write to {}: {}", path_.string(), std::strerror(errno));
+    fail_on_file(ErrorKind::resources, "cannot write to {}: {}", path_.string(), std::strerror(errno));
   if (good == 0) {
     write_line(header);
     // The name of a new file is as durable as its folder.
@@ -150,14 +152,14 @@ void Journal::write_line(const Json& line) {
       const int reason = errno;
       // Nothing half-written stays, so that the next run need not doubt the file.
       const bool undone = ::ftruncate(descriptor_, begin) == 0 && ::lseek(descriptor_, begin, SEEK_SET) >= 0;
-      fail(ErrorKind::resources, "cannot write to the journal {}: {}{}", path_.string(),
-           std::strerror(reason), undone ? "" : "; its last line is torn");
+      fail_on_file(ErrorKind::resources, "cannot write to the journal {}: {}{}", path_.string(),
+                   std::strerror(reason), undone ? "" : "; its last line is torn");
     }
     done += static_cast<std::size_t>(put);
   }
   if (::fsync(descriptor_) != 0)
-    fail(ErrorKind::resources, "cannot make the journal {} durable: {}", path_.string(),
-         std::strerror(errno));
+    fail_on_file(ErrorKind::resources, "cannot make the journal {} durable: {}", path_.string(),
+                 std::strerror(errno));
 }
 
 }  // namespace poise

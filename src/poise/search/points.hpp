@@ -76,7 +76,7 @@ class Points {
   /// Seconds that these would take.
   [[nodiscard]] double expected_seconds(std::span<const ModelParameters> points);
   [[nodiscard]] const MeasureOptions& options() const { return options_; }
-  [[nodiscard]] Trainer& trainer() { return trainer_; }
+  [[nodiscard]] Trainer& trainer() const { return trainer_; }
   /// What a point is called in the journal.
   [[nodiscard]] std::string key(const ModelParameters& parameters) const;
 

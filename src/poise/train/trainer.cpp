@@ -37,7 +37,7 @@ Trained Trainer::train(const ModelParameters& parameters) {
   validate(parameters);
   switch (parameters.family) {
     case Family::popularity:
-      return {.model = Popularity::train(data_.dataset.train.view())};
+      return {.model = Popularity::train(X_)};
     case Family::full_rank:
       return std::move(full_rank(parameters, full_rank_options(parameters, memory_limit_)).front());
     case Family::awmf:
@@ -57,7 +57,7 @@ std::pair<Trained, Trained> Trainer::train_both_diagonals(const ModelParameters&
 }
 
 std::vector<Trained> Trainer::full_rank(const ModelParameters& parameters, const FullRankOptions& options) {
-  const CsrView X = data_.dataset.train.view();
+  const CsrView X = X_;
   const Weights W = make_weights(X, parameters.weighting);
   const int solutions = static_cast<int>(options.unconstrained) + static_cast<int>(options.zero_diagonal);
   const bool keep =
@@ -83,11 +83,12 @@ std::vector<Trained> Trainer::full_rank(const ModelParameters& parameters, const
 }
 
 const Spectrum& Trainer::spectrum(std::int64_t rank) {
-  const CsrView X = data_.dataset.train.view();
+  const CsrView X = X_;
   const std::int64_t step = spectrum_step(rank, X.cols);
   if (spectrum_rank_ != step) {
     spectrum_ = {};
-    spectrum_ = cached_spectrum(folder_, data_.checksum, X, rank, backend_, execution_);
+    spectrum_ = folder_.empty() ? top_spectrum(X, {}, step, backend_, execution_)
+                                : cached_spectrum(folder_, data_->checksum, X, rank, backend_, execution_);
     spectrum_rank_ = step;
   }
   return spectrum_;
@@ -95,7 +96,7 @@ const Spectrum& Trainer::spectrum(std::int64_t rank) {
 
 Trained Trainer::asymmetric(const ModelParameters& parameters) {
   basis_ = {};
-  const CsrView X = data_.dataset.train.view();
+  const CsrView X = X_;
   const Weights W = make_weights(X, parameters.weighting);
   std::map<std::string, double> seconds;
   Stopwatch watch(seconds);
@@ -111,7 +112,7 @@ Trained Trainer::asymmetric(const ModelParameters& parameters) {
 Trained Trainer::wmf(const ModelParameters& parameters) {
   basis_ = {};
   left_ = {};
-  const CsrView X = data_.dataset.train.view();
+  const CsrView X = X_;
   const Weights W = make_weights(X, parameters.weighting);
   const WmfOptions options = wmf_options(parameters, memory_limit_);
   std::map<std::string, double> seconds;
@@ -135,7 +136,7 @@ double Trainer::expected_seconds(const ModelParameters& parameters) {
   const auto [entry, unknown] = expected_.try_emplace(fmt::format("{}", option_texts(costly)));
   if (unknown) {
     // A weighted low-rank fit takes some fifteen rounds; eigenpairs are found once.
-    const TrainingCost cost = training_cost(costly, data_.dataset.train.view(), memory_limit_);
+    const TrainingCost cost = training_cost(costly, X_, memory_limit_);
     entry->second = (cost.round > 0 ? 15 * cost.round : cost.fit) / rate_;
   }
   return entry->second;

@@ -56,16 +56,17 @@ enum class Keep { nothing, shared_parts };
 /// no bit of it.
 class Trainer {
  public:
-  /// `folder` is where the data lie, and the eigenpairs beside them. All must outlive it.
+  /// `folder` is where the data lie, and the eigenpairs beside them; empty where they lie in memory alone.
+  /// All must outlive it.
   Trainer(const LoadedDataset& data, std::filesystem::path folder, Keep keep, std::uint64_t memory_limit,
           Backend& backend, Execution execution)
-      : data_(data),
-        folder_(std::move(folder)),
-        keep_(keep),
-        memory_limit_(memory_limit),
-        backend_(backend),
-        execution_(execution) {
-    CsrView X = data.dataset.train.view();
+      : Trainer(data.dataset.train.view(), keep, memory_limit, backend, execution) {
+    data_ = &data;
+    folder_ = std::move(folder);
+  }
+  /// On a matrix that somebody else holds, with no other data: data() is not to be asked for.
+  Trainer(CsrView X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution)
+      : X_(X), keep_(keep), memory_limit_(memory_limit), backend_(backend), execution_(execution) {
     X.values = {};
     if (keep == Keep::shared_parts) X_pin_ = backend.pin(X);
   }
@@ -79,7 +80,7 @@ class Trainer {
   /// Seconds that a model may take, from counted operations at the rate of a matrix product.
   [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
 
-  [[nodiscard]] const LoadedDataset& data() const { return data_; }
+  [[nodiscard]] const LoadedDataset& data() const { return *data_; }
   [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
@@ -88,7 +89,8 @@ class Trainer {
   Trained wmf(const ModelParameters& parameters);
   const Spectrum& spectrum(std::int64_t rank);
 
-  const LoadedDataset& data_;
+  CsrView X_;
+  const LoadedDataset* data_ = nullptr;
   std::filesystem::path folder_;
   Keep keep_;
   std::uint64_t memory_limit_;

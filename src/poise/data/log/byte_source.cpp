@@ -30,7 +30,7 @@ class StoredBytes {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer where no observer can be polled.
     file_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ < 0) {
-      fail(ErrorKind::input, "cannot open {}: {}; check the path", name_, std::strerror(errno));
+      fail_on_file(ErrorKind::input, "cannot open {}: {}; check the path", name_, std::strerror(errno));
     }
     struct stat about {};
     if (::fstat(file_, &about) == 0 && S_ISDIR(about.st_mode)) {
@@ -83,7 +83,7 @@ class StoredBytes {
       const ssize_t count = ::read(file_, to, capacity);
       if (count >= 0) return count;
       if (errno != EINTR && errno != EAGAIN)
-        fail(ErrorKind::input, "cannot read {}: {}", name_, std::strerror(errno));
+        fail_on_file(ErrorKind::input, "cannot read {}: {}", name_, std::strerror(errno));
       stop_if_asked(observer_);
     }
   }

@@ -1,0 +1,235 @@
+#include "data.hpp"
+
+#include <filesystem>
+#include <limits>
+
+#include "poise/base/error.hpp"
+#include "poise/data/log_reader.hpp"
+#include "poise/data/pro_sg.hpp"
+#include "poise/data/split.hpp"
+#include "poise/data/synth.hpp"
+
+#include "arrays.hpp"
+#include "parts.hpp"
+#include "work.hpp"
+
+namespace py = pybind11;
+
+namespace poise::python {
+
+void Data::identify(const Execution& execution) const {
+  if (identified()) return;
+  const std::vector<std::byte> bytes = encode_dataset(loaded_->dataset, execution);
+  loaded_->checksum = Container::parse(bytes, "the data", execution.threads).checksum();
+}
+
+namespace {
+
+using Paths = std::vector<std::filesystem::path>;
+
+std::vector<std::filesystem::path> paths_of(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+Header header_of(std::optional<bool> header) {
+  if (!header) return Header::automatic;
+  return *header ? Header::yes : Header::no;
+}
+
+/// A log from Python's arrays; ids are numbered by first appearance.
+Interactions log_from(const py::array& users, const py::array& items, const py::object& values,
+                      const std::vector<std::string>& user_ids, const std::vector<std::string>& item_ids,
+                      std::int64_t empty_ids) {
+  const auto copy = []<class T>(std::span<const T> elements) {
+    return std::vector<T>(elements.begin(), elements.end());
+  };
+  Interactions log;
+  log.users = ids_of(user_ids);
+  log.items = ids_of(item_ids);
+  log.user = copy(elements_of<std::int32_t>(users));
+  log.item = copy(elements_of<std::int32_t>(items));
+  if (!values.is_none()) log.value = copy(elements_of<float>(py::reinterpret_borrow<py::array>(values)));
+  log.empty_ids = empty_ids;
+  log.reading = "arrays";
+  if (log.user.size() != log.item.size() || (!log.value.empty() && log.value.size() != log.user.size()))
+    fail(ErrorKind::input, "users, items and values are not equally many");
+  return log;
+}
+
+/// Data of a matrix as it is: nothing is filtered, rows and columns keep their order.
+Dataset unsplit(CsrView matrix, const std::vector<std::string>& users,
+                const std::vector<std::string>& items) {
+  Dataset dataset;
+  dataset.users = ids_of(users);
+  dataset.items = ids_of(items);
+  dataset.train = {.rows = matrix.rows,
+                   .cols = matrix.cols,
+                   .offsets = {matrix.offsets.begin(), matrix.offsets.end()},
+                   .indices = {matrix.indices.begin(), matrix.indices.end()},
+                   .values = {matrix.values.begin(), matrix.values.end()}};
+  validate(dataset);
+  return dataset;
+}
+
+/// A log of the entries of a matrix, row by row.
+Interactions log_of(CsrView matrix, const std::vector<std::string>& users,
+                    const std::vector<std::string>& items) {
+  Interactions log;
+  log.users = ids_of(users);
+  log.items = ids_of(items);
+  log.item.assign(matrix.indices.begin(), matrix.indices.end());
+  log.value.assign(matrix.values.begin(), matrix.values.end());
+  log.user.reserve(log.item.size());
+  for (std::int64_t u = 0; u < matrix.rows; ++u)
+    log.user.insert(log.user.end(), matrix.row_size(u), static_cast<std::int32_t>(u));
+  return log;
+}
+
+const HeldOut& part_of(const Data& data, const std::string& name) {
+  const std::optional<HeldOut>& part = name == "test" ? data.dataset().test : data.dataset().validation;
+  if (!part) throw py::key_error(name);
+  return *part;
+}
+
+void bind_log(py::module_& module) {
+  py::class_<Interactions, std::shared_ptr<Interactions>>(module, "Log")
+      .def_static("from_arrays", &log_from)
+      .def_static("from_csr",
+                  [](const CsrArrays& arrays, const std::vector<std::string>& users,
+                     const std::vector<std::string>& items) { return log_of(view_of(arrays), users, items); })
+      .def_static("read",
+                  [](const std::vector<std::string>& inputs, const std::string& format,
+                     const std::vector<std::string>& columns, const std::string& delimiter,
+                     std::optional<bool> header, std::optional<double> keep_above, bool skip_bad_lines,
+                     int threads, const py::object& progress) {
+                    LogOptions options{.format = parse_log_format(format),
+                                       .columns = columns,
+                                       .delimiter = delimiter,
+                                       .header = header_of(header),
+                                       .skip_bad_lines = skip_bad_lines};
+                    return run({threads, progress}, [&](const Execution& execution) {
+                      const Paths paths = paths_of(inputs);
+                      options.format = resolve_log_format(paths, options);
+                      options.keep_above = keep_above ? keep_above : usual_threshold(options);
+                      return read_log(paths, options, execution);
+                    });
+                  })
+      .def_static("synthesize",
+                  [](const std::string& like, double scale, std::uint64_t seed, bool values, int threads) {
+                    const SynthOptions options{
+                        .shape = parse_synth_shape(like), .scale = scale, .seed = seed, .values = values};
+                    return run({threads, py::none()}, [&](const Execution& execution) {
+                      return synth_interactions(synthesize(options, execution), seed, execution);
+                    });
+                  })
+      .def_property_readonly("rows", &Interactions::rows)
+      .def_readonly("reading", &Interactions::reading);
+}
+
+}  // namespace
+
+void bind_data(py::module_& module) {
+  bind_log(module);
+  module.def("detect_format", [](const std::vector<std::string>& inputs, const std::string& format) {
+    LogOptions options{.format = parse_log_format(format)};
+    return std::string(log_format_name(resolve_log_format(paths_of(inputs), options)));
+  });
+  py::class_<Data, std::shared_ptr<Data>>(module, "Data")
+      .def_static("read",
+                  [](const std::string& folder, int threads, const py::object& progress) {
+                    return run({threads, progress}, [&](const Execution& execution) {
+                      return Data(read_dataset(folder, execution));
+                    });
+                  })
+      .def_static("read_pro_sg",
+                  [](const std::string& folder, int threads, const py::object& progress) {
+                    return run({threads, progress}, [&](const Execution& execution) {
+                      return Data(read_pro_sg(folder, execution));
+                    });
+                  })
+      .def_static(
+          "from_csr",
+          [](const CsrArrays& arrays, const std::vector<std::string>& users,
+             const std::vector<std::string>& items) { return Data(unsplit(view_of(arrays), users, items)); })
+      .def_static(
+          "split_users",
+          [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,
+             std::optional<std::int64_t> held_out_users, double target_share, std::uint32_t seed, int threads,
+             const py::object& progress) {
+            return run({threads, progress}, [&](const Execution& execution) {
+              return Data(split_users(
+                  log, {.min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core},
+                  {.held_out_users = held_out_users, .target_share = target_share, .seed = seed}, execution));
+            });
+          })
+      .def_static(
+          "split_none",
+          [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,
+             int threads, const py::object& progress) {
+            return run({threads, progress}, [&](const Execution& execution) {
+              return Data(split_none(
+                  log, {.min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core},
+                  execution));
+            });
+          })
+      .def_static("split_given",
+                  [](const Interactions& train, const std::shared_ptr<Interactions>& validation,
+                     const std::shared_ptr<Interactions>& test, int threads, const py::object& progress) {
+                    const auto optional = [](const std::shared_ptr<Interactions>& log) {
+                      return log ? std::optional<Interactions>(*log) : std::nullopt;
+                    };
+                    return run({threads, progress}, [&](const Execution& execution) {
+                      return Data(split_given(train, optional(validation), optional(test), execution));
+                    });
+                  })
+      .def("write",
+           [](const Data& data, const std::string& folder, int threads, const py::object& progress) {
+             run_and_wait({threads, progress}, [&](const Execution& execution) {
+               write_dataset(folder, data.dataset(), execution);
+             });
+           })
+      .def("write_pro_sg",
+           [](const Data& data, const std::string& folder, bool values, int threads) {
+             run_and_wait({threads, py::none()}, [&](const Execution& execution) {
+               write_pro_sg(folder, data.dataset(), values, execution);
+             });
+           })
+      .def("checksum",
+           [](const Data& data, int threads) {
+             if (!data.identified())
+               run_and_wait({threads, py::none()},
+                            [&](const Execution& execution) { data.identify(execution); });
+             return data.loaded()->checksum;
+           })
+      .def_property_readonly("split",
+                             [](const Data& data) { return std::string(to_string(data.dataset().split)); })
+      .def_property_readonly("items", [](const Data& data) { return texts_of(data.dataset().items); })
+      .def_property_readonly("users", [](const Data& data) { return texts_of(data.dataset().users); })
+      .def_property_readonly(
+          "train", [](const Data& data) { return shared_csr(data.dataset().train.view(), data.loaded()); })
+      .def_property_readonly("counts",
+                             [](const Data& data) {
+                               const PrepareCounts& counts = data.dataset().counts;
+                               return std::map<std::string, std::int64_t>{
+                                   {"duplicates", counts.duplicates},
+                                   {"empty_ids", counts.empty_ids},
+                                   {"below_threshold", counts.below_threshold},
+                                   {"outside_catalogue", counts.outside_catalogue},
+                                   {"skipped_lines", counts.skipped_lines}};
+                             })
+      .def("has_part",
+           [](const Data& data, const std::string& name) {
+             return (name == "test" ? data.dataset().test : data.dataset().validation).has_value();
+           })
+      .def("part_users",
+           [](const Data& data, const std::string& name) { return texts_of(part_of(data, name).users); })
+      .def("fold_in",
+           [](const Data& data, const std::string& name) {
+             return shared_csr(data.dataset().histories(part_of(data, name)), data.loaded());
+           })
+      .def("targets", [](const Data& data, const std::string& name) {
+        return shared_csr(part_of(data, name).targets.view(), data.loaded());
+      });
+}
+
+}  // namespace poise::python

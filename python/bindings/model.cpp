@@ -1,0 +1,272 @@
+#include "model.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "poise/base/error.hpp"
+#include "poise/evaluate/estimates.hpp"
+#include "poise/evaluate/evaluate.hpp"
+#include "poise/recommend/explain.hpp"
+#include "poise/recommend/recommend.hpp"
+#include "poise/recommend/scored_blocks.hpp"
+#include "poise/recommend/similar.hpp"
+#include "poise/search/point_json.hpp"
+
+#include "arrays.hpp"
+#include "factor_scorer.hpp"
+#include "parts.hpp"
+#include "train.hpp"
+#include "work.hpp"
+
+namespace py = pybind11;
+
+namespace poise::python {
+namespace {
+
+/// So few users are recommended to, or scored, before a thread could be started.
+constexpr std::int64_t few_users = 64;
+
+/// Runs a body for `users` users: where they are few, here and now.
+template <class Body>
+auto run_for(std::int64_t users, const Calling& calling, Body&& body) {
+  if (users <= few_users) return run_here(body);
+  return run(calling, body);
+}
+
+/// Lists as (items, scores), one row each as wide as the longest; a shorter one ends with -1 and NaN.
+py::tuple to_arrays(const RankedLists& lists) {
+  std::int64_t width = 0;
+  for (std::int64_t row = 0; row < lists.rows(); ++row) width = std::max(width, lists.size(row));
+  py::array_t<std::int32_t> items({lists.rows(), width});
+  py::array_t<float> scores({lists.rows(), width});
+  for (std::int64_t row = 0; row < lists.rows(); ++row) {
+    std::int32_t* const item = items.mutable_data() + row * width;
+    float* const score = scores.mutable_data() + row * width;
+    std::ranges::copy(lists.items(row), item);
+    std::ranges::copy(lists.scores(row), score);
+    std::fill(item + lists.size(row), item + width, -1);
+    std::fill(score + lists.size(row), score + width, std::numeric_limits<float>::quiet_NaN());
+  }
+  return py::make_tuple(items, scores);
+}
+
+MatrixView<const float> matrix_of(const py::array_t<float, py::array::c_style>& array) {
+  return {array.data(), array.shape(0), array.shape(1), array.shape(1)};
+}
+
+py::tuple recommend_to(const Model& model, const CsrArrays& histories, std::int64_t k, bool exclude_history,
+                       const std::vector<std::int32_t>& exclude,
+                       std::optional<std::vector<std::int32_t>> only,
+                       const std::optional<py::array_t<float, py::array::c_style>>& user_factors,
+                       const std::string& device, int threads) {
+  const CsrView rows = view_of(histories);
+  const RecommendOptions options{
+      .k = k, .exclude_history = exclude_history, .exclude = exclude, .only = std::move(only)};
+  std::optional<FactorScorer> factors;
+  if (user_factors) factors.emplace(matrix_of(*user_factors), model.wmf()->V());
+  const Scorer& scorer = factors ? static_cast<const Scorer&>(*factors) : *model.scorer;
+  return to_arrays(run_for(rows.rows, {threads, py::none()}, [&](const Execution& execution) {
+    const auto backend = factors ? nullptr
+                                 : scoring_backend_of(
+                                       device, [&] { return scorer.operations(rows); }, execution);
+    return recommend(scorer, rows, options, execution, backend.get());
+  }));
+}
+
+py::tuple similar_to(const Model& model, const std::vector<std::int32_t>& items, std::int64_t k,
+                     int threads) {
+  const auto count = static_cast<std::int64_t>(items.size());
+  return to_arrays(
+      run_for(count > 1 ? few_users + 1 : 1, {threads, py::none()}, [&](const Execution& execution) {
+        std::vector<RankedLists> each(count);
+        for_each_tile(count, execution.threads,
+                      [&](std::int64_t row) { each[row] = similar(*model.scorer, items[row], k); });
+        RankedLists lists(count, count > 0 ? each.front().width() : 0);
+        for (std::int64_t row = 0; row < count; ++row) {
+          std::ranges::copy(each[row].items(0), lists.item_slots(row).begin());
+          std::ranges::copy(each[row].scores(0), lists.score_slots(row).begin());
+          lists.resize(row, each[row].size(0));
+        }
+        return lists;
+      }));
+}
+
+py::array_t<float> scores_of(const Model& model, const CsrArrays& histories, int threads) {
+  const CsrView rows = view_of(histories);
+  py::array_t<float> scores({rows.rows, model.scorer->items()});
+  const MatrixView<float> all{scores.mutable_data(), rows.rows, model.scorer->items(), model.scorer->items()};
+  const auto fill = [&](const Execution& execution) {
+    for_each_scored_block(*model.scorer, rows, "scoring", execution,
+                          [&](std::int64_t first, MatrixView<const float> block) {
+                            for (std::int64_t r = 0; r < block.rows; ++r)
+                              std::ranges::copy(block.row(r), all.row(first + r).begin());
+                          });
+    return 0;
+  };
+  run_for(rows.rows, {threads, py::none()}, fill);
+  return scores;
+}
+
+/// Rows [first, last) with offsets of their own.
+Csr block_of(CsrView matrix, std::int64_t first, std::int64_t last) {
+  Csr block{.rows = last - first, .cols = matrix.cols, .offsets = {0}, .indices = {}, .values = {}};
+  for (std::int64_t r = first; r < last; ++r) {
+    const auto row = matrix.row(r);
+    const auto values = matrix.row_values(r);
+    block.indices.insert(block.indices.end(), row.begin(), row.end());
+    block.values.insert(block.values.end(), values.begin(), values.end());
+    block.offsets.push_back(block.entries());
+  }
+  return block;
+}
+
+py::array_t<float> factors_of(const Model& model, const CsrArrays& histories, int threads) {
+  const CsrView rows = view_of(histories);
+  const Wmf& wmf = *model.wmf();
+  if (rows.cols != wmf.items())
+    fail(ErrorKind::input, "the histories are over {} items but the model knows {}", rows.cols, wmf.items());
+  py::array_t<float> factors({rows.rows, wmf.rank()});
+  float* const out = factors.mutable_data();
+  const auto fill = [&](const Execution& execution) {
+    const Tiling tiling{rows.rows, few_users};
+    for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+      const Csr block = block_of(rows, tiling.first(tile), tiling.last(tile));
+      const Matrix<float> solved = wmf.fold_in(block.view());
+      std::copy_n(solved.view().data, solved.rows() * solved.cols(), out + tiling.first(tile) * wmf.rank());
+    });
+    return 0;
+  };
+  run_for(rows.rows, {threads, py::none()}, fill);
+  return factors;
+}
+
+py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArrays& targets,
+                      const py::object& training_counts, const std::string& metrics,
+                      const std::string& denominator, const std::string& device, int threads,
+                      const py::object& progress) {
+  if (denominator != "min" && denominator != "targets")
+    fail(ErrorKind::usage, "the recall denominator is min or targets, not '{}'", denominator);
+  const CsrView histories = view_of(fold_in);
+  const CsrView wanted = view_of(targets);
+  const EvaluateOptions options{
+      .metrics = parse_metrics(metrics),
+      .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
+  std::span<const std::int64_t> counts;
+  if (!training_counts.is_none())
+    counts = elements_of<std::int64_t>(py::reinterpret_borrow<py::array>(training_counts));
+  const EvaluationResult result = run({threads, progress}, [&](const Execution& execution) {
+    const auto backend = scoring_backend_of(
+        device, [&] { return model.scorer->operations(histories); }, execution);
+    return evaluate(*model.scorer, histories, wanted, counts, options, execution, backend.get());
+  });
+  const nlohmann::ordered_json json = {{"users", result.users},
+                                       {"users_without_targets", result.users_without_targets},
+                                       {"metrics", to_json(estimates_of(result))}};
+  std::vector<std::string> names;
+  for (const Metric& metric : result.per_user_metrics) names.push_back(to_string(metric));
+  py::array_t<double> per_user({result.per_user.rows(), result.per_user.cols()});
+  std::copy_n(result.per_user.view().data, result.per_user.rows() * result.per_user.cols(),
+              per_user.mutable_data());
+  return py::make_tuple(json.dump(), names, owned_array(result.user_rows), per_user);
+}
+
+/// The tensors by their names in a model's file.
+py::dict tensors_of(const Model& model) {
+  py::dict tensors;
+  if (const FullRank* const full = model.full_rank()) {
+    if (const Csr* const sparse = full->sparse())
+      tensors["B"] = py::cast(shared_csr(sparse->view(), model.scorer));
+    else
+      tensors["B"] = shared_matrix(full->dense(), model.scorer);
+  } else if (const Asymmetric* const low = model.asymmetric()) {
+    tensors["U"] = shared_matrix(low->U(), model.scorer);
+    tensors["V"] = shared_matrix(low->V(), model.scorer);
+  } else if (const Wmf* const wmf = model.wmf()) {
+    tensors["V"] = shared_matrix(wmf->V(), model.scorer);
+  } else if (const Popularity* const popularity = model.popularity()) {
+    tensors["counts"] = shared_array<float>({popularity->items()}, popularity->counts().data(), model.scorer);
+  }
+  return tensors;
+}
+
+Model from_loaded(LoadedModel loaded) {
+  return {.info = std::move(loaded.info), .scorer = std::shared_ptr<const Scorer>(std::move(loaded.scorer))};
+}
+
+py::array to_bytes(const Model& model) {
+  std::vector<std::byte> bytes =
+      run({0, py::none()}, [&](const Execution&) { return model_bytes(model.info, *model.scorer); });
+  auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  const auto* const data = reinterpret_cast<const std::uint8_t*>(kept->data());
+  return shared_array<std::uint8_t>({static_cast<py::ssize_t>(kept->size())}, data, kept);
+}
+
+/// The bytes stay where they are, and with the model.
+Model from_bytes(const py::array& bytes) {
+  const auto elements = std::as_bytes(elements_of<std::uint8_t>(bytes));
+  Model model = from_loaded(run({0, py::none()}, [&](const Execution& execution) {
+    return decode_model(Container::parse(elements, "the pickled model", execution.threads),
+                        execution.threads);
+  }));
+  model.bytes = bytes;
+  return model;
+}
+
+}  // namespace
+
+void bind_model(py::module_& module) {
+  py::class_<Model, std::shared_ptr<Model>>(module, "Model")
+      .def_static("load",
+                  [](const std::string& path, int threads) {
+                    return from_loaded(run({threads, py::none()}, [&](const Execution& execution) {
+                      return read_model(path, execution.threads);
+                    }));
+                  })
+      .def("save",
+           [](const Model& model, const std::string& path) {
+             run_and_wait({1, py::none()},
+                          [&](const Execution&) { write_model(path, model.info, *model.scorer); });
+           })
+      .def("to_bytes", &to_bytes)
+      .def_static("from_bytes", &from_bytes)
+      .def("recommend", &recommend_to)
+      .def("similar", &similar_to)
+      .def("scores", &scores_of)
+      .def("factors", &factors_of)
+      .def("evaluate", &evaluate_on)
+      .def("explain",
+           [](const Model& model, const py::array& history, const py::object& values, std::int32_t item) {
+             const auto items = elements_of<std::int32_t>(history);
+             std::span<const float> r;
+             if (!values.is_none()) r = elements_of<float>(py::reinterpret_borrow<py::array>(values));
+             const auto found =
+                 run_here([&](const Execution&) { return explain(*model.scorer, items, r, item); });
+             std::vector<std::pair<std::int32_t, double>> result;
+             for (const Contribution& each : found) result.emplace_back(each.item, each.contribution);
+             return result;
+           })
+      .def("tensors", &tensors_of)
+      .def_property_readonly("items", [](const Model& model) { return model.scorer->items(); })
+      .def_property_readonly("item_ids", [](const Model& model) { return texts_of(model.info.items); })
+      .def_property_readonly("kind", [](const Model& model) { return model.info.model; })
+      .def_property_readonly("options", [](const Model& model) { return model.info.options; })
+      .def_property_readonly("report", [](const Model& model) { return model.info.report; })
+      .def_property(
+          "data_checksum", [](const Model& model) { return model.info.data_checksum; },
+          [](Model& model, std::string checksum) { model.info.data_checksum = std::move(checksum); })
+      .def_property_readonly("seconds", [](const Model& model) { return model.seconds; })
+      .def_property_readonly("trace", [](const Model& model) {
+        py::list rounds;
+        for (const LowRankRound& round : model.trace)
+          rounds.append(py::dict(py::arg("round") = round.round, py::arg("objective") = round.objective,
+                                 py::arg("iterations") = round.iterations,
+                                 py::arg("seconds") = round.seconds));
+        return rounds;
+      });
+}
+
+}  // namespace poise::python

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+
+#include "poise/io/model_file.hpp"
+#include "poise/model/low_rank.hpp"
+
+namespace poise::python {
+
+/// A model with what its file says about it.
+struct Model {
+  ModelInfo info;
+  std::shared_ptr<const Scorer> scorer;
+  pybind11::object bytes = {};  ///< what a model that was made from bytes lies in; null otherwise
+
+  // Of a model that was trained in this process:
+  std::map<std::string, double> seconds = {};
+  std::vector<LowRankRound> trace = {};
+
+  [[nodiscard]] const FullRank* full_rank() const { return dynamic_cast<const FullRank*>(scorer.get()); }
+  [[nodiscard]] const Asymmetric* asymmetric() const { return dynamic_cast<const Asymmetric*>(scorer.get()); }
+  [[nodiscard]] const Wmf* wmf() const { return dynamic_cast<const Wmf*>(scorer.get()); }
+  [[nodiscard]] const Popularity* popularity() const { return dynamic_cast<const Popularity*>(scorer.get()); }
+};
+
+}  // namespace poise::python

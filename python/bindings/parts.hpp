@@ -1,0 +1,15 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+/// What the module is made of, one file each.
+namespace poise::python {
+
+void bind_inspect(pybind11::module_& module);
+void bind_data(pybind11::module_& module);
+void bind_model(pybind11::module_& module);
+void bind_train(pybind11::module_& module);
+void bind_search(pybind11::module_& module);
+void bind_study(pybind11::module_& module);
+
+}  // namespace poise::python

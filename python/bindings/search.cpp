@@ -1,0 +1,98 @@
+#include "poise/search/search.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "poise/backend/choose.hpp"
+#include "poise/base/error.hpp"
+#include "poise/search/search_json.hpp"
+#include "poise/train/cost.hpp"
+
+#include "arrays.hpp"
+#include "data.hpp"
+#include "parts.hpp"
+#include "searching.hpp"
+#include "train.hpp"
+#include "work.hpp"
+
+namespace py = pybind11;
+
+namespace poise::python {
+namespace {
+
+SearchSpace space_of(const py::dict& base, const py::dict& axes, const Searching& searching) {
+  SearchSpace space{.base = parameters_of(base),
+                    .alpha = searching.alphas,
+                    .expand = searching.expand,
+                    .refine = searching.refine};
+  const auto take = [&]<class T>(const char* name, std::vector<T>& axis) {
+    if (axes.contains(name)) axis = py::cast<std::vector<T>>(axes[name]);
+  };
+  take("lambda", space.lambda);
+  take("alpha", space.alpha);
+  take("rank", space.rank);
+  take("dropout", space.dropout);
+  take("lambda_exponent", space.lambda_exponent);
+  std::vector<std::string> schemes;
+  take("weighting", schemes);
+  for (const std::string& name : schemes) space.scheme.push_back(parse_scheme(name));
+  validate(space);
+  return space;
+}
+
+/// What a search found, as JSON, and the chosen model, if it came to that.
+using Found = std::pair<std::string, std::optional<Model>>;
+
+Found explore(const Data& data, const std::string& folder, const SearchSpace& space,
+              const Searching& searching, const std::string& journal_path, const std::string& device,
+              std::uint64_t memory_limit, const Execution& execution) {
+  data.identify(execution);
+  const LoadedDataset& loaded = *data.loaded();
+  const Dataset& dataset = loaded.dataset;
+  if (!dataset.validation || dataset.validation->targets.entries() == 0)
+    fail(ErrorKind::input, "the data has no validation part to choose on; split it with poise.split");
+  check_memory(space, dataset.train.view(), memory_limit);
+  const auto backend = backend_of(
+      device,
+      [&] {
+        return training_operations(first_points(space), dataset.train.view(), memory_limit, worth_a_gpu);
+      },
+      execution);
+  std::optional<Journal> journal;
+  if (!journal_path.empty())
+    journal.emplace(journal_path, journal_header(searching.measure, memory_limit, *backend));
+  Trainer trainer(loaded, folder, Keep::shared_parts, memory_limit, *backend, execution);
+  Points points(trainer, searching.measure, journal ? &*journal : nullptr, execution,
+                watcher_of(execution.observer), searching.until);
+  SearchResult result;
+  try {
+    result = search(points, space);
+  } catch (const TimeIsUp& up) {
+    return {unfinished_json(up, space, points).dump(), std::nullopt};
+  }
+  if (!result.best) fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
+  const ModelParameters chosen = to_convergence(*result.best, space);
+  Trained trained = trainer.train(chosen);
+  const nlohmann::ordered_json best = chosen_json(chosen, trained, points, execution);
+  nlohmann::ordered_json json = search_json(result, points, best);
+  json["device"] = backend->name();
+  Found found = {json.dump(), std::nullopt};
+  found.second.emplace(model_of(chosen, std::move(trained), dataset.items, loaded.checksum, best.dump()));
+  return found;
+}
+
+}  // namespace
+
+void bind_search(py::module_& module) {
+  module.def("search",
+             [](const Data& data, const std::string& folder, const py::dict& base, const py::dict& axes,
+                const py::dict& options, const std::string& journal, const std::string& device,
+                std::uint64_t memory_limit, int threads, const py::object& progress) {
+               const Searching searching = searching_of(options);
+               const SearchSpace space = space_of(base, axes, searching);
+               return run({threads, progress}, [&](const Execution& execution) {
+                 return explore(data, folder, space, searching, journal, device, memory_limit, execution);
+               });
+             });
+}
+
+}  // namespace poise::python

@@ -1,0 +1,101 @@
+#include "poise/study/study.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "poise/backend/choose.hpp"
+#include "poise/base/error.hpp"
+#include "poise/report/conclude.hpp"
+#include "poise/report/html.hpp"
+#include "poise/report/latex.hpp"
+#include "poise/report/markdown.hpp"
+
+#include "arrays.hpp"
+#include "data.hpp"
+#include "parts.hpp"
+#include "searching.hpp"
+#include "train.hpp"
+#include "work.hpp"
+
+namespace py = pybind11;
+
+namespace poise::python {
+namespace {
+
+/// (name, folder or "", data, the paper's name of it or "").
+using Input = std::tuple<std::string, std::string, std::shared_ptr<Data>, std::string>;
+
+/// Everything a study writes, by file name; "missing" alone where the time was up.
+using Files = std::map<std::string, std::string>;
+
+Files files_of(const StudyResults& results) {
+  return {{"tables.md", study_markdown(results)},
+          {"tables.tex", study_latex(results)},
+          {"results.csv", to_csv(results)},
+          {"results.json", to_json(results).dump(1) + "\n"},
+          {"report.html", study_html(results)}};
+}
+
+Files missing_of(const TimeIsUp& up) {
+  nlohmann::ordered_json missing = nlohmann::ordered_json::array();
+  for (const ModelParameters& point : up.missing) missing.push_back(option_texts(point));
+  return {{"missing", missing.dump()}};
+}
+
+}  // namespace
+
+void bind_study(py::module_& module) {
+  module.def(
+      "study",
+      [](const std::vector<Input>& inputs, const std::string& models, std::vector<std::int64_t> ranks,
+         double tolerance, std::uint64_t seed, const py::dict& options,
+         const std::vector<std::pair<std::string, std::string>>& option_list, const std::string& journal_path,
+         const std::string& device, std::uint64_t memory_limit, int threads, const py::object& progress) {
+        const Searching searching = searching_of(options);
+        std::ranges::sort(ranks);
+        ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+        if (!ranks.empty() && ranks.front() < 1)
+          fail(ErrorKind::usage, "a rank of {} is out of range: at least 1 is needed", ranks.front());
+        const StudyOptions study_options{.kinds = parse_kinds(models),
+                                         .ranks = ranks,
+                                         .alphas = searching.alphas,
+                                         .expand = searching.expand,
+                                         .refine = searching.refine,
+                                         .measure = searching.measure,
+                                         .base = {.tolerance = tolerance, .rounds = 1000, .seed = seed},
+                                         .memory_limit = memory_limit};
+        return run({threads, progress}, [&](const Execution& execution) -> Files {
+          const auto begin = Points::Clock::now();
+          std::vector<StudyInput> data;
+          for (const auto& [name, folder, each, paper] : inputs) {
+            each->identify(execution);
+            data.push_back({.name = name, .folder = folder, .data = *each->loaded(), .paper_data = paper});
+          }
+          const auto backend = backend_of(
+              device,
+              [&] {
+                double operations = 0;
+                for (const StudyInput& input : data)
+                  operations += study_operations(input, study_options, worth_a_gpu);
+                return operations;
+              },
+              execution);
+          Journal journal(journal_path, journal_header(searching.measure, memory_limit, *backend));
+          StudyResults results;
+          try {
+            results = study(data, study_options, journal, *backend, execution,
+                            {.points = watcher_of(execution.observer)}, searching.until);
+          } catch (const TimeIsUp& up) {
+            return missing_of(up);
+          }
+          results.options = option_list;
+          results.conclusions = conclude(results);
+          results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
+          return files_of(results);
+        });
+      });
+}
+
+}  // namespace poise::python

@@ -1,0 +1,143 @@
+#include "train.hpp"
+
+#include <filesystem>
+
+#include "poise/backend/choose.hpp"
+#include "poise/base/error.hpp"
+#include "poise/train/cost.hpp"
+#include "poise/train/trained_json.hpp"
+
+#include "arrays.hpp"
+#include "data.hpp"
+#include "parts.hpp"
+#include "work.hpp"
+
+namespace py = pybind11;
+
+namespace poise::python {
+
+ModelParameters parameters_of(const py::dict& values) {
+  ModelParameters parameters;
+  const auto take = [&]<class T>(const char* name, T& to) {
+    if (values.contains(name)) to = py::cast<T>(values[name]);
+  };
+  const auto text = [&](const char* name) {
+    return values.contains(name) ? py::cast<std::string>(values[name]) : std::string();
+  };
+  parameters.family = parse_family(text("model"));
+  take("zero_diagonal", parameters.zero_diagonal);
+  take("dropout", parameters.dropout);
+  take("rank", parameters.rank);
+  take("lambda", parameters.lambda);
+  take("lambda_exponent", parameters.lambda_exponent);
+  take("alpha", parameters.weighting.alpha);
+  take("epsilon", parameters.weighting.epsilon);
+  take("gamma", parameters.weighting.gamma);
+  take("clip", parameters.weighting.clip);
+  take("tolerance", parameters.tolerance);
+  take("rounds", parameters.rounds);
+  take("seed", parameters.seed);
+  if (values.contains("weighting")) parameters.weighting.scheme = parse_scheme(text("weighting"));
+  if (values.contains("regularizer")) parameters.regularizer = parse_regularizer(text("regularizer"));
+  if (const std::string start = text("start"); start == "random")
+    parameters.start = Start::random;
+  else if (!start.empty() && start != "closed-form")
+    fail(ErrorKind::usage, "start is closed-form or random, not '{}'", start);
+  validate(parameters);
+  return parameters;
+}
+
+namespace {
+
+/// A device that cannot be had is a wrong argument here, and no lack of memory.
+BackendKind kind_of(std::string_view device, const std::function<double()>& operations) {
+  const DeviceChoice choice = parse_device(device);
+  const bool undecided = choice == DeviceChoice::automatic && built_with_cuda();
+  try {
+    return choose_device(choice, undecided ? operations() : 0).kind;
+  } catch (const Error& error) {
+    throw Error(ErrorKind::usage, error.what());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> backend_of(std::string_view device, const std::function<double()>& operations,
+                                    const Execution& execution) {
+  return make_backend(kind_of(device, operations), execution.threads, execution.observer);
+}
+
+std::unique_ptr<Backend> scoring_backend_of(std::string_view device,
+                                            const std::function<double()>& operations,
+                                            const Execution& execution) {
+  const BackendKind kind = kind_of(device, operations);
+  return kind == BackendKind::cpu ? nullptr : make_backend(kind, execution.threads, execution.observer);
+}
+
+Model model_of(const ModelParameters& parameters, Trained trained, Ids items, std::string data_checksum,
+               std::string report) {
+  return {.info = {.model = std::string(family_name(parameters.family)),
+                   .options = option_texts(parameters),
+                   .data_checksum = std::move(data_checksum),
+                   .report = std::move(report),
+                   .items = std::move(items)},
+          .scorer = std::visit(
+              [](auto& each) -> std::shared_ptr<const Scorer> {
+                return std::make_shared<std::decay_t<decltype(each)>>(std::move(each));
+              },
+              trained.model),
+          .seconds = std::move(trained.seconds),
+          .trace = std::move(trained.trace)};
+}
+
+namespace {
+
+std::function<double()> operations_of(const ModelParameters& parameters, CsrView X,
+                                      std::uint64_t memory_limit) {
+  return [&parameters, X, memory_limit] {
+    return parameters.family == Family::popularity ? 0
+                                                   : training_cost(parameters, X, memory_limit).operations();
+  };
+}
+
+Model train(Trainer& trainer, CsrView X, const ModelParameters& parameters, std::uint64_t memory_limit,
+            Ids items, std::string checksum) {
+  if (parameters.family != Family::popularity) check_memory(parameters, X, memory_limit);
+  Trained trained = trainer.train(parameters);
+  std::string report = trained_json(parameters, trained).dump();
+  return model_of(parameters, std::move(trained), std::move(items), std::move(checksum), std::move(report));
+}
+
+}  // namespace
+
+void bind_train(py::module_& module) {
+  module.def("check_device", [](const std::string& device) {
+    if (parse_device(device) == DeviceChoice::cuda) kind_of(device, [] { return 0.0; });
+  });
+  module.def("check_parameters", [](const py::dict& values) { parameters_of(values); });
+  module.def("train_csr", [](const CsrArrays& arrays, const std::vector<std::string>& item_ids,
+                             const py::dict& values, const std::string& device, std::uint64_t memory_limit,
+                             int threads, const py::object& progress) {
+    const CsrView X = view_of(arrays);
+    const ModelParameters parameters = parameters_of(values);
+    return run({threads, progress}, [&](const Execution& execution) {
+      const auto backend = backend_of(device, operations_of(parameters, X, memory_limit), execution);
+      Trainer trainer(X, Keep::nothing, memory_limit, *backend, execution);
+      return train(trainer, X, parameters, memory_limit, ids_of(item_ids), {});
+    });
+  });
+  module.def("train_data", [](const Data& data, const std::string& folder, const py::dict& values,
+                              const std::string& device, std::uint64_t memory_limit, int threads,
+                              const py::object& progress) {
+    const ModelParameters parameters = parameters_of(values);
+    return run({threads, progress}, [&](const Execution& execution) {
+      const LoadedDataset& loaded = *data.loaded();
+      const CsrView X = loaded.dataset.train.view();
+      const auto backend = backend_of(device, operations_of(parameters, X, memory_limit), execution);
+      Trainer trainer(loaded, folder, Keep::nothing, memory_limit, *backend, execution);
+      return train(trainer, X, parameters, memory_limit, loaded.dataset.items, loaded.checksum);
+    });
+  });
+}
+
+}  // namespace poise::python

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <pybind11/pybind11.h>
+
+#include "poise/backend/backend.hpp"
+#include "poise/train/trainer.hpp"
+
+#include "model.hpp"
+
+namespace poise::python {
+
+/// The parameters of a dict, by the names that ModelParameters has for them; Error{usage} for a value out of
+/// range.
+ModelParameters parameters_of(const pybind11::dict& values);
+
+/// The backend of a device ("auto", "cpu" or "cuda") for work of so many operations, which are asked for only
+/// where they matter.
+std::unique_ptr<Backend> backend_of(std::string_view device, const std::function<double()>& operations,
+                                    const Execution& execution);
+
+/// The GPU's, for work that only scores; null for the processor, which needs no backend to score.
+std::unique_ptr<Backend> scoring_backend_of(std::string_view device,
+                                            const std::function<double()>& operations,
+                                            const Execution& execution);
+
+/// A trained model with its report.
+Model model_of(const ModelParameters& parameters, Trained trained, Ids items, std::string data_checksum,
+               std::string report);
+
+}  // namespace poise::python

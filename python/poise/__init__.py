@@ -1,0 +1,47 @@
+"""Exact, fast, certified linear recommendation from implicit feedback.
+
+    >>> import poise
+    >>> data = poise.split(poise.synth("demo"))
+    >>> model = poise.EASE(regularization=50).fit(data, show_progress=False)
+    >>> ids, scores = model.recommend(0, data.test.fold_in[0], N=3)
+    >>> len(ids), scores[0] > scores[1] > scores[2]
+    (3, True)
+    >>> poise.evaluate(model, data.test)["metrics"]["ndcg@100"]["mean"] > 0.4
+    True
+
+Users are rows and items columns of scipy's CSR matrices; the models have the signatures of `implicit` and the parameter
+protocol of scikit-learn. Every model says how far it can be from the optimum: `model.certificate_`.
+"""
+from ._dataset import Dataset, HeldOut, split, synth
+from ._evaluate import evaluate
+from ._matrix import TransposedWarning
+from ._models import AWMF, EASE, EDLAE, WMF, FullRank, Popularity, load
+from ._poise import NumericalError, __version__
+from ._recommender import ConvergenceWarning, Explanation, Recommender
+from ._search import SearchResult, search
+from ._study import StudyResult, study
+
+__all__ = [
+    "AWMF",
+    "ConvergenceWarning",
+    "Dataset",
+    "EASE",
+    "EDLAE",
+    "Explanation",
+    "FullRank",
+    "HeldOut",
+    "NumericalError",
+    "Popularity",
+    "Recommender",
+    "SearchResult",
+    "StudyResult",
+    "TransposedWarning",
+    "WMF",
+    "__version__",
+    "evaluate",
+    "load",
+    "search",
+    "split",
+    "study",
+    "synth",
+]

@@ -1,0 +1,363 @@
+"""Interactions with the ids of their users and items, whole or split."""
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _poise
+from ._ids import Ids, Index, ids_of, texts_of
+from ._matrix import as_scipy, csr_arrays
+from ._progress import Progress
+from ._settings import number, seed_of, threads_of, whole
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class HeldOut:
+    """Users to score: `fold_in` holds their histories, `held_out` what is to be found; row k of both is `users[k]`, and
+    column i is `items[i]`."""
+
+    def __init__(self, users: Ids, items: Ids, fold_in: Any, held_out: Any) -> None:
+        self.users = users
+        self.items = items
+        self.fold_in = fold_in
+        self.held_out = held_out
+
+    def __repr__(self) -> str:
+        return f"<poise.HeldOut: {len(self.users)} users, {self.fold_in.nnz} + {self.held_out.nnz} interactions>"
+
+
+class Dataset:
+    """What users did, with ids: `train` is a CSR matrix, `users` and `items` are the ids of its rows and columns.
+
+    Ids are whole numbers or texts. After `poise.split`, or where a file holds a split, `validation` and `test` are the
+    held-out users, and `train` the others. Made by `from_dataframe`, `from_csr`, `from_file` and `poise.synth`.
+
+    >>> import pandas, poise
+    >>> log = pandas.DataFrame({"user": ["ann", "ann", "bob"], "item": [10, 20, 20]})
+    >>> data = poise.Dataset.from_dataframe(log)
+    >>> data
+    <poise.Dataset: 2 users x 2 items, 3 interactions>
+    >>> data.users.tolist(), data.items.tolist()
+    (['ann', 'bob'], [10, 20])
+    >>> data.train[data.user_index("bob"), data.item_index(20)]
+    1.0
+    """
+
+    def __init__(self) -> None:
+        self._log: Optional[_poise.Log] = None
+        self._native: Optional[_poise.Data] = None
+        self._folder: Optional[str] = None  # where the data lie, and eigenpairs beside them
+        self._numbers: Tuple[Optional[bool], Optional[bool]] = (None, None)  # whether user and item ids are
+        self._train: Any = None
+        self._users: Optional[Ids] = None
+        self._items: Optional[Ids] = None
+        self._parts: Dict[str, HeldOut] = {}
+        self._indices: Dict[str, Index] = {}
+
+    @classmethod
+    def _of(cls, native: _poise.Data, numbers: Tuple[Optional[bool], Optional[bool]] = (None, None)) -> "Dataset":
+        data = cls()
+        data._native = native
+        data._numbers = numbers
+        return data
+
+    @classmethod
+    def from_dataframe(cls, frame: Any, user: str = "user", item: str = "item", value: Optional[str] = None) -> "Dataset":
+        """From a pandas.DataFrame, one row an interaction. Rows without user or item are left out; repeated pairs merge, and
+        their values (of the column `value`) add up.
+
+        >>> import pandas, poise
+        >>> log = pandas.DataFrame({"who": [1, 1, 1], "what": ["tea", "cup", "tea"], "n": [1, 2, 3]})
+        >>> poise.Dataset.from_dataframe(log, "who", "what", "n").train.toarray().tolist()
+        [[4.0, 2.0]]
+        """
+        for column in (user, item) + (() if value is None else (value,)):
+            if column not in frame:
+                raise ValueError(f"the frame has no column {column!r}; it has {', '.join(map(repr, frame.columns))}")
+        frame = frame[[user, item] + ([] if value is None else [value])]
+        whole_rows = frame[[user, item]].notna().all(axis=1).to_numpy()
+        rows = frame[whole_rows]
+        if len(rows) == 0:
+            raise ValueError("the frame has no row with both a user and an item")
+        (user_codes, users), (item_codes, items) = _numbered(rows[user]), _numbered(rows[item])
+        data = cls()
+        data._numbers = (_are_numbers(users), _are_numbers(items))
+        data._log = _poise.Log.from_arrays(
+            user_codes,
+            item_codes,
+            None if value is None else _values(rows[value].to_numpy(), value),
+            texts_of(users),
+            texts_of(items),
+            int(len(frame) - len(rows)),
+        )
+        return data
+
+    @classmethod
+    def from_csr(cls, user_items: Any, users: Optional[Sequence[Any]] = None, items: Optional[Sequence[Any]] = None) -> "Dataset":
+        """A CSR matrix, users as rows, with the ids of its rows and columns (by default their numbers). It is not copied.
+
+        >>> import poise, scipy.sparse
+        >>> x = scipy.sparse.csr_matrix([[1, 0], [1, 1]])
+        >>> poise.Dataset.from_csr(x, items=["tea", "cup"]).items.tolist()
+        ['tea', 'cup']
+        """
+        data = cls()
+        data._train = user_items.tocsr()
+        rows, columns = data._train.shape
+        data._users = _given(users, rows, "users")
+        data._items = _given(items, columns, "items")
+        data._numbers = (_are_numbers(data._users), _are_numbers(data._items))
+        return data
+
+    @classmethod
+    def from_file(
+        cls,
+        path: Union[Path, Iterable[Path]],
+        format: str = "auto",
+        *,
+        columns: Optional[Sequence[Union[str, int]]] = None,
+        delimiter: str = "",
+        header: Optional[bool] = None,
+        keep_above: Optional[float] = None,
+        skip_bad_lines: bool = False,
+        num_threads: int = 0,
+        show_progress: bool = True,
+    ) -> "Dataset":
+        """Reads what `poise prepare` reads (logs of any delimiter, MovieLens, Netflix, ..., plain, gzip or zstd; a log may
+        be several files), a folder in Liang's `pro_sg` layout, or a folder that `poise prepare` or `save` wrote.
+
+        `columns` names or numbers (from 1) the columns of user, item and perhaps value. `keep_above` keeps rows whose value
+        is greater; by default 3.5 for the movielens and netflix formats, as in the program.
+        """
+        paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(each) for each in path]
+        threads = threads_of(num_threads)
+        with Progress(show_progress) as progress:
+            if len(paths) == 1 and os.path.exists(os.path.join(paths[0], "data.poise")):
+                data = cls._of(_poise.Data.read(paths[0], threads, progress.report))
+                data._folder = paths[0]
+                return data
+            names = [] if columns is None else [str(column) for column in columns]
+            if not names and _poise.detect_format(paths, format) == "pro-sg":
+                return cls._of(_poise.Data.read_pro_sg(paths[0], threads, progress.report))
+            data = cls()
+            data._log = _poise.Log.read(
+                paths, format, names, delimiter, header, keep_above, skip_bad_lines, threads, progress.report
+            )
+            return data
+
+    def save(self, folder: Path) -> None:
+        """Writes the data as `poise prepare` does; every command of the program takes the folder."""
+        self._prepared().write(os.fspath(folder), 0, None)
+
+    def export_pro_sg(self, folder: Path, values: bool = False) -> None:
+        """Writes the csv layout of Liang et al., which other code reads."""
+        if not self._has("validation") or not self._has("test"):
+            raise ValueError("only data that is split has this layout; use poise.split")
+        self._prepared().write_pro_sg(os.fspath(folder), values, 0)
+
+    # What is in it.
+
+    @property
+    def train(self) -> Any:
+        """Users x items, CSR; everything where the data is not split."""
+        if self._train is None:
+            self._train = as_scipy(self._prepared().train)
+        return self._train
+
+    @property
+    def users(self) -> Ids:
+        """The ids of the rows of `train`."""
+        if self._users is None:
+            self._users = ids_of(self._prepared().users, self._numbers[0])
+        return self._users
+
+    @property
+    def items(self) -> Ids:
+        """The ids of the columns."""
+        if self._items is None:
+            self._items = ids_of(self._prepared().items, self._numbers[1])
+        return self._items
+
+    @property
+    def validation(self) -> HeldOut:
+        """Held-out users to choose parameters on; ValueError where the data is not split."""
+        return self._part("validation")
+
+    @property
+    def test(self) -> HeldOut:
+        """Held-out users to measure on; ValueError where the data is not split."""
+        return self._part("test")
+
+    @property
+    def kind(self) -> str:
+        """How it was split: users, given or none."""
+        return "none" if self._native is None else self._native.split
+
+    @property
+    def counts(self) -> Dict[str, int]:
+        """What was merged and left out when it was read: the counts of `poise prepare --json`."""
+        return self._prepared().counts
+
+    def user_index(self, ids: Any) -> Any:
+        """The row of a user, or an array of rows for several ids; KeyError for an id that is not there."""
+        return self._index("user").find(ids)
+
+    def item_index(self, ids: Any) -> Any:
+        """The column of an item, likewise."""
+        return self._index("item").find(ids)
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """Of `train`."""
+        rows, columns = self.train.shape
+        return int(rows), int(columns)
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        parts = "".join(
+            f", {len(self._part(name).users)} users for {name}" for name in ("validation", "test") if self._has(name)
+        )
+        return f"<poise.Dataset: {rows} users x {columns} items, {self.train.nnz} interactions{parts}>"
+
+    # How it is kept.
+
+    def _prepared(self) -> _poise.Data:
+        if self._native is None and self._log is not None:
+            self._native = _poise.Data.split_none(self._log, 0, 0, False, 0, None)
+        elif self._native is None:
+            arrays = csr_arrays(self._train, values=True)
+            self._native = _poise.Data.from_csr(arrays, texts_of(self.users), texts_of(self.items))
+        return self._native
+
+    def _native_for_training(self) -> Optional[_poise.Data]:
+        """None where the matrix is the caller's, which is trained on as it is."""
+        return self._prepared() if self._log is not None else self._native
+
+    def _as_log(self) -> _poise.Log:
+        if self._log is not None:
+            return self._log
+        arrays = csr_arrays(self.train, values=True)
+        return _poise.Log.from_csr(arrays, texts_of(self.users), texts_of(self.items))
+
+    def _item_texts(self) -> List[str]:
+        return texts_of(self.items)
+
+    def _has(self, part: str) -> bool:
+        return self._native is not None and self._native.has_part(part)
+
+    def _part(self, name: str) -> HeldOut:
+        if name not in self._parts:
+            if not self._has(name):
+                raise ValueError(f"the data has no {name} part; split it with poise.split")
+            native = self._prepared()
+            self._parts[name] = HeldOut(
+                ids_of(native.part_users(name), self._numbers[0]),
+                self.items,
+                as_scipy(native.fold_in(name)),
+                as_scipy(native.targets(name)),
+            )
+        return self._parts[name]
+
+    def _index(self, what: str) -> Index:
+        if what not in self._indices:
+            self._indices[what] = Index(self.users if what == "user" else self.items, what)
+        return self._indices[what]
+
+    def __getstate__(self) -> Any:
+        raise TypeError("a Dataset is not pickled; save it to a folder, which Dataset.from_file reads")
+
+
+def split(
+    data: Any,
+    *,
+    held_out_users: Optional[int] = None,
+    target_share: float = 0.2,
+    min_user_items: int = 5,
+    min_item_users: int = 0,
+    k_core: bool = False,
+    seed: int = 98765,
+    num_threads: int = 0,
+) -> Dataset:
+    """Splits a Dataset (or a CSR matrix) by users, as `poise prepare` does: draw for draw the protocol of Liang et al.
+    (2018). Whole users are held out for validation and for test, `held_out_users` each (by default a tenth), and
+    `target_share` of each one's items is to be found from the others.
+
+    >>> import poise
+    >>> data = poise.split(poise.synth("demo"), held_out_users=100)
+    >>> data
+    <poise.Dataset: 2200 users x 700 items, 92469 interactions, 100 users for validation, 100 users for test>
+    >>> data.test.held_out.shape
+    (100, 700)
+    """
+    if not isinstance(data, Dataset):
+        data = Dataset.from_csr(data)
+    if data.kind != "none":
+        raise ValueError("the data is split already")
+    share = number(target_share, "target_share")
+    if not 0 <= share <= 1:
+        raise ValueError(f"target_share {share} is out of range: from 0 to 1 is needed")
+    held_out = None if held_out_users is None else whole(held_out_users, "held_out_users")
+    native = _poise.Data.split_users(
+        data._as_log(),
+        whole(min_user_items, "min_user_items"),
+        whole(min_item_users, "min_item_users"),
+        bool(k_core),
+        held_out,
+        share,
+        seed_of(seed),
+        threads_of(num_threads),
+        None,
+    )
+    return Dataset._of(native, data._numbers)
+
+
+def synth(like: str = "demo", *, scale: float = 1.0, seed: int = 1, values: bool = False, num_threads: int = 0) -> Dataset:
+    """Realistic synthetic feedback of the shape of ml-20m, netflix, msd or demo, as `poise synth` makes it.
+
+    >>> import poise
+    >>> poise.synth("demo", seed=2).shape
+    (2400, 700)
+    """
+    data = Dataset()
+    data._log = _poise.Log.synthesize(like, number(scale, "scale"), seed_of(seed), values, threads_of(num_threads))
+    return data
+
+
+def _numbered(column: Any) -> Tuple[npt.NDArray[np.int32], List[Any]]:
+    """Each row's number by first appearance of its id, and the ids."""
+    import pandas
+
+    if column.dtype.kind == "f" and np.all(np.mod(column.to_numpy(), 1) == 0):
+        column = column.astype(np.int64)  # whole numbers in a column that had gaps
+    codes, ids = pandas.factorize(column)
+    return np.ascontiguousarray(codes, dtype=np.int32), list(ids)
+
+
+def _values(values: Any, name: str) -> npt.NDArray[np.float32]:
+    try:
+        with np.errstate(over="ignore"):
+            single = np.ascontiguousarray(values, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise ValueError(f"the column {name!r} holds something that is not a number") from None
+    if not np.isfinite(single).all():
+        raise ValueError(f"the column {name!r} holds NaN, an infinite value or one beyond float32; remove such rows first")
+    return single
+
+
+def _are_numbers(ids: Union[Sequence[Any], Ids]) -> bool:
+    return len(ids) > 0 and all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in ids)
+
+
+def _given(ids: Optional[Sequence[Any]], size: int, what: str) -> Ids:
+    if ids is None:
+        return np.arange(size, dtype=np.int64)
+    if len(ids) != size:
+        raise ValueError(f"{len(ids)} ids for {size} {what}: one for each is needed")
+    texts = texts_of(ids)
+    if len(set(texts)) != size:
+        raise ValueError(f"the ids of the {what} are not distinct")
+    return ids_of(texts, _are_numbers(list(ids)))

@@ -1,0 +1,106 @@
+"""Measuring a model on users who were held out."""
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Dict, Iterable, Optional, Tuple, Union
+
+import numpy as np
+import scipy.sparse
+
+from ._dataset import Dataset, HeldOut
+from ._ids import texts_of
+from ._matrix import csr_arrays
+from ._progress import Callback, Progress
+from ._recommender import Recommender
+
+DEFAULT_METRICS = ("recall@20", "recall@50", "ndcg@100")
+
+
+def metric_list(metrics: Union[str, Iterable[str]]) -> str:
+    return metrics if isinstance(metrics, str) else ",".join(metrics)
+
+
+def evaluate(
+    model: Recommender,
+    fold_in: Any,
+    held_out: Any = None,
+    *,
+    metrics: Union[str, Iterable[str]] = DEFAULT_METRICS,
+    recall_denominator: str = "min",
+    train: Any = None,
+    per_user: bool = False,
+    show_progress: bool = False,
+    callback: Optional[Callback] = None,
+) -> Dict[str, Any]:
+    """Ranks all items but those of the history for every user, and averages over the users that have something to find.
+
+    `fold_in` and `held_out` are CSR matrices, row k of both for one user; or `fold_in` is a `poise.HeldOut`, such as
+    `data.test`. A dict with the keys of `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
+    ("row") and each metric's values. Metrics are recall, ndcg, precision, map, hit-rate, mrr, coverage and
+    stratified-recall, each @R; the last needs `train`, the training matrix or Dataset, unless the model was just fitted.
+
+    >>> import poise
+    >>> data = poise.split(poise.synth("demo"))
+    >>> model = poise.Popularity().fit(data, show_progress=False)
+    >>> result = poise.evaluate(model, data.test)
+    >>> result["users"], round(result["metrics"]["recall@20"]["mean"], 4)
+    (240, 0.3409)
+    """
+    if isinstance(fold_in, HeldOut):
+        if held_out is not None:
+            raise ValueError("give either a poise.HeldOut alone, or two matrices")
+        _check_items(model, fold_in)
+        fold_in, held_out = fold_in.fold_in, fold_in.held_out
+    if held_out is None:
+        raise ValueError("held_out is missing: what is to be found, one row for each user")
+    threads = model._threads()
+    histories = model._histories(fold_in)
+    targets = csr_arrays(held_out, values=False, threads=threads, name="held_out")
+    wanted = metric_list(metrics)
+    counts = _training_counts(model, train) if "stratified" in wanted else None
+    begin = time.monotonic()
+    with Progress(show_progress, callback) as progress:
+        text, names, rows, values = model._fitted().evaluate(
+            histories, targets, counts, wanted, recall_denominator, model.device, threads, progress.report
+        )
+    result: Dict[str, Any] = json.loads(text)
+    result["seconds"] = time.monotonic() - begin
+    if per_user:
+        result["per_user"] = {"row": rows, **{name: values[:, k] for k, name in enumerate(names)}}
+    return result
+
+
+def _check_items(model: Recommender, part: HeldOut) -> None:
+    """Items are known by their places, which mean nothing in other data. A model of a bare matrix has no ids."""
+    known = texts_of(model._fitted_ids())
+    bare = known == [str(number) for number in range(len(known))]
+    if not bare and known != texts_of(part.items):
+        raise ValueError("the model was trained on other items than those of the data; evaluate it on the data it was trained on")
+
+
+def _training_counts(model: Recommender, train: Any) -> Any:
+    train = model._training if train is None else train
+    if train is None:
+        raise ValueError("stratified-recall needs the training matrix: evaluate(..., train=user_items)")
+    if isinstance(train, Dataset):
+        train = train.train
+    _, _, indices, _ = csr_arrays(train, values=False, name="train")
+    return np.bincount(indices, minlength=model.n_items_).astype(np.int64)
+
+
+def hold_out(user_items: Any, share: float = 0.2, seed: int = 98765) -> Tuple[Any, Any]:
+    """Histories, and `share` of the items of each user that has at least five, drawn at random."""
+    (rows, columns), offsets, indices, values = csr_arrays(user_items, values=True)
+    random = np.random.RandomState(seed)
+    target = np.zeros(indices.size, dtype=bool)
+    for begin, end in zip(offsets[:-1], offsets[1:]):
+        if end - begin >= 5:
+            target[begin + random.choice(end - begin, int(share * (end - begin)), replace=False)] = True
+    row = np.repeat(np.arange(rows), np.diff(offsets))
+
+    def part(chosen: Any) -> Any:
+        assert values is not None
+        return scipy.sparse.csr_matrix((values[chosen], (row[chosen], indices[chosen])), shape=(rows, columns))
+
+    return part(~target), part(target)

@@ -1,0 +1,58 @@
+"""User and item ids: whole numbers or texts. The library keeps texts; a number is its decimal text."""
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Optional, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Ids = npt.NDArray[Any]
+
+
+def text_of(identifier: Any) -> str:
+    """12, numpy.int64(12), 12.0 and "12" are the same id."""
+    if isinstance(identifier, str):
+        return identifier
+    if isinstance(identifier, (float, np.floating)) and float(identifier).is_integer():
+        return str(int(identifier))
+    return str(identifier)
+
+
+def texts_of(ids: Iterable[Any]) -> List[str]:
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
+        return [str(each) for each in ids.tolist()]
+    return [text_of(each) for each in ids]
+
+
+def _is_number(text: str) -> bool:
+    digits = text[1:] if text.startswith("-") else text
+    return text.isascii() and digits.isdigit() and len(digits) < 19 and str(int(text)) == text
+
+
+def ids_of(texts: Sequence[str], numbers: Optional[bool] = None) -> Ids:
+    """An int64 array where all texts are whole numbers (or `numbers` says so), else an array of str."""
+    if numbers or (numbers is None and len(texts) > 0 and all(map(_is_number, texts))):
+        return np.array([int(text) for text in texts], dtype=np.int64)
+    array = np.empty(len(texts), dtype=object)
+    array[:] = list(texts)
+    return array
+
+
+class Index:
+    """Finds the positions of ids."""
+
+    def __init__(self, ids: Iterable[Any], what: str) -> None:
+        self._what = what
+        self._positions: Dict[str, int] = {text: k for k, text in enumerate(texts_of(ids))}
+
+    def find(self, ids: Any) -> Any:
+        """The position of one id, or an array of those of several; KeyError for one that is not there."""
+        if isinstance(ids, (str, bytes)) or np.ndim(ids) == 0:
+            return self._find(ids)
+        return np.array([self._find(each) for each in ids], dtype=np.int64)
+
+    def _find(self, identifier: Any) -> int:
+        try:
+            return self._positions[text_of(identifier)]
+        except KeyError:
+            raise KeyError(f"there is no {self._what} {identifier!r}") from None

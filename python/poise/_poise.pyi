@@ -1,0 +1,182 @@
+"""The extension module; its functions take their arguments by position."""
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays = Tuple[Tuple[int, int], npt.NDArray[np.int64], npt.NDArray[np.int32], Optional[npt.NDArray[np.float32]]]
+Reporter = Optional[Callable[[str, int, int, str], None]]
+
+__version__: str
+
+class NumericalError(ArithmeticError): ...
+
+def default_threads() -> int: ...
+def total_memory() -> int: ...
+def peak_memory() -> int: ...
+def is_canonical(__arrays: Arrays, __threads: int) -> bool: ...
+def look_at_values(__values: npt.NDArray[Any], __threads: int) -> Tuple[bool, bool]: ...
+def detect_format(__inputs: List[str], __format: str) -> str: ...
+
+class Log:
+    rows: int
+    reading: str
+    @staticmethod
+    def from_arrays(
+        __users: npt.NDArray[np.int32],
+        __items: npt.NDArray[np.int32],
+        __values: Optional[npt.NDArray[np.float32]],
+        __user_ids: List[str],
+        __item_ids: List[str],
+        __empty_ids: int,
+    ) -> Log: ...
+    @staticmethod
+    def from_csr(__arrays: Arrays, __users: List[str], __items: List[str]) -> Log: ...
+    @staticmethod
+    def read(
+        __inputs: List[str],
+        __format: str,
+        __columns: List[str],
+        __delimiter: str,
+        __header: Optional[bool],
+        __keep_above: Optional[float],
+        __skip_bad_lines: bool,
+        __threads: int,
+        __progress: Reporter,
+    ) -> Log: ...
+    @staticmethod
+    def synthesize(__like: str, __scale: float, __seed: int, __values: bool, __threads: int) -> Log: ...
+
+class Data:
+    split: str
+    items: List[str]
+    users: List[str]
+    train: Arrays
+    counts: Dict[str, int]
+    @staticmethod
+    def read(__folder: str, __threads: int, __progress: Reporter) -> Data: ...
+    @staticmethod
+    def read_pro_sg(__folder: str, __threads: int, __progress: Reporter) -> Data: ...
+    @staticmethod
+    def from_csr(__arrays: Arrays, __users: List[str], __items: List[str]) -> Data: ...
+    @staticmethod
+    def split_users(
+        __log: Log,
+        __min_user_items: int,
+        __min_item_users: int,
+        __k_core: bool,
+        __held_out_users: Optional[int],
+        __target_share: float,
+        __seed: int,
+        __threads: int,
+        __progress: Reporter,
+    ) -> Data: ...
+    @staticmethod
+    def split_none(
+        __log: Log, __min_user_items: int, __min_item_users: int, __k_core: bool, __threads: int, __progress: Reporter
+    ) -> Data: ...
+    @staticmethod
+    def split_given(
+        __train: Log, __validation: Optional[Log], __test: Optional[Log], __threads: int, __progress: Reporter
+    ) -> Data: ...
+    def write(self, __folder: str, __threads: int, __progress: Reporter) -> None: ...
+    def write_pro_sg(self, __folder: str, __values: bool, __threads: int) -> None: ...
+    def checksum(self, __threads: int) -> str: ...
+    def has_part(self, __name: str) -> bool: ...
+    def part_users(self, __name: str) -> List[str]: ...
+    def fold_in(self, __name: str) -> Arrays: ...
+    def targets(self, __name: str) -> Arrays: ...
+
+class Model:
+    items: int
+    item_ids: List[str]
+    kind: str
+    options: Dict[str, str]
+    report: str
+    data_checksum: str
+    seconds: Dict[str, float]
+    trace: List[Dict[str, Any]]
+    @staticmethod
+    def load(__path: str, __threads: int) -> Model: ...
+    @staticmethod
+    def from_bytes(__bytes: npt.NDArray[np.uint8]) -> Model: ...
+    def to_bytes(self) -> npt.NDArray[np.uint8]: ...
+    def save(self, __path: str) -> None: ...
+    def recommend(
+        self,
+        __histories: Arrays,
+        __k: int,
+        __exclude_history: bool,
+        __exclude: List[int],
+        __only: Optional[List[int]],
+        __user_factors: Optional[npt.NDArray[np.float32]],
+        __device: str,
+        __threads: int,
+    ) -> Tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
+    def similar(
+        self, __items: List[int], __k: int, __threads: int
+    ) -> Tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
+    def scores(self, __histories: Arrays, __threads: int) -> npt.NDArray[np.float32]: ...
+    def factors(self, __histories: Arrays, __threads: int) -> npt.NDArray[np.float32]: ...
+    def evaluate(
+        self,
+        __fold_in: Arrays,
+        __targets: Arrays,
+        __training_counts: Optional[npt.NDArray[np.int64]],
+        __metrics: str,
+        __denominator: str,
+        __device: str,
+        __threads: int,
+        __progress: Reporter,
+    ) -> Tuple[str, List[str], npt.NDArray[np.int64], npt.NDArray[np.float64]]: ...
+    def explain(
+        self, __history: npt.NDArray[np.int32], __values: Optional[npt.NDArray[np.float32]], __item: int
+    ) -> List[Tuple[int, float]]: ...
+    def tensors(self) -> Dict[str, Any]: ...
+
+def check_device(__device: str) -> None: ...
+def check_parameters(__values: Dict[str, Any]) -> None: ...
+def train_csr(
+    __arrays: Arrays,
+    __item_ids: List[str],
+    __values: Dict[str, Any],
+    __device: str,
+    __memory_limit: int,
+    __threads: int,
+    __progress: Reporter,
+) -> Model: ...
+def train_data(
+    __data: Data,
+    __folder: str,
+    __values: Dict[str, Any],
+    __device: str,
+    __memory_limit: int,
+    __threads: int,
+    __progress: Reporter,
+) -> Model: ...
+def search(
+    __data: Data,
+    __folder: str,
+    __base: Dict[str, Any],
+    __axes: Dict[str, Any],
+    __options: Dict[str, Any],
+    __journal: str,
+    __device: str,
+    __memory_limit: int,
+    __threads: int,
+    __progress: Reporter,
+) -> Tuple[str, Optional[Model]]: ...
+def study(
+    __inputs: Sequence[Tuple[str, str, Data, str]],
+    __models: str,
+    __ranks: List[int],
+    __tolerance: float,
+    __seed: int,
+    __options: Dict[str, Any],
+    __option_list: List[Tuple[str, str]],
+    __journal: str,
+    __device: str,
+    __memory_limit: int,
+    __threads: int,
+    __progress: Reporter,
+) -> Dict[str, str]: ...

@@ -1,0 +1,473 @@
+"""What all models have in common."""
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import warnings
+from typing import Any, ClassVar, Dict, List, Mapping, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _poise
+from ._dataset import Dataset
+from ._ids import Index, ids_of
+from ._matrix import Arrays, csr_arrays, warn_if_transposed
+from ._progress import Callback, Progress
+from ._settings import memory_of, number, seed_of, threads_of, whole
+
+Self = TypeVar("Self", bound="Recommender")
+Lists = Tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]
+
+# Keyword -> the library's name of the parameter, and how a value is read.
+_PARAMETERS: Mapping[str, Tuple[str, Any]] = {
+    "regularization": ("lambda", number),
+    "zero_diagonal": ("zero_diagonal", lambda value, name: bool(value)),
+    "dropout": ("dropout", number),
+    "regularizer": ("regularizer", lambda value, name: str(value)),
+    "factors": ("rank", whole),
+    "regularization_exponent": ("lambda_exponent", number),
+    "weighting": ("weighting", lambda value, name: str(value)),
+    "alpha": ("alpha", number),
+    "epsilon": ("epsilon", number),
+    "gamma": ("gamma", number),
+    "clip": ("clip", number),
+    "tolerance": ("tolerance", number),
+    "iterations": ("rounds", whole),
+    "start": ("start", lambda value, name: str(value)),
+    "random_state": ("seed", lambda value, name: seed_of(value)),
+}
+
+# Weighting schemes that read the entries' values.
+_VALUED = ("linear", "log", "column")
+
+
+class ConvergenceWarning(UserWarning):
+    """Training ended before it converged, or with nothing; the certificate says what was reached."""
+
+
+class Explanation(NamedTuple):
+    """A score, and what each item of the history adds to it, largest first."""
+
+    score: float
+    contributions: List[Tuple[int, float]]
+
+
+def _item_list(items: Any) -> List[int]:
+    """Places of items (or users), as the library takes them."""
+    if items is None:
+        return []
+    array = np.atleast_1d(np.asarray(list(items) if isinstance(items, (set, frozenset)) else items))
+    if array.size == 0:
+        return []
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise ValueError(f"{items!r} are not the numbers of items; item_index finds those of ids")
+    if array.min() < -(2**31) or array.max() >= 2**31:
+        raise ValueError(f"{int(array.max())} is not the number of an item")
+    return [int(item) for item in array]
+
+
+class Recommender:
+    """Base of all models; use one of them.
+
+    After `fit`: `certificate_` (how far the objective can be from its minimum), `objective_`, `n_iter_`, `converged_`,
+    `report_` (all that is known, with the keys of `poise train --json`), `seconds_` by phase, `item_ids_`.
+    """
+
+    _family: ClassVar[str] = ""
+
+    certificate_: Optional[Dict[str, Any]]
+    objective_: Optional[float]
+    n_iter_: int
+    converged_: bool
+    report_: Dict[str, Any]
+    seconds_: Dict[str, float]
+    item_ids_: npt.NDArray[Any]
+
+    # What every model is given.
+    num_threads: int
+    n_jobs: Optional[int]
+    memory_limit: Union[int, str, None]
+    device: str
+
+    # Parameters, as scikit-learn wants them.
+
+    @classmethod
+    def _names(cls) -> List[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> Dict[str, Any]:
+        """The parameters that `__init__` takes, by name.
+
+        >>> import poise
+        >>> poise.EASE(regularization=300).get_params()["regularization"]
+        300
+        """
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Sets parameters by name; they take effect at the next `fit`."""
+        names = self._names()
+        for name, value in params.items():
+            if name not in names:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}")
+            setattr(self, name, value)
+        return self
+
+    def clone(self: Self) -> Self:
+        """A new model with the same parameters, not fitted."""
+        return type(self)(**self.get_params())
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        given = [f"{name}={value!r}" for name, value in self.get_params().items() if value != defaults[name].default]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def _threads(self) -> int:
+        return threads_of(self.num_threads, self.n_jobs)
+
+    def _native_parameters(self) -> Dict[str, Any]:
+        values: Dict[str, Any] = {"model": self._family}
+        for keyword, (name, read) in _PARAMETERS.items():
+            if hasattr(self, keyword):
+                values[name] = read(getattr(self, keyword), keyword)
+        return values
+
+    def _training_values(self) -> bool:
+        return getattr(self, "weighting", "none") in _VALUED
+
+    def _history_values(self) -> bool:
+        return False
+
+    # Training.
+
+    def fit(
+        self: Self,
+        user_items: Any,
+        y: None = None,
+        *,
+        show_progress: bool = True,
+        callback: Optional[Callback] = None,
+    ) -> Self:
+        """Trains the model on a scipy CSR matrix, users as rows, or on a `poise.Dataset`.
+
+        The stored entries are what users did; their values count only for the weightings `linear`, `log` and
+        `column`. Repeated entries add up, stored zeros do not count. A matrix with float32 values, int32 indices and
+        sorted rows is not copied. `callback(task, done, total)` is called some times a second; whatever it raises
+        stops the training, as Ctrl-C does. `y` is ignored.
+
+        >>> import poise, scipy.sparse
+        >>> x = scipy.sparse.csr_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
+        >>> model = poise.EASE(regularization=1).fit(x, show_progress=False)
+        >>> model.certificate_["relative"] < 1e-6
+        True
+        """
+        values = self._native_parameters()
+        threads = self._threads()
+        memory_limit = memory_of(self.memory_limit)
+        _poise.check_parameters(values)
+        _poise.check_device(self.device)
+        with Progress(show_progress, callback) as progress:
+            common = (values, self.device, memory_limit, threads, progress.report)
+            native = user_items._native_for_training() if isinstance(user_items, Dataset) else None
+            if native is not None:
+                model = _poise.train_data(native, user_items._folder or "", *common)
+            else:
+                dataset = isinstance(user_items, Dataset)
+                matrix = user_items.train if dataset else user_items
+                arrays = csr_arrays(matrix, values=self._training_values(), threads=threads)
+                if not dataset:
+                    warn_if_transposed(arrays[0])
+                texts = user_items._item_texts() if dataset else [str(item) for item in range(arrays[0][1])]
+                model = _poise.train_csr(arrays, texts, *common)
+        self._adopt(model, user_items.items if isinstance(user_items, Dataset) else np.arange(model.items, dtype=np.int64))
+        self._training: Any = user_items
+        self._warn()
+        return self
+
+    def _adopt(self, model: _poise.Model, items: npt.NDArray[Any]) -> None:
+        self._model = model
+        self.item_ids_ = items
+        self.report_ = json.loads(model.report)
+        self.certificate_ = self.report_["certificate"]
+        self.objective_ = self.report_["objective"]
+        self.converged_ = self.report_["converged"]
+        low_rank = self.report_["rank"] is not None
+        self.n_iter_ = self.report_["rounds" if low_rank else "iterations"]
+        self.seconds_ = model.seconds
+        self._training = None
+        self._index: Optional[Index] = None
+        self._user_factors: Optional[npt.NDArray[np.float32]] = None
+
+    def _warn(self) -> None:
+        if self.report_.get("live_directions") == 0:
+            message = "the regularization leaves no direction alive: every score is 0; lower regularization"
+        elif self.converged_:
+            return
+        elif self.report_["rank"] is not None:
+            message = f"the objective still fell after {self.n_iter_} rounds; raise iterations to go on"
+        else:
+            message = "the tolerance was not reached; what was reached is in certificate_"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _fitted(self) -> _poise.Model:
+        if not hasattr(self, "_model"):
+            raise ValueError(f"this {type(self).__name__} is not fitted; call fit first")
+        return self._model
+
+    def _fitted_ids(self) -> npt.NDArray[Any]:
+        self._fitted()
+        return self.item_ids_
+
+    @property
+    def n_items_(self) -> int:
+        """The size of the catalogue."""
+        return self._fitted().items
+
+    @property
+    def trace_(self) -> List[Dict[str, Any]]:
+        """Objective, inner iterations and seconds after each round of a low-rank model that was just trained."""
+        return self._fitted().trace
+
+    @property
+    def item_factors(self) -> Any:
+        """items x k: scores are `fold_in(user_items) @ item_factors.T`."""
+        raise NotImplementedError
+
+    # Histories.
+
+    def _histories(self, user_items: Any, users: Optional[int] = None) -> Arrays:
+        items = self.n_items_
+        arrays = csr_arrays(user_items, values=self._history_values(), threads=self._threads())
+        rows, columns = arrays[0]
+        if columns != items:
+            hint = "; it looks transposed: users have to be the rows" if rows == items else ""
+            raise ValueError(f"user_items has {columns} columns but the model knows {items} items{hint}")
+        if users is not None and rows != users:
+            raise ValueError(
+                f"user_items has {rows} rows for {users} users: it has to hold one row for each, e.g. user_items[userid]"
+            )
+        return arrays
+
+    def item_index(self, ids: Any) -> Any:
+        """The number of the item with this id, or an array of numbers for several ids.
+
+        >>> import poise, pandas
+        >>> log = pandas.DataFrame({"user": [1, 1, 2, 2], "item": ["tea", "cup", "tea", "pot"]})
+        >>> model = poise.Popularity().fit(poise.Dataset.from_dataframe(log), show_progress=False)
+        >>> model.item_index("pot"), model.item_ids_[2]
+        (2, 'pot')
+        """
+        self._fitted()
+        if self._index is None:
+            self._index = Index(self.item_ids_, "item")
+        return self._index.find(ids)
+
+    # Recommending.
+
+    def recommend(
+        self,
+        userid: Any,
+        user_items: Any,
+        N: int = 10,
+        filter_already_liked_items: bool = True,
+        filter_items: Any = None,
+        recalculate_user: Optional[bool] = None,
+        items: Any = None,
+    ) -> Lists:
+        """The N best items for a user, or for each of several: their numbers and scores, best first.
+
+        `user_items` holds one row for each user, their history: `user_items[userid]`. `filter_items` are never
+        recommended; with `items` nothing else is. Where fewer than N items are left the arrays are narrower; for
+        several users a shorter row ends with -1 and NaN. Scores come from the histories in `user_items`;
+        `recalculate_user=False` takes the factors of training users instead (WMF alone), and `userid` then says whose.
+
+        >>> import poise, scipy.sparse
+        >>> x = scipy.sparse.csr_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
+        >>> model = poise.EASE(regularization=1).fit(x, show_progress=False)
+        >>> ids, scores = model.recommend(3, x[3], N=1)
+        >>> ids.tolist()
+        [1]
+        >>> model.recommend([0, 3], x[[0, 3]], N=2)[0].tolist()
+        [[2, -1], [1, 2]]
+        """
+        model = self._fitted()
+        one = np.ndim(userid) == 0
+        users = np.atleast_1d(np.asarray(userid))
+        factors = None
+        if recalculate_user is False:
+            factors = self._factors_of(users)
+        histories = self._histories(user_items, len(users))
+        found = model.recommend(
+            histories,
+            whole(N, "N"),
+            bool(filter_already_liked_items),
+            _item_list(filter_items),
+            None if items is None else _item_list(items),
+            factors,
+            self.device,
+            self._threads(),
+        )
+        return (found[0][0], found[1][0]) if one else found
+
+    def _factors_of(self, users: npt.NDArray[Any]) -> Optional[npt.NDArray[np.float32]]:
+        return None  # these models know a user by the history alone
+
+    def similar_items(self, itemid: Any, N: int = 10, filter_items: Any = None, items: Any = None) -> Lists:
+        """The N items nearest to an item (or to each of several), without itself: numbers and scores, best first.
+
+        The score is what a history of just this item gives the other; of WMF the cosine of their factors.
+
+        >>> import poise
+        >>> model = poise.EASE(regularization=50).fit(poise.synth("demo"), show_progress=False)
+        >>> ids, scores = model.similar_items(0, N=2)
+        >>> len(ids), scores[0] >= scores[1]
+        (2, True)
+        """
+        model = self._fitted()
+        count = whole(N, "N")
+        wanted = _item_list(itemid)
+        excluded = set(_item_list(filter_items))
+        only = None if items is None else set(_item_list(items))
+        if not excluded and only is None:
+            found = model.similar(wanted, count, self._threads())
+        else:
+            asked = self.n_items_ if only is not None else count + len(excluded)
+            found = _choose(model.similar(wanted, asked, self._threads()), count, excluded, only)
+        return (found[0][0], found[1][0]) if np.ndim(itemid) == 0 else found
+
+    def explain(self, userid: int, user_items: Any, itemid: int, N: Optional[int] = 10) -> Explanation:
+        """Why an item has its score for a user: what each item of the history adds, largest first, N of them or all.
+
+        `user_items` is the user's row, or the matrix in which it is row `userid`. The contributions of all history
+        items add up to the score.
+
+        >>> import poise, scipy.sparse
+        >>> x = scipy.sparse.csr_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
+        >>> model = poise.EASE(regularization=1).fit(x, show_progress=False)
+        >>> score, why = model.explain(0, x[0], 2)
+        >>> abs(score - sum(part for item, part in why)) < 1e-6
+        True
+        """
+        row = user_items if user_items.shape[0] == 1 else user_items[userid]
+        _, _, history, values = self._histories(row, 1)
+        found = self._fitted().explain(history, values, _item_list(whole(itemid, "itemid"))[0])
+        score = float(sum(contribution for _, contribution in found))
+        return Explanation(score, found if N is None else found[: whole(N, "N")])
+
+    def fold_in(self, user_items: Any) -> Any:
+        """Users who were not in training, as the model sees them: scores are `fold_in(user_items) @ item_factors.T`.
+
+        Their factors for WMF, x U for AWMF; the 0/1 history itself for full-rank models.
+        """
+        raise NotImplementedError
+
+    def predict(self, user_items: Any, items: Any = None) -> npt.NDArray[np.float32]:
+        """The scores of all items (or of these `items`) for each row of `user_items`: a dense users x items array.
+
+        >>> import poise, scipy.sparse
+        >>> x = scipy.sparse.csr_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
+        >>> poise.Popularity().fit(x, show_progress=False).predict(x[:2]).tolist()
+        [[3.0, 3.0, 2.0], [3.0, 3.0, 2.0]]
+        """
+        model = self._fitted()
+        histories = self._histories(user_items)
+        chosen = None if items is None else np.asarray(_item_list(items), dtype=np.int64)
+        if chosen is not None and chosen.size and (chosen.min() < 0 or chosen.max() >= self.n_items_):
+            raise ValueError(f"items are numbered from 0 to {self.n_items_ - 1}")
+        rows = histories[0][0]
+        limit = memory_of(self.memory_limit)
+        if 4 * rows * self.n_items_ > limit:
+            raise MemoryError(
+                f"the scores of {rows} users x {self.n_items_} items take more than the memory limit; "
+                "predict fewer users at a time, or use recommend"
+            )
+        scores = model.scores(histories, self._threads())
+        return scores if chosen is None else scores[:, chosen]
+
+    def score(self, user_items: Any, y: None = None) -> float:
+        """nDCG@100 on users who were not in training, for scikit-learn's searches: a fifth of the items of everyone who
+        has at least five is to be found from the others."""
+        from ._evaluate import evaluate, hold_out
+
+        fold_in, held_out = hold_out(user_items)
+        return float(evaluate(self, fold_in, held_out, metrics=("ndcg@100",))["metrics"]["ndcg@100"]["mean"])
+
+    # Files and pickles.
+
+    def save(self, path: "Union[str, os.PathLike[str]]") -> None:
+        """Writes the model as `poise train` does: the program and `poise.load` read it."""
+        self._identify().save(os.fspath(path))
+
+    def _identify(self) -> _poise.Model:
+        model = self._fitted()
+        if isinstance(self._training, Dataset) and not model.data_checksum:
+            native = self._training._native_for_training()
+            if native is not None:
+                model.data_checksum = native.checksum(self._threads())
+        return model
+
+    @classmethod
+    def load(cls: Type[Self], path: "Union[str, os.PathLike[str]]") -> Self:
+        """Reads a model of this class from a file; `poise.load` reads any."""
+        return cls._from_native(_poise.Model.load(os.fspath(path), 0), os.fspath(path))
+
+    @classmethod
+    def _from_native(cls: Type[Self], native: _poise.Model, path: str) -> Self:
+        if native.kind != cls._family:
+            raise ValueError(f"{path} holds a model of the kind {native.kind}, not {cls.__name__}; use poise.load")
+        model = cls()
+        names = cls._names()
+        for keyword, (name, _) in _PARAMETERS.items():
+            text = native.options.get(name.replace("_", "-"))
+            if text is None:
+                continue
+            value = _value_of(text)
+            if keyword in names:
+                setattr(model, keyword, value)
+            elif getattr(model, keyword, value) != value:
+                raise ValueError(f"{path} holds a model with {keyword}={value}, which is no {cls.__name__}; use poise.load")
+        model._adopt(native, ids_of(native.item_ids))
+        return model
+
+    def __getstate__(self) -> Dict[str, Any]:
+        state = dict(self.__dict__)
+        if "_model" in state:
+            state["_model"] = self._identify().to_bytes()
+            state["_training"] = None
+            state["_index"] = None
+        return state
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "_model" in state:
+            array = np.ascontiguousarray(state["_model"], dtype=np.uint8)
+            # The library reads numbers where they lie, which has to be at multiples of their size.
+            self._model = _poise.Model.from_bytes(array if array.ctypes.data % 8 == 0 else array.copy())
+
+
+def _value_of(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _choose(found: Lists, count: int, excluded: Any, only: Any) -> Lists:
+    """The first `count` of each row that are allowed, as wide as the longest."""
+    rows = []
+    for ids, scores in zip(*found):
+        kept = [k for k, item in enumerate(ids) if item >= 0 and item not in excluded and (only is None or item in only)]
+        rows.append((ids[kept[:count]], scores[kept[:count]]))
+    width = max((len(ids) for ids, _ in rows), default=0)
+    all_ids = np.full((len(rows), width), -1, dtype=np.int32)
+    all_scores = np.full((len(rows), width), np.nan, dtype=np.float32)
+    for k, (ids, scores) in enumerate(rows):
+        all_ids[k, : len(ids)] = ids
+        all_scores[k, : len(scores)] = scores
+    return all_ids, all_scores

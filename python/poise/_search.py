@@ -1,0 +1,184 @@
+"""Finding good parameters on the validation part."""
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
+
+from . import _poise
+from ._dataset import Dataset
+from ._evaluate import DEFAULT_METRICS, metric_list
+from ._progress import Callback, Progress
+from ._recommender import _PARAMETERS, Recommender, _value_of
+from ._settings import memory_of
+
+
+def duration(limit: Union[float, str, None]) -> Optional[float]:
+    """Seconds of 90, "90s", "30m", "2h" or "1d"."""
+    if limit is None or not isinstance(limit, str):
+        return None if limit is None else float(limit)
+    units = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+    number = limit.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    try:
+        return float(number) * units[limit[len(number) :].strip() or "s"]
+    except (KeyError, ValueError):
+        raise ValueError(f"{limit!r} is not a time: write 90s, 30m, 2h or 1d") from None
+
+
+def searching(
+    grid: str,
+    metric: str,
+    metrics: Union[str, Iterable[str]],
+    recall_denominator: str,
+    expand: bool,
+    refine: int,
+    time_limit: Union[float, str, None],
+) -> Dict[str, Any]:
+    return {
+        "grid": grid,
+        "metric": metric,
+        "metrics": metric_list(metrics),
+        "recall_denominator": recall_denominator,
+        "expand": bool(expand),
+        "refine": int(refine),
+        "time_limit": duration(time_limit),
+    }
+
+
+def flat(row: Dict[str, Any]) -> Dict[str, Any]:
+    """A row without inner dicts: `validation` {"ndcg@100": {"mean":, "stderr":}} becomes "validation ndcg@100" and
+    "validation ndcg@100 stderr"."""
+    result: Dict[str, Any] = {}
+    for name, value in row.items():
+        if name in ("validation", "test") and isinstance(value, dict):
+            for metric, estimate in value.items():
+                result[f"{name} {metric}"] = estimate["mean"]
+                result[f"{name} {metric} stderr"] = estimate["stderr"]
+        elif isinstance(value, dict):
+            result.update({f"{name} {inner}": each for inner, each in value.items()})
+        elif not isinstance(value, list):
+            result[name] = value
+    return result
+
+
+class SearchResult:
+    """What a search found: `best_model`, fitted to convergence, `best` with its figures, and all `points`.
+
+    `complete` is False where the time limit ended it; the journal then holds what was done. `results` is the object of
+    `poise search --json`. `table` is a list of flat dicts, which `pandas.DataFrame` takes as it is.
+    """
+
+    def __init__(self, results: Dict[str, Any], best_model: Optional[Recommender]) -> None:
+        self.results = results
+        self.best_model = best_model
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.results["complete"])
+
+    @property
+    def best(self) -> Optional[Dict[str, Any]]:
+        best: Optional[Dict[str, Any]] = self.results["best"]
+        return best
+
+    @property
+    def points(self) -> List[Dict[str, Any]]:
+        points: List[Dict[str, Any]] = self.results["points"]
+        return points
+
+    @property
+    def table(self) -> List[Dict[str, Any]]:
+        return [flat(point) for point in self.points]
+
+    def __repr__(self) -> str:
+        if self.best_model is None:
+            return f"<poise.SearchResult: {len(self.points)} points, not complete>"
+        return f"<poise.SearchResult: {len(self.points)} points, best {self.best_model!r}>"
+
+
+def search(
+    data: Dataset,
+    model: Recommender,
+    *,
+    regularization: Optional[Sequence[float]] = None,
+    alpha: Optional[Sequence[float]] = None,
+    factors: Optional[Sequence[int]] = None,
+    dropout: Optional[Sequence[float]] = None,
+    regularization_exponent: Optional[Sequence[float]] = None,
+    weighting: Optional[Sequence[str]] = None,
+    grid: str = "paper",
+    metric: str = "ndcg@100",
+    metrics: Union[str, Iterable[str]] = DEFAULT_METRICS,
+    recall_denominator: str = "min",
+    expand: bool = True,
+    refine: int = 0,
+    time_limit: Union[float, str, None] = None,
+    journal: "Union[str, os.PathLike[str], None]" = None,
+    show_progress: bool = True,
+    callback: Optional[Callback] = None,
+) -> SearchResult:
+    """Searches the parameters of a model on the validation part of split data, as `poise search` does.
+
+    `model` holds the parameters that stay. Axes that are not given are the paper's for `regularization` and `alpha` (with
+    `grid="extended"` also alpha below 1) and the model's own value for the others. Where the best lies on an edge the grid
+    goes on there, unless `expand` is False; `refine` halves the spacing around the best so many times. `journal` is a file
+    of finished points: an interrupted search goes on where it was.
+
+    >>> import poise
+    >>> data = poise.split(poise.synth("demo"))
+    >>> found = poise.search(data, poise.EASE(), regularization=[10, 100], alpha=[1], expand=False, show_progress=False)
+    >>> found.best_model
+    EASE(regularization=100.0)
+    >>> len(found.points), found.best["test"]["ndcg@100"]["mean"] > 0.45
+    (2, True)
+    """
+    base = model._native_parameters()
+    if model._family == "popularity":
+        raise ValueError("popularity has no parameters to search")
+    base.pop("alpha")
+    axes: Dict[str, Any] = {}
+    given = {
+        "regularization": regularization,
+        "alpha": alpha,
+        "factors": factors,
+        "dropout": dropout,
+        "regularization_exponent": regularization_exponent,
+        "weighting": weighting,
+    }
+    for keyword, values in given.items():
+        if values is None:
+            continue
+        if keyword not in model._names():
+            raise ValueError(f"{type(model).__name__} has no {keyword} to search")
+        name, read = _PARAMETERS[keyword]
+        axes[name] = [read(value, keyword) for value in values]
+        if not axes[name]:
+            raise ValueError(f"{keyword} has no values to search")
+        if name != "alpha":
+            base[name] = axes[name][0]
+    if weighting is not None and set(weighting) == {"none"} and alpha is not None and set(alpha) != {1}:
+        raise ValueError('weighting "none" is alpha 1; give alpha=[1], or other weightings too')
+    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit)
+    with Progress(show_progress, callback) as progress:
+        text, native = _poise.search(
+            data._prepared(),
+            data._folder or "",
+            base,
+            axes,
+            options,
+            "" if journal is None else os.fspath(journal),
+            model.device,
+            memory_of(model.memory_limit),
+            model._threads(),
+            progress.report,
+        )
+    best = None
+    if native is not None:
+        best = model.clone()
+        for keyword in ("regularization", "alpha", *(each for each, values in given.items() if values is not None)):
+            name, read = _PARAMETERS[keyword]
+            setattr(best, keyword, read(_value_of(native.options[name.replace("_", "-")]), keyword))
+        best._adopt(native, data.items)
+        best._training = data
+        best._warn()
+    return SearchResult(json.loads(text), best)

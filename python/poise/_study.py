@@ -1,0 +1,181 @@
+"""Does weighting help? The paper's experiment on any data."""
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _poise
+from ._dataset import Dataset
+from ._evaluate import DEFAULT_METRICS, metric_list
+from ._progress import Callback, Progress
+from ._search import flat, searching
+from ._settings import memory_of, number, seed_of, threads_of, whole
+
+
+class StudyResult:
+    """What a study found: `table` (a list of flat dicts, which `pandas.DataFrame` takes as it is), `pairs` (weighted
+    against unweighted), `points`, `conclusions`, all of it in `results` (the object of results.json), and the report as
+    `markdown`, `latex`, `csv` and `html`. In a notebook it shows its tables. `save` writes the files of `poise study`.
+
+    `complete` is False where the time limit ended it; then there is nothing but `missing`.
+    """
+
+    def __init__(self, files: Dict[str, str]) -> None:
+        self._files = files
+        self.missing: List[Dict[str, str]] = json.loads(files.get("missing", "[]"))
+        self.results: Dict[str, Any] = json.loads(files.get("results.json", "{}"))
+
+    @property
+    def complete(self) -> bool:
+        return "results.json" in self._files
+
+    @property
+    def table(self) -> List[Dict[str, Any]]:
+        """One row for each model, rank, and weighted or not."""
+        return [flat(row) for row in self.results.get("rows", [])]
+
+    @property
+    def pairs(self) -> List[Dict[str, Any]]:
+        """Weighted less unweighted, with interval and p."""
+        pairs: List[Dict[str, Any]] = self.results.get("pairs", [])
+        return pairs
+
+    @property
+    def points(self) -> List[Dict[str, Any]]:
+        """Every model that was trained on the way, flat."""
+        return [flat(point) for point in self.results.get("points", [])]
+
+    @property
+    def conclusions(self) -> List[Dict[str, Any]]:
+        conclusions: List[Dict[str, Any]] = self.results.get("conclusions", [])
+        return conclusions
+
+    @property
+    def markdown(self) -> str:
+        return self._files.get("tables.md", "")
+
+    @property
+    def latex(self) -> str:
+        return self._files.get("tables.tex", "")
+
+    @property
+    def csv(self) -> str:
+        return self._files.get("results.csv", "")
+
+    @property
+    def html(self) -> str:
+        """One page with tables and plots that needs nothing else."""
+        return self._files.get("report.html", "")
+
+    def save(self, folder: "Union[str, os.PathLike[str]]") -> None:
+        """Writes tables.md, tables.tex, results.csv, results.json and report.html."""
+        if not self.complete:
+            raise ValueError("the study is not complete; run it again with the same journal to go on")
+        os.makedirs(folder, exist_ok=True)
+        for name, text in self._files.items():
+            partial = os.path.join(os.fspath(folder), name + ".partial")
+            with open(partial, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            os.replace(partial, os.path.join(os.fspath(folder), name))
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def __repr__(self) -> str:
+        if not self.complete:
+            return f"<poise.StudyResult: not complete, {len(self.missing)} points missing>"
+        return f"<poise.StudyResult: {len(self.table)} rows from {len(self.results['points'])} points>"
+
+
+def _named(data: Any) -> List[Tuple[str, Dataset]]:
+    if isinstance(data, Dataset):
+        data = [data]
+    if isinstance(data, Mapping):
+        return [(str(name), each) for name, each in data.items()]
+    named: List[Tuple[str, Dataset]] = []
+    for k, each in enumerate(data):
+        name = os.path.basename(os.path.abspath(each._folder)) if each._folder else f"data {k + 1}" if len(data) > 1 else "data"
+        named.append((name, each))
+    return named
+
+
+def study(
+    data: Union[Dataset, Sequence[Dataset], Mapping[str, Dataset]],
+    *,
+    ranks: Sequence[int] = (10, 100, 1000),
+    models: str = "all",
+    grid: str = "paper",
+    metric: str = "ndcg@100",
+    metrics: Union[str, Iterable[str]] = DEFAULT_METRICS,
+    recall_denominator: str = "min",
+    expand: bool = True,
+    refine: int = 0,
+    tolerance: float = 1e-6,
+    compare_paper: Optional[Sequence[str]] = None,
+    time_limit: Union[float, str, None] = None,
+    journal: "Union[str, os.PathLike[str], None]" = None,
+    random_state: Any = None,
+    num_threads: int = 0,
+    memory_limit: Union[int, str, None] = None,
+    device: str = "auto",
+    show_progress: bool = True,
+    callback: Optional[Callback] = None,
+) -> StudyResult:
+    """The paper's experiment, as `poise study` runs it: for every kind of model and rank the validation part chooses the best
+    weighted and the best unweighted point; these are trained to convergence, and the test part is read once, for them.
+
+    `data` is split data, or several under their names in a dict. `models` is "all" or a list such as "full-rank,ease".
+    With a `journal` file an interrupted study goes on where it was. `compare_paper` names the paper's data set ("ml-20m",
+    "netflix", "msd") for each of `data`, whose figures then stand beside.
+
+    >>> import poise
+    >>> data = poise.split(poise.synth("demo"))
+    >>> study = poise.study({"demo": data}, ranks=[], models="full-rank", expand=False, show_progress=False)
+    >>> [(row["model"], row["weighted"], round(row["test ndcg@100"], 3)) for row in study.table[:2]]
+    [('full-rank', False, 0.448), ('full-rank', True, 0.486)]
+    """
+    named = _named(data)
+    papers = [] if compare_paper is None else list(compare_paper)
+    if papers and len(papers) != len(named):
+        raise ValueError(f"compare_paper names {len(papers)} data sets and there are {len(named)}: name one for each")
+    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit)
+    rank_list = [whole(rank, "ranks") for rank in ranks]
+    seed = seed_of(random_state)
+    shown = [
+        ("--models", models),
+        ("--ranks", ",".join(map(str, rank_list))),
+        ("--grid", grid),
+        ("--metric", metric),
+        ("--metrics", metric_list(metrics)),
+        ("--recall-denominator", recall_denominator),
+        ("--refine", str(int(refine))),
+        ("--tolerance", f"{number(tolerance, 'tolerance'):g}"),
+        ("--seed", str(seed)),
+    ]
+    if not expand:
+        shown.append(("--no-expand", ""))
+    if papers:
+        shown.append(("--compare-paper", ",".join(papers)))
+    with tempfile.TemporaryDirectory(prefix="poise-") as scratch, Progress(show_progress, callback) as progress:
+        inputs = []
+        for k, (name, each) in enumerate(named):
+            folder = each._folder or os.path.join(scratch, str(k))
+            os.makedirs(folder, exist_ok=True)
+            inputs.append((name, folder, each._prepared(), papers[k] if papers else ""))
+        files = _poise.study(
+            inputs,
+            models,
+            rank_list,
+            number(tolerance, "tolerance"),
+            seed,
+            options,
+            shown,
+            os.path.join(scratch, "study.journal") if journal is None else os.fspath(journal),
+            device,
+            memory_of(memory_limit),
+            threads_of(num_threads),
+            progress.report,
+        )
+    return StudyResult(files)

@@ -1,0 +1,74 @@
+"""Docstrings, examples and types."""
+import doctest
+import importlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import SOURCE
+
+import poise
+
+MODULES = [f"poise.{path.stem}" for path in sorted(pathlib.Path(poise.__file__).parent.glob("_*.py")) if path.stem != "__init__"]
+EXAMPLES = sorted((SOURCE / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("name", ["poise", *MODULES])
+def test_docstrings(name):
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0
+
+
+def test_everything_public_is_documented():
+    for name in poise.__all__:
+        item = getattr(poise, name)
+        if name.startswith("__"):
+            continue
+        assert item.__doc__, name
+        for member in dir(item) if isinstance(item, type) and item.__module__.startswith("poise") else ():
+            if not member.startswith("_") and callable(getattr(item, member)) and name not in ("NumericalError", "Explanation"):
+                if not issubclass(item, Warning):
+                    assert getattr(item, member).__doc__, f"{name}.{member}"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples_run(path, tmp_path):
+    out = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert out.returncode == 0, out.stderr
+    assert out.stdout.count("\n") > 5
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 2
+
+
+def mypy(*arguments):
+    environment = {**os.environ, "MYPYPATH": str(pathlib.Path(poise.__file__).parents[1])}
+    environment.pop("PYTHONPATH", None)
+    return subprocess.run(
+        ["/usr/bin/python3", "-m", "mypy", "--config-file", str(SOURCE / "pyproject.toml"), "--no-incremental", *map(str, arguments)],
+        capture_output=True, text=True, timeout=300, env=environment, cwd=SOURCE,
+    )
+
+
+def test_types(tmp_path):
+    """The examples, and the package itself, strictly."""
+    out = mypy(*EXAMPLES)
+    assert out.returncode == 0, out.stdout
+    out = mypy("--strict", SOURCE / "python" / "poise")
+    assert out.returncode == 0, out.stdout
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import poise\npoise.EASE(regularisation=3)\npoise.load(3).recommend()\n")
+    out = mypy(wrong)
+    assert out.returncode == 1 and "regularisation" in out.stdout and out.stdout.count("error:") >= 3
+
+
+def test_the_readme_quick_start_runs(tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (SOURCE / "README.md").read_text(), re.S)
+    assert blocks
+    for block in blocks:
+        out = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=200, cwd=tmp_path)
+        assert out.returncode == 0, out.stderr

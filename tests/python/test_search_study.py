@@ -1,0 +1,114 @@
+"""poise.search and poise.study against the program's."""
+import json
+
+import pytest
+from conftest import run_program
+
+import poise
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("search") / "demo"
+    run_program("synth", "--like", "demo", "--scale", "0.25", "--out", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return poise.split(poise.synth("demo", scale=0.25))
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {key: without_times(each) for key, each in value.items() if key != "seconds"}
+    return [without_times(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("source", ["folder", "memory"])
+def test_search(folder, demo, tmp_path, source):
+    data = poise.Dataset.from_file(folder) if source == "folder" else demo
+    expected = run_program(
+        "search", folder, "--model", "full-rank", "--zero-diagonal", "--lambda", "1,100", "--alpha", "1,2", "--refine", "1",
+        "--journal", tmp_path / "program.journal", "--out", tmp_path / "program.model",
+    )
+    found = poise.search(
+        data, poise.EASE(), regularization=[1, 100], alpha=[1, 2], refine=1, journal=tmp_path / "journal", show_progress=False
+    )
+    assert without_times(found.results) == without_times(expected)
+    assert found.complete and len(found.table) == len(found.points)
+    assert {"lambda", "alpha", "validation ndcg@100", "validation ndcg@100 stderr"} <= set(found.table[0])
+    found.best_model.save(tmp_path / "python.model")
+    assert (tmp_path / "python.model").read_bytes() == (tmp_path / "program.model").read_bytes()
+    assert found.best_model.regularization == expected["best"]["lambda"]
+    # Again from the journal: nothing is trained.
+    tasks = []
+    again = poise.search(
+        data, poise.EASE(), regularization=[1, 100], alpha=[1, 2], refine=1, journal=tmp_path / "journal", show_progress=False,
+        callback=lambda task, done, total: tasks.append(task),
+    )
+    assert without_times(again.results) == without_times(expected) and "searching" not in tasks
+
+
+def test_search_of_low_rank(folder, tmp_path):
+    expected = run_program(
+        "search", folder, "--model", "wmf", "--rank", "4,8", "--lambda", "1,10", "--alpha", "5", "--no-expand",
+        "--weighting", "constant,item-oriented", "--journal", tmp_path / "journal",
+    )
+    found = poise.search(
+        poise.Dataset.from_file(folder), poise.WMF(), factors=[4, 8], regularization=[1, 10], alpha=[5],
+        weighting=["constant", "item-oriented"], expand=False, show_progress=False,
+    )
+    assert without_times(found.results) == without_times(expected)
+    assert found.best_model.factors == expected["best"]["rank"]
+
+
+def test_search_ends_in_time(demo):
+    found = poise.search(demo, poise.EASE(), time_limit="0s", show_progress=False)
+    assert not found.complete and found.best_model is None and len(found.results["missing"]) > 0
+
+
+def test_search_refusals(demo):
+    with pytest.raises(ValueError, match="no validation part"):
+        poise.search(poise.synth("demo"), poise.EASE(), show_progress=False)
+    with pytest.raises(ValueError, match="EASE has no factors"):
+        poise.search(demo, poise.EASE(), factors=[3])
+    with pytest.raises(ValueError, match="no parameters"):
+        poise.search(demo, poise.Popularity())
+    with pytest.raises(ValueError, match="not a time"):
+        poise.search(demo, poise.EASE(), time_limit="soon")
+    with pytest.raises(ValueError, match="grid"):
+        poise.search(demo, poise.EASE(), grid="wide")
+
+
+def test_a_journal_that_cannot_be_written(demo, tmp_path):
+    with pytest.raises(OSError, match="journal"):
+        poise.search(demo, poise.EASE(), regularization=[10], alpha=[1], journal=tmp_path / "no" / "journal", show_progress=False)
+
+
+def test_study(folder, tmp_path):
+    run_program("study", folder, "--out", tmp_path / "program", "--ranks", "5", "--models", "wmf,ease", "--no-expand")
+    study = poise.study(
+        poise.Dataset.from_file(folder), ranks=[5], models="wmf,ease", expand=False, show_progress=False
+    )
+    study.save(tmp_path / "python")
+    for name in ("results.csv", "tables.md", "tables.tex"):
+        assert (tmp_path / "python" / name).read_bytes() == (tmp_path / "program" / name).read_bytes(), name
+    ours, theirs = (json.loads((tmp_path / who / "results.json").read_text()) for who in ("python", "program"))
+    assert without_times(ours) == without_times(theirs)
+    assert study.complete and study.markdown.startswith("# Weighting") and study.html.startswith("<!")
+    assert len(study.table) == 5 and len(study.pairs) == 6
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(study.table)
+    assert set(frame["model"]) == {"wmf", "full-rank", "popularity"}
+    assert frame["test ndcg@100"].between(0.3, 0.6).all()
+
+
+def test_study_of_data_in_memory(folder, demo):
+    """The same figures under another name, whatever the data lie in."""
+    on_disk = poise.study({"x": poise.Dataset.from_file(folder)}, ranks=[], models="ease", expand=False, show_progress=False)
+    in_memory = poise.study({"x": demo}, ranks=[], models="ease", expand=False, show_progress=False)
+    assert in_memory.csv == on_disk.csv
+    with pytest.raises(ValueError, match="name one for each"):
+        poise.study({"x": demo}, compare_paper=["msd", "netflix"])
+    assert not poise.study({"x": demo}, ranks=[], models="ease", time_limit=0, show_progress=False).complete

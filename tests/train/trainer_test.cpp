@@ -1,0 +1,39 @@
+#include "poise/train/trainer.hpp"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "poise/io/model_file.hpp"
+
+#include "support/random_dataset.hpp"
+#include "support/test_data.hpp"
+
+namespace poise {
+namespace {
+
+std::vector<std::byte> bytes_of(const Trained& trained) { return model_bytes({}, scorer_of(trained.model)); }
+
+/// A matrix that somebody else holds is trained on as prepared data is, without anything written beside it.
+TEST(Trainer, AMatrixWithoutAFolder) {
+  const testing::TemporaryFolder folder;
+  const LoadedDataset data{testing::random_dataset({.users = 80, .items = 25, .values = true, .seed = 3}),
+                           "checksum"};
+  const auto backend = make_backend(BackendKind::cpu, 2);
+  Trainer stored(data, folder / "data", Keep::nothing, 1U << 30U, *backend, {.threads = 2});
+  Trainer bare(data.dataset.train.view(), Keep::nothing, 1U << 30U, *backend, {.threads = 2});
+  std::filesystem::create_directory(folder / "data");
+  for (const Family family : {Family::full_rank, Family::awmf, Family::wmf, Family::popularity}) {
+    ModelParameters parameters{.family = family, .rank = 5, .lambda = 3};
+    parameters.weighting.alpha = 4;
+    const Trained expected = stored.train(parameters);
+    const Trained trained = bare.train(parameters);
+    EXPECT_EQ(bytes_of(trained), bytes_of(expected)) << family_name(family);
+    EXPECT_EQ(trained.objective, expected.objective);
+  }
+  EXPECT_FALSE(std::filesystem::is_empty(folder / "data")) << "eigenpairs lie beside the data";
+  EXPECT_FALSE(std::filesystem::exists("spectrum-25.poise"));
+}
+
+}  // namespace
+}  // namespace poise
