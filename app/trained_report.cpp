@@ -15,11 +15,11 @@ std::string trained_text(const ModelParameters& parameters, const Trained& train
         "full-rank model {}\n"
         "  objective  {:.6g} of {:.6g} observed weight, proven within {:.1e} of its minimum ({:.1e} for the "
         "worst column{})\n"
-        "  solved     {} columns directly, {} in at most {} iterations, {} inverse, condition {:.1e}\n",
+        "  solved     {} columns directly, {} in at most {} iterations, {} inverse, condition {:.1e}{}\n",
         sizes, trained.objective, trained.observed_weight, certificate.relative, certificate.worst_column,
         certificate.sampled ? ", of a sample where solved directly" : "", grouped(trained.direct_columns),
         grouped(trained.iterated_columns), trained.iterations, trained.float64 ? "float64" : "float32",
-        trained.condition);
+        trained.condition, trained.tensor_cores ? ", products on tensor cores" : "");
   }
   std::string text = fmt::format(
       "{} model of rank {} {}\n"

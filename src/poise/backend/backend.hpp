@@ -136,6 +136,8 @@ class Backend {
   /// the order of additions, by whatever is fastest (on a GPU three tensor-core products of split operands).
   virtual void multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
                                   MatrixView<float> y) = 0;
+  /// Whether it splits float32 operands of that size for tensor cores.
+  [[nodiscard]] virtual bool splits_products(std::int64_t size) const = 0;
   virtual void multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
                                   MatrixView<double> y) = 0;
 

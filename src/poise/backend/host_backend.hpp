@@ -43,6 +43,7 @@ class HostBackend : public Backend {
                    std::span<const double> values) final;
   void transpose_in_place(MatrixView<float> a) final;
   void multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a, MatrixView<float> y) final;
+  [[nodiscard]] bool splits_products(std::int64_t /*size*/) const final { return false; }
   void multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a, MatrixView<double> y) final;
   void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const float> p,
                    std::span<double> out) final;

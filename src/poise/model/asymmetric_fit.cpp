@@ -274,6 +274,8 @@ class Fit {
   void finish() {
     complete(problem_, point_, backend_);
     result_.objective = asymmetric_objective(problem_, point_, backend_);
+    if (!std::isfinite(result_.objective))
+      fail(ErrorKind::numerical, "training ended with factors that are not finite; raise --lambda");
     const bool sparse_residual = problem_.data_metric() || options_.lambda == 0;
     LeftFactor top;
     if (closed_form() && !sparse_residual) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poise/model/asymmetric_gauge.hpp"
+#include "poise/solver/certificate.hpp"
 
 namespace poise {
 namespace {
@@ -104,7 +105,7 @@ double U_excess(const AsymmetricProblem& problem, const LeftFactor& left, const 
   KroneckerPreconditioner(system, left, backend).apply({}, as_row(r), as_row(z));
   std::vector<double> dots(r.rows());
   backend.row_dots(std::as_const(r).view(), std::as_const(z).view(), dots);
-  return std::max(0.0, total(dots) / problem.W->lowest);
+  return usable_excess(total(dots) / problem.W->lowest);
 }
 
 double unweighted_U_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend) {

@@ -168,7 +168,7 @@ typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::spa
     const std::int32_t i = items[k];
     CheckedColumn& column = checked.columns[k];
     column.figures = figures[k];
-    column.excess = std::max(0.0, excess[k]) / (problem_.lo(i) * problem_.W->b_of(i));
+    column.excess = usable_excess(excess[k]) / (problem_.lo(i) * problem_.W->b_of(i));
     column.slope = slope[k];
     column.ratio = column_ratio(column.excess, column.figures.observed, column.figures.objective);
   }

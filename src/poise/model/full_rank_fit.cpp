@@ -22,8 +22,6 @@ namespace {
 constexpr double float32_condition = 1e5;
 /// Columns of a direct route that are checked.
 constexpr std::int64_t sample_size = 256;
-/// Columns that a GPU takes at a time: enough to fill it, few enough for its memory.
-constexpr std::int64_t gpu_block = 8192;
 /// Slopes up to this much of the objective are left out of it.
 constexpr double negligible_slope = 1e-7;
 
@@ -437,6 +435,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   FullRankBasis& basis = keep ? *shared : own;
   basis.prepare_for(problem);
   FullRankFit result;
+  result.tensor_cores = backend.splits_products(X.cols);
   fit_in<float>(problem, options, basis, keep, backend, execution, result);
   FullRankOptions left = options;
   for (const FullRankSolution& solution : result.solutions) {
@@ -460,7 +459,14 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   basis.inverse<float>().matrix = {};
   basis.inverse<float>().scores.reset();
   std::vector<FullRankSolution> reached = std::exchange(result.solutions, {});
-  result.float64 = fit_in<double>(problem, left, basis, keep, backend, execution, result);
+  result.tensor_cores = false;
+  try {
+    result.float64 = fit_in<double>(problem, left, basis, keep, backend, execution, result);
+  } catch (const Error& error) {
+    // A GPU says only then that its memory is too small.
+    if (error.kind() != ErrorKind::resources || reached.empty()) throw;
+    result.solutions.clear();
+  }
   if (!result.float64 && reached.empty()) {
     fail(ErrorKind::numerical,
          "X'X + lambda I is singular to working precision even in float64 (condition {:.1e}); raise --lambda",

@@ -48,6 +48,7 @@ struct FullRankFit {
   std::vector<FullRankSolution> solutions;  ///< unconstrained first
   double condition = 0;                     ///< of A = X' diag(a) X + Lambda / b_bar, see SpdInverse
   bool float64 = false;                     ///< whether the inverse had to be held in float64
+  bool tensor_cores = false;                ///< whether products with it were split for tensor cores
   std::int64_t iterations = 0;              ///< the most that a column took
   std::int64_t direct_columns = 0;          ///< solved by the inverse alone or by Woodbury's identity
   std::int64_t iterated_columns = 0;        ///< solved by conjugate gradients

@@ -1,8 +1,14 @@
 #include "poise/solver/certificate.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace poise {
+
+double usable_excess(double computed) {
+  return std::isnan(computed) ? std::numeric_limits<double>::infinity() : std::max(0.0, computed);
+}
 
 double column_ratio(double excess, double observed, double objective) {
   constexpr double negligible = 1e-7;

@@ -20,6 +20,10 @@ struct Certificate {
   bool sampled = false;     ///< whether only some columns were checked, and `absolute` scaled up
 };
 
+/// An excess as it was computed, r'M^-1 r: what rounding has made negative is 0, and what is not a number
+/// proves nothing.
+double usable_excess(double computed);
+
 /// The ratio of one column's excess to what it explains. A column that explains less than 1e-7 of its own
 /// weight counts in `absolute` only: its ratio is 0.
 double column_ratio(double excess, double observed, double objective);

@@ -34,6 +34,7 @@ Json trained_json(const ModelParameters& parameters, const Trained& trained) {
   if (full_rank) {
     json.update({{"condition", trained.condition},
                  {"precision", trained.float64 ? "float64" : "float32"},
+                 {"tensor_cores", trained.tensor_cores},
                  {"direct_columns", trained.direct_columns},
                  {"iterated_columns", trained.iterated_columns}});
   } else {

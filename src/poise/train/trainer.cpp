@@ -75,6 +75,7 @@ std::vector<Trained> Trainer::full_rank(const ModelParameters& parameters, const
                       .seconds = fit.seconds,
                       .condition = fit.condition,
                       .float64 = fit.float64,
+                      .tensor_cores = fit.tensor_cores,
                       .direct_columns = fit.direct_columns,
                       .iterated_columns = fit.iterated_columns,
                       .worst_column = fit.worst_column});

@@ -38,6 +38,7 @@ struct Trained {
   // Of full rank:
   double condition = 0;
   bool float64 = false;
+  bool tensor_cores = false;
   std::int64_t direct_columns = 0;
   std::int64_t iterated_columns = 0;
   std::vector<double> worst_column = {};  ///< see FullRankFit

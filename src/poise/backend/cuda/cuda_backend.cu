@@ -41,28 +41,55 @@ constexpr std::int64_t bounce_bytes = std::int64_t{1} << 25;
 
 }  // namespace
 
+namespace {
+
+/// Stands for all kernels: whether the build has code for a GPU.
+__global__ void probe_kernel() {}
+
+/// Why the first GPU cannot be used, or nothing.
+std::string problem_of(int count, cudaError_t status) {
+  if (status == cudaSuccess && count > 0) {
+    cudaFuncAttributes attributes{};
+    status = cudaFuncGetAttributes(&attributes, probe_kernel);
+    if (status == cudaSuccess) return {};
+    static_cast<void>(cudaGetLastError());
+    int major = 0;
+    int minor = 0;
+    static_cast<void>(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    static_cast<void>(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+    return fmt::format(
+        "this build has no code for the GPU, whose compute capability is {}.{} ({}): build it with "
+        "-DPOISE_CUDA_ARCHITECTURES={}{}",
+        major, minor, cudaGetErrorString(status), major, minor);
+  }
+  static_cast<void>(cudaGetLastError());
+  return fmt::format("there is no GPU that CUDA can use ({})",
+                     status != cudaSuccess ? cudaGetErrorString(status) : "none found");
+}
+
+}  // namespace
+
 CudaInfo cuda_info() {
   CudaInfo info{.built = true, .devices = {}, .problem = {}};
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess || count == 0) {
-    static_cast<void>(cudaGetLastError());
-    info.problem = fmt::format("there is no GPU that CUDA can use ({})",
-                               status != cudaSuccess ? cudaGetErrorString(status) : "none found");
-    return info;
-  }
+  info.problem = problem_of(count, status);
+  if (!info.problem.empty()) return info;
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, device), "reading a GPU's properties");
+    if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) break;
     CudaDevice found{.name = properties.name,
                      .memory_bytes = properties.totalGlobalMem,
                      .major = properties.major,
                      .minor = properties.minor};
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
-    if (device == 0) check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory");
+    if (device == 0 && cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) break;
     found.free_bytes = free_bytes;
     info.devices.push_back(found);
+  }
+  if (info.devices.empty()) {
+    info.problem = fmt::format("the GPU cannot be used ({})", cudaGetErrorString(cudaGetLastError()));
   }
   return info;
 }
@@ -70,11 +97,8 @@ CudaInfo cuda_info() {
 std::unique_ptr<Backend> make_cuda_backend(int threads, Observer* observer) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess || count == 0) {
-    static_cast<void>(cudaGetLastError());
-    fail(ErrorKind::resources, "--device cuda: there is no GPU that CUDA can use ({}); use --device cpu",
-         status != cudaSuccess ? cudaGetErrorString(status) : "none found");
-  }
+  const std::string problem = problem_of(count, status);
+  if (!problem.empty()) fail(ErrorKind::resources, "--device cuda: {}; or use --device cpu", problem);
   return std::make_unique<CudaBackend>(threads, observer);
 }
 
@@ -84,6 +108,9 @@ CudaBackend::CudaBackend(int threads, Observer* observer) : threads_(threads), o
   int shared = 0;
   check(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), "reading its size");
   shared_bytes_ = shared;
+  int reads_host = 0;
+  check(cudaDeviceGetAttribute(&reads_host, cudaDevAttrPageableMemoryAccess, 0), "reading what it can");
+  reads_host_ = reads_host != 0;
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes), "reading its size");
@@ -208,7 +235,8 @@ void CudaBackend::transfer(const void* from, std::int64_t from_stride, void* to,
   }
   if (width * rows <= direct_bytes) {
     move(from, from_stride, to, to_stride, width, rows);
-    if (from_gpu) synchronize();
+    // A GPU that reads ordinary memory by itself may not be done with it yet.
+    if (from_gpu || reads_host_) synchronize();
     return;
   }
   // Pieces of at most half of the page-locked memory: whole rows, or a part of one.

@@ -138,6 +138,7 @@ class CudaBackend final : public Backend {
   void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
             double beta, MatrixView<double> c) override;
   void multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a, MatrixView<float> y) override;
+  [[nodiscard]] bool splits_products(std::int64_t size) const override;
   void multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
                           MatrixView<double> y) override;
   void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) override;
@@ -238,6 +239,7 @@ class CudaBackend final : public Backend {
   int multiprocessors_ = 0;
   std::uint64_t memory_bytes_ = 0;
   std::int64_t shared_bytes_ = 0;
+  bool reads_host_ = false;
   char* bounce_ = nullptr;  ///< page-locked memory through which large copies go, in two halves
   cudaEvent_t bounced_[2] = {};
   std::list<PinnedSparse> pinned_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "poise/backend/cpu/symmetric_eigen.hpp"
@@ -50,6 +51,10 @@ EigenPairs eigenpairs(CudaBackend& backend, MatrixView<T> a, std::int64_t count)
   constexpr cudaDataType type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
   Staged<T> staged(backend, a);
   const MatrixView<T> A = staged.view();
+  std::vector<double> squares(n);
+  backend.row_dots(MatrixView<const T>(A), MatrixView<const T>(A), squares);
+  if (!std::ranges::all_of(squares, [](double square) { return std::isfinite(square); }))
+    fail(ErrorKind::numerical, "a {} x {} matrix to be decomposed holds what is not finite", n, n);
   const Array<T> values(backend, n);
   const Array<int> info(backend, 1);
   const Parameters parameters;

@@ -249,6 +249,8 @@ void CudaBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> 
   cuda::multiply(*this, op_a, op_b, alpha, a, b, beta, c);
 }
 
+bool CudaBackend::splits_products(std::int64_t size) const { return size >= cuda::split_size; }
+
 void CudaBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
                                      MatrixView<float> y) {
   if (r.rows < cuda::split_rows || a.rows < cuda::split_size) {

@@ -260,9 +260,15 @@ const RowClasses& row_classes(CudaBackend& backend, const SparseCopy& x);
 template <class Body>
 void for_each_class(CudaBackend& backend, const RowClasses& classes, const Body& body) {
   backend.fork();
-  for (int k = 0; k < RowClasses::classes; ++k) {
-    const std::int64_t count = classes.begin[k + 1] - classes.begin[k];
-    if (count > 0) body(k, classes.rows.data() + classes.begin[k], count, backend.side_stream(k));
+  try {
+    for (int k = 0; k < RowClasses::classes; ++k) {
+      const std::int64_t count = classes.begin[k + 1] - classes.begin[k];
+      if (count > 0) body(k, classes.rows.data() + classes.begin[k], count, backend.side_stream(k));
+    }
+  } catch (...) {
+    // What has been started may still use the memory that is given back on the way out.
+    static_cast<void>(cudaDeviceSynchronize());
+    throw;
   }
   backend.join();
 }

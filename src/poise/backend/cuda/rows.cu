@@ -405,12 +405,23 @@ void launch_solve(const Solve& solve, const std::int32_t* rows, std::int64_t cou
          RowState<Pass>::bytes(solve.factors.cols), stream, solve, rows);
 }
 
+/// With fewer warps where a block has too little shared memory for so many.
 template <int W>
 void launch_solve_by_width(const Solve& solve, const std::int32_t* rows, std::int64_t count,
-                           cudaStream_t stream) {
-  const bool narrow = with_narrow_pass<W>(
-      solve.factors.cols, [&](auto pass) { launch_solve<decltype(pass)>(solve, rows, count, stream); });
-  if (!narrow) launch_solve<WidePass<8>>(solve, rows, count, stream);
+                           cudaStream_t stream, std::int64_t shared_bytes) {
+  bool started = false;
+  with_narrow_pass<W>(solve.factors.cols, [&](auto pass) {
+    using Pass = decltype(pass);
+    if (RowState<Pass>::bytes(solve.factors.cols) > shared_bytes) return;
+    launch_solve<Pass>(solve, rows, count, stream);
+    started = true;
+  });
+  if (started) return;
+  if constexpr (W > middle_class_warps) {
+    launch_solve_by_width<middle_class_warps>(solve, rows, count, stream, shared_bytes);
+  } else {
+    launch_solve<WidePass<8>>(solve, rows, count, stream);
+  }
 }
 
 void launch_direct(CudaBackend& backend, const Solve& solve) {
@@ -547,11 +558,11 @@ RowsSolved CudaBackend::solve_rows(const RowSystems& systems, MatrixView<float> 
     cuda::for_each_class(
         *this, classes, [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
           if (k == 0) {
-            cuda::launch_solve_by_width<cuda::long_class_warps>(solve, rows, count, stream);
+            cuda::launch_solve_by_width<cuda::long_class_warps>(solve, rows, count, stream, shared_bytes_);
           } else if (k == 1) {
-            cuda::launch_solve_by_width<cuda::middle_class_warps>(solve, rows, count, stream);
+            cuda::launch_solve_by_width<cuda::middle_class_warps>(solve, rows, count, stream, shared_bytes_);
           } else {
-            cuda::launch_solve_by_width<1>(solve, rows, count, stream);
+            cuda::launch_solve_by_width<1>(solve, rows, count, stream, shared_bytes_);
           }
         });
   }

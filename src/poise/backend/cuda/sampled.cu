@@ -105,17 +105,27 @@ struct Product {
   MatrixView<float> s;
 };
 
+/// With fewer warps where a block has too little shared memory for so many.
 template <int W>
-void launch_product(const Product& product, const std::int32_t* rows, std::int64_t count,
-                    cudaStream_t stream) {
+void launch_product(const Product& product, const std::int32_t* rows, std::int64_t count, cudaStream_t stream,
+                    std::int64_t shared_bytes) {
+  const std::int64_t d = product.v.cols;
+  bool started = false;
   const auto start = [&](auto pass) {
     using Pass = decltype(pass);
-    const std::int64_t d = product.v.cols;
-    launch("sampled products", product_kernel<Pass>, count, 32 * Pass::warps,
-           Pass::bytes(d) + 4 * Pass::padded(d), stream, product.x, rows, product.w, product.c, product.t,
-           product.v, product.s);
+    const std::int64_t bytes = Pass::bytes(d) + 4 * Pass::padded(d);
+    if (bytes > shared_bytes && Pass::warps == W) return;
+    launch("sampled products", product_kernel<Pass>, count, 32 * Pass::warps, bytes, stream, product.x, rows,
+           product.w, product.c, product.t, product.v, product.s);
+    started = true;
   };
-  if (!with_narrow_pass<W>(product.v.cols, start)) start(WidePass<8>());
+  with_narrow_pass<W>(d, start);
+  if (started) return;
+  if constexpr (W > middle_class_warps) {
+    launch_product<middle_class_warps>(product, rows, count, stream, shared_bytes);
+  } else {
+    start(WidePass<8>());
+  }
 }
 
 template <int G, int NV, int W>
@@ -183,16 +193,17 @@ void CudaBackend::sampled_product(CsrView x, std::span<const float> w, std::span
   const cuda::StagedSpan<const float> C(*this, c);
   cuda::Staged<float> S(*this, s);
   const cuda::Product product{copy->view, W.data(), C.data(), T.view(), V.view(), S.view()};
-  cuda::for_each_class(*this, cuda::row_classes(*this, *copy),
-                       [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
-                         if (k == 0) {
-                           cuda::launch_product<cuda::long_class_warps>(product, rows, count, stream);
-                         } else if (k == 1) {
-                           cuda::launch_product<cuda::middle_class_warps>(product, rows, count, stream);
-                         } else {
-                           cuda::launch_product<1>(product, rows, count, stream);
-                         }
-                       });
+  cuda::for_each_class(
+      *this, cuda::row_classes(*this, *copy),
+      [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
+        if (k == 0) {
+          cuda::launch_product<cuda::long_class_warps>(product, rows, count, stream, shared_bytes_);
+        } else if (k == 1) {
+          cuda::launch_product<cuda::middle_class_warps>(product, rows, count, stream, shared_bytes_);
+        } else {
+          cuda::launch_product<1>(product, rows, count, stream, shared_bytes_);
+        }
+      });
   S.give_back();
 }
 

@@ -196,6 +196,7 @@ RankedLists CudaBackend::top_k(MatrixView<const float> scores, CsrView excluded,
   const bool mask_is_shared = 4 * words <= shared_mask_bytes;
   const std::int64_t shared =
       8 * padded + 4 * std::int64_t{bins} + (mask_is_shared ? 4 * words : std::int64_t{0});
+  if (shared + 64 > shared_bytes_) return made_on_host(*this, scores, excluded, k);
   cuda::check(
       cudaFuncSetAttribute(top_k_rows, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
       "top-k");
