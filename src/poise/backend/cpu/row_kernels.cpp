@@ -150,7 +150,7 @@ POISE_INLINE void pass(const RowTask& task, std::int64_t first, std::int64_t las
     const std::int64_t end = std::min(first + row_chunk, last);
     float* const z = scratch.gathered.data() + (source == RowSource::gather ? 0 : first * width);
     if (source != RowSource::kept) gather(task, first, end, z);
-    std::memset(run, 0, width * sizeof(float));
+    std::fill_n(run, width, 0.0F);
     const double explained = pass_chunk<with_target>(
         {z, task.c == nullptr ? nullptr : task.c + first, task.w + first, end - first}, width, at, run);
     if (with_target) row.explained += explained;
@@ -176,7 +176,7 @@ POISE_INLINE void turn(const RowTask& task, RowIterate& row, RowScratch& scratch
   row.rz = dot(row.r.data(), z, width);
   const float beta = row.iterations == 0 ? 0.0F : static_cast<float>(row.rz / before);
   for (std::int64_t k = 0; k < width; k += row_lane) store(p + k, load(z + k) + beta * load(p + k));
-  std::memset(row.sums.data(), 0, width * sizeof(double));
+  std::fill_n(row.sums.data(), width, 0.0);
 }
 
 POISE_INLINE void begin(const RowTask& task, RowIterate& row, RowScratch& scratch) {
@@ -188,7 +188,7 @@ POISE_INLINE void begin(const RowTask& task, RowIterate& row, RowScratch& scratc
   }
   row.explained -= quadratic;
   row.iterations = 0;
-  std::memset(row.p.data(), 0, task.width * sizeof(float));
+  std::fill_n(row.p.data(), task.width, 0.0F);
   turn(task, row, scratch);
 }
 
