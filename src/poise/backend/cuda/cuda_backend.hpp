@@ -51,7 +51,7 @@ struct Sparse {
   const std::int32_t* indices = nullptr;
   const float* values = nullptr;  ///< null: all 1
   /// Rows cut into pieces of at most `piece_entries` entries, in order, so that no block works for long:
-  /// piece p is row piece_rows[p], from entry piece_begins[p] of it. Where `cut` is false every row is one
+  /// piece p is row piece_rows[p], from entry piece_begins[p] of it. Without piece_rows every row is one
   /// piece.
   std::int64_t pieces = 0;
   const std::int32_t* piece_rows = nullptr;
