@@ -127,6 +127,16 @@ TEST_P(SolveRows, EveryRouteSolvesTheWeightedProblem) {
   }
 }
 
+TEST_P(SolveRows, SmallSystemsAreSolvedExactlyHoweverLooseTheTolerance) {
+  const Problem problem(60, 23, 4, true, 77);
+  Matrix<float> y(problem.X.cols, 4);
+  backend->solve_rows(problem.systems(), y.view(), {.relative = 0.1});
+  for (std::int64_t i = 0; i < problem.X.cols; ++i) {
+    const Eigen::VectorXd exact = problem.H(i).ldlt().solve(problem.g(i));
+    EXPECT_LE((problem.v_of(y.view(), i) - exact).norm(), 1e-5 * exact.norm()) << "row " << i;
+  }
+}
+
 TEST(RowSystems, ThePreconditionedSystemLiesWithinTheBounds) {
   const Problem problem(60, 23, 7, true, 31);
   ASSERT_LT(problem.W.lowest, 1);

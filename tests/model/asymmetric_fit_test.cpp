@@ -273,6 +273,24 @@ TEST(AsymmetricFit, CertificateIsNeverBelowWhatReSolvingABlockGains) {
   }
 }
 
+TEST(AsymmetricFit, RoundsGoOnWhereObjectivesCanNoLongerBeToldApart) {
+  Lab lab;
+  const GeneralWeights weights(lab.X.view(), 4, true, true);
+  for (const Regularizer regularizer : all) {
+    AsymmetricOptions options = options_of(regularizer, 3, 1.5);
+    options.tolerance = 1e-13;
+    options.least_decrease = 1e-14;
+    options.rounds = 2000;
+    const LowRankFit fit = lab.fit(weights.W, options);
+    EXPECT_TRUE(fit.converged) << regularizer_name(regularizer);
+    const AsymmetricOracle oracle(lab.X.view(), weights.W, regularizer, 1.5);
+    const MatrixXd U = to_eigen(fit.U);
+    const MatrixXd V = to_eigen(fit.V);
+    EXPECT_LE(std::max(oracle.U_gain(U, V), oracle.V_gain(U, V)), 1e-10 * fit.objective)
+        << regularizer_name(regularizer);
+  }
+}
+
 TEST(AsymmetricFit, RanksAtTheEdges) {
   Lab lab;
   const Weights W = lab.constant(5);

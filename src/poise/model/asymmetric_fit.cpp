@@ -21,6 +21,14 @@ namespace {
 /// the explained weight.
 constexpr double inner_share = 0.1;
 constexpr double first_tolerance = 1e-3;
+/// V's solves, the cheaper ones, leave that part of it: rows that end by themselves at what they may leave
+/// end elsewhere on another machine.
+constexpr double V_share = 0.01;
+/// Objectives of float32 factors nearer to each other than that are not compared: the solves know better what
+/// they gained.
+constexpr double told_apart = 1e-7;
+/// Solves in float32 gain about that part of the objective from their own rounding.
+constexpr double felt = 1e-12;
 
 /// The leading columns that are not zero throughout.
 std::int64_t live_columns(const Matrix<float>& A) {
@@ -115,37 +123,44 @@ class Fit {
   /// Solves to what `excess_` says, the last round to the tolerance. Sets `converged` when no more is to be
   /// gained, unless the inner solves were too coarse to say so.
   void round(int number, bool last) {
-    const double before = objective_;
     const double target = last ? std::min(excess_, options_.tolerance * explained()) : excess_;
     AsymmetricPoint next{point_.U.clone(), point_.V.clone(), {}, point_.Z_gram, {}};
-    const std::int64_t iterations = alternate_once(next, target);
+    const Steps steps = alternate_once(next, target);
     const double reached = asymmetric_objective(problem_, next, backend_);
     watch_.book("objective");
     if (!(reached <= objective_ * (1 + 1e-7))) {
       // Rounding has the better of it: what was reached before stands.
       result_.converged = result_.converged || std::isfinite(reached);
-      record(number, iterations);
+      record(number, steps.iterations);
       return;
     }
-    if (last || next.rank() != point_.rank() || !accelerate(next, reached)) {
+    const double difference = objective_ - reached;
+    double gained = std::abs(difference) < told_apart * std::abs(objective_) ? steps.gained : difference;
+    if (last || next.rank() != point_.rank() || !accelerate(next, gained)) {
       const bool same = next.rank() == point_.rank();
       point_ = std::move(next);
       objective_ = reached;
       if (!same) step_ = {};
     }
     watch_.book("acceleration");
-    record(number, iterations);
-    const double gained = before - objective_;
-    const bool small = gained <= options_.least_decrease * std::abs(objective_);
-    const double finest = inner_share * options_.least_decrease * objective_;
-    result_.converged = small && (result_.converged || target <= options_.least_decrease * objective_);
+    record(number, steps.iterations);
+    const double least = std::max(options_.least_decrease, felt) * std::abs(objective_);
+    const bool small = gained <= least;
+    const double finest = inner_share * least;
+    result_.converged = small && (result_.converged || target <= least);
     excess_ = small ? finest : std::clamp(inner_share * gained, finest, std::max(finest, excess_));
   }
 
+  struct Steps {
+    std::int64_t iterations;
+    double gained;
+  };
+
   /// V given U, U given V, balanced; in the basis nearest to that of `point_`.
-  std::int64_t alternate_once(AsymmetricPoint& next, double target) {
+  Steps alternate_once(AsymmetricPoint& next, double target) {
     const double tolerance = explained() > 0 ? target / explained() : first_tolerance;
-    const RowsSolved rows = solve_V(problem_, next, std::clamp(tolerance, 1e-12, first_tolerance), backend_);
+    const RowsSolved rows =
+        solve_V(problem_, next, std::clamp(V_share * tolerance, 1e-13, first_tolerance), backend_);
     watch_.book("V");
     const PcgOutcome outcome = solve_U(problem_, *left_, next, target, backend_, execution_.observer);
     watch_.book("U");
@@ -155,7 +170,7 @@ class Fit {
     watch_.book("balance");
     const std::int64_t most = std::max<std::int64_t>(rows.most_iterations, outcome.iterations);
     result_.iterations = std::max(result_.iterations, most);
-    return most;
+    return {most, rows.gain + outcome.gained};
   }
 
   void balance(AsymmetricPoint& next) {
@@ -208,8 +223,8 @@ class Fit {
   }
 
   /// Polak and Ribiere's direction with the round as the preconditioned gradient g, and the best step along
-  /// it; false when that is no better than the round itself.
-  bool accelerate(const AsymmetricPoint& next, double reached) {
+  /// it; false when that is no better than the round itself, `gained` being what either gained.
+  bool accelerate(const AsymmetricPoint& next, double& gained) {
     const double weight = U_weight();
     AsymmetricPoint gradient{Resident<float>(backend_, next.U.rows(), next.rank()),
                              Resident<float>(backend_, next.V.rows(), next.rank())};
@@ -234,12 +249,13 @@ class Fit {
     backend_.spmm(problem_.X, step_.U.view(), step_.Z.view());
     const AsymmetricLine line(problem_, point_, step_, backend_);
     const double t = line.best();
-    if (!(line.value(t) < reached)) {
+    if (!(line.decrease(t) > gained)) {
       step_ = {};
       return false;
     }
     line.move(t, step_, point_);
     objective_ = line.value(t);
+    gained = line.decrease(t);
     return true;
   }
 

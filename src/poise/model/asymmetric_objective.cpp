@@ -123,11 +123,13 @@ AsymmetricLine::AsymmetricLine(const AsymmetricProblem& problem, const Asymmetri
   gram_2_ = std::move(A.terms[2]);
 }
 
-double AsymmetricLine::value(double t) const {
+double AsymmetricLine::decrease(double t) const {
   double sum = 0;
-  for (std::size_t k = 5; k-- > 0;) sum = sum * t + coefficients_[k];
-  return sum;
+  for (std::size_t k = 5; k-- > 1;) sum = (sum + coefficients_[k]) * t;
+  return -sum;
 }
+
+double AsymmetricLine::value(double t) const { return coefficients_[0] - decrease(t); }
 
 double AsymmetricLine::best() const {
   // The derivative is a cubic: its lowest root lies between two points of a grid, and bisection finds it.
@@ -146,9 +148,9 @@ double AsymmetricLine::best() const {
       const double middle = (low + high) / 2;
       (slope(middle) < 0 ? low : high) = middle;
     }
-    if (value(high) < value(best)) best = high;
+    if (decrease(high) > decrease(best)) best = high;
   }
-  return value(furthest) < value(best) ? furthest : best;
+  return decrease(furthest) > decrease(best) ? furthest : best;
 }
 
 void AsymmetricLine::move(double t, const AsymmetricPoint& step, AsymmetricPoint& point) const {

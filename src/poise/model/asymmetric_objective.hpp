@@ -21,6 +21,8 @@ class AsymmetricLine {
                  Backend& backend);
 
   [[nodiscard]] double value(double t) const;
+  /// value(0) - value(t), without the rounding of the two.
+  [[nodiscard]] double decrease(double t) const;
   /// The t in [0, 20] with the lowest value.
   [[nodiscard]] double best() const;
   /// Moves the point there: all of its members.

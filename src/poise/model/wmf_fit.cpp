@@ -18,9 +18,12 @@
 namespace poise {
 namespace {
 
-/// An inner solve may leave that share of what the last round gained, and never more than `loosest`.
+/// Every round solves to that share of the tolerance. Coarser solves are no faster, as they take more rounds,
+/// and what they leave would be another thing on every machine.
 constexpr double inner_share = 0.1;
-constexpr double loosest = 1e-2;
+/// Objectives nearer to each other than that are told apart in float64 only: rows solved in float32 say what
+/// they explain with about this error.
+constexpr double told_apart = 1e-7;
 /// Directions of a Gram matrix below that share of its largest carry nothing but rounding.
 constexpr double dead_direction = 1e-11;
 constexpr float random_scale = 0.1F;
@@ -72,17 +75,8 @@ class WmfSolver {
     double excess = 0;
   };
   [[nodiscard]] Checked check(const Pair& pair) const {
-    const auto side_excess = [&](const Side& rows, const Side& fixed, const Resident<float>& solved,
-                                 const Resident<float>& factors) {
-      const EigenPairs eigen =
-          backend_.symmetric_eigenpairs(backend_.factor_gram(factors.view(), fixed.weights));
-      std::vector<double> sigma = eigen.s;
-      for (double& s : sigma) s = std::max(0.0, s);
-      return backend_.check_rows(systems(rows, factors, sigma), solved.view(), eigen.Q.view(),
-                                 transposed(eigen.Q).view());
-    };
-    const RowsChecked users = side_excess(users_, items_, pair.U, pair.V);
-    const RowsChecked items = side_excess(items_, users_, pair.V, pair.U);
+    const RowsChecked users = checked(users_, items_, pair.U, pair.V);
+    const RowsChecked items = checked(items_, users_, pair.V, pair.U);
     return {W_.observed - users.explained + penalty(pair.V, items_), std::max(users.excess, items.excess)};
   }
 
@@ -95,18 +89,15 @@ class WmfSolver {
     fit.trace.push_back({.round = 0, .seconds = watch_.total()});
     Progress progress(execution_.observer, "training", 0, "rounds");  // it may end at any
     double momentum = 1;
-    double tolerance = loosest;
     for (int round = 1; round <= options_.rounds; ++round) {
-      const bool last = round == options_.rounds;
-      tolerance = last ? options_.tolerance : std::max(tolerance, options_.tolerance);
       const double next_momentum = (1 + std::sqrt(1 + 4 * momentum * momentum)) / 2;
       const double extrapolation = has_before_ ? (momentum - 1) / next_momentum : 0.0;
       const double previous = objective_;
       iterations_ = 0;
       momentum = next_momentum;
-      if (!advance(extrapolation, tolerance)) {
+      if (!advance(extrapolation)) {
         momentum = 1;
-        if (extrapolation > 0) advance(0, tolerance);
+        if (extrapolation > 0) advance(0);
       }
       if (round == 1) fit.trace.front().objective = start_objective_;
       fit.rounds = round;
@@ -115,19 +106,36 @@ class WmfSolver {
           {.round = round, .objective = objective_, .iterations = iterations_, .seconds = watch_.total()});
       progress.advance(1);
       const double gained = (round == 1 ? start_objective_ : previous) - objective_;
-      if (gained < options_.least_decrease * std::abs(objective_)) {
-        fit.converged = true;
-        if (tolerance <= options_.tolerance) break;
-        fit.converged = false;
+      const bool near = gained < told_apart * std::abs(objective_);
+      fit.converged = gained < options_.least_decrease * std::abs(objective_) &&
+                      (in_float64_ || options_.least_decrease >= told_apart);
+      if (fit.converged) break;
+      if (near && !in_float64_) {
+        in_float64_ = true;
+        objective_ = measured(current_);
       }
-      const double explained = std::max(W_.observed - objective_, 1e-9 * W_.observed);
-      tolerance = std::clamp(inner_share * gained / explained, options_.tolerance, loosest);
     }
     before_ = {};
     return std::move(current_);
   }
 
  private:
+  /// What the rows of one side explain and could still gain, the other side's factors being fixed.
+  [[nodiscard]] RowsChecked checked(const Side& rows, const Side& fixed, const Resident<float>& solved,
+                                    const Resident<float>& factors) const {
+    const EigenPairs eigen =
+        backend_.symmetric_eigenpairs(backend_.factor_gram(factors.view(), fixed.weights));
+    std::vector<double> sigma = eigen.s;
+    for (double& s : sigma) s = std::max(0.0, s);
+    return backend_.check_rows(systems(rows, factors, sigma), solved.view(), eigen.Q.view(),
+                               transposed(eigen.Q).view());
+  }
+
+  /// The objective, in float64.
+  [[nodiscard]] double measured(const Pair& pair) const {
+    return W_.observed - checked(items_, users_, pair.V, pair.U).explained + penalty(pair.U, users_);
+  }
+
   /// sum of lambda_r ||z_r||^2.
   [[nodiscard]] double penalty(const Resident<float>& Z, const Side& side) const {
     std::vector<double> squares(Z.rows());
@@ -161,25 +169,24 @@ class WmfSolver {
   }
 
   void solve(const Side& rows, const Resident<float>& factors, const std::vector<double>& sigma,
-             Resident<float>& solution, double tolerance, RowsSolved& solved) {
+             Resident<float>& solution, RowsSolved& solved) {
     const double explained = W_.observed - objective_;
     const double share = (explained > 0 ? explained : 1e-3 * W_.observed) /
                          static_cast<double>(std::max<std::int64_t>(1, rows.entries.rows));
-    solved = backend_.solve_rows(systems(rows, factors, sigma), solution.view(),
-                                 {.relative = tolerance / 2, .absolute = tolerance / 2 * share});
+    const double half = inner_share * options_.tolerance / 2;
+    const RowTolerance tolerance{.relative = half, .absolute = half * share};
+    solved = backend_.solve_rows(systems(rows, factors, sigma), solution.view(), tolerance);
     iterations_ = std::max(iterations_, solved.most_iterations);
     if (solved.gain <= 10 * W_.observed) return;
     // A start far off: what rounding leaves of so large a gain would be felt in the objective. From the
     // solution there is next to none.
-    const RowsSolved again =
-        backend_.solve_rows(systems(rows, factors, sigma), solution.view(),
-                            {.relative = tolerance / 2, .absolute = tolerance / 2 * share});
+    const RowsSolved again = backend_.solve_rows(systems(rows, factors, sigma), solution.view(), tolerance);
     solved.gain = again.explained() - solved.explained_before;
   }
 
   /// A round from current + extrapolation (current - before), in the place of `before_`; taken over where
   /// it lowers the objective.
-  bool advance(double extrapolation, double tolerance) {
+  bool advance(double extrapolation) {
     const std::int64_t d = current_.V.cols();
     Rebalanced balance{identity(d), identity(d), 0};
     // The start is balanced or has U = 0, from which nothing could be balanced.
@@ -210,23 +217,24 @@ class WmfSolver {
     watch_.book("rotate");
 
     RowsSolved solved;
-    solve(users_, before_.V, live(V_eigen.s), before_.U, tolerance, solved);
+    solve(users_, before_.V, live(V_eigen.s), before_.U, solved);
     watch_.book("users");
     if (!std::isfinite(objective_)) {
       start_objective_ = W_.observed - solved.explained_before + penalty(before_.V, items_);
       objective_ = start_objective_;
     }
     const double halfway = W_.observed - solved.explained() + penalty(before_.V, items_);
-    if (extrapolation > 0 && !(halfway < objective_)) return false;
+    if (extrapolation > 0 && !in_float64_ && !(halfway < objective_)) return false;
 
     const EigenPairs U_eigen =
         backend_.symmetric_eigenpairs(backend_.factor_gram(before_.U.view(), users_.weights));
     backend_.multiply_rows(before_.U.view(), U_eigen.Q);
     backend_.multiply_rows(before_.V.view(), U_eigen.Q);
     watch_.book("rotate");
-    solve(items_, before_.U, live(U_eigen.s), before_.V, tolerance, solved);
+    solve(items_, before_.U, live(U_eigen.s), before_.V, solved);
     watch_.book("items");
-    const double reached = W_.observed - solved.explained() + penalty(before_.U, users_);
+    const double reached =
+        in_float64_ ? measured(before_) : W_.observed - solved.explained() + penalty(before_.U, users_);
     if (!(reached <= objective_)) return false;
 
     objective_ = reached;
@@ -257,6 +265,7 @@ class WmfSolver {
   bool has_before_ = false;
   double start_objective_ = 0;  ///< the first solve finds it on its way
   double objective_ = std::numeric_limits<double>::infinity();
+  bool in_float64_ = false;  ///< whether objectives are measured so
   std::int64_t iterations_ = 0;
 };
 

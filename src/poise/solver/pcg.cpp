@@ -20,6 +20,7 @@ struct Running {
   double rz = 0;
   double best_rz = HUGE_VAL;
   int best_at = 0;
+  double gained = 0;
   bool done = false;
 };
 
@@ -46,7 +47,7 @@ std::vector<PcgOutcome> pcg(Operator<T>& H, Preconditioner<T>& M_inverse, std::v
   for (int iteration = 0; !running.empty(); ++iteration) {
     auto active = static_cast<std::int64_t>(running.size());
     const auto finish = [&](Running& system, PcgStatus status) {
-      outcomes[system.row] = {status, iteration};
+      outcomes[system.row] = {status, iteration, system.gained};
       system.done = true;
     };
     // Rows of r, p and M p stand in the order of `running`: the last one moves where one has ended.
@@ -130,6 +131,7 @@ std::vector<PcgOutcome> pcg(Operator<T>& H, Preconditioner<T>& M_inverse, std::v
         finish(system, PcgStatus::not_positive_definite);
       } else {
         step[k] = system.rz / pHp;
+        system.gained += step[k] * system.rz;
       }
       back[k] = -step[k];
     }

@@ -17,6 +17,7 @@ enum class PcgStatus { solved, out_of_iterations, not_positive_definite, not_fin
 struct PcgOutcome {
   PcgStatus status = PcgStatus::out_of_iterations;
   int iterations = 0;
+  double gained = 0;  ///< by how much x'Hx - 2 y'x fell, from the recurrences
 };
 
 /// What the stopping rule sees of one system: r'M^-1 r, and the entries number `system` of the iterate x and

@@ -4,22 +4,10 @@
 #include <cmath>
 
 #include "poise/backend/cpu/dense_kernels.hpp"
+#include "poise/backend/row_route.hpp"
 
 namespace poise {
 namespace {
-
-/// One operation of a step of conjugate gradients, and of a small factorization, in operations of a matrix
-/// product.
-constexpr double step_cost = 2.5;
-constexpr double factor_cost = 3;
-
-/// How many steps conjugate gradients are reckoned to take from rz to the target: half of Chebyshev's bound,
-/// which they beat by that much, for the eigenvalues of D^-1 H lie in clusters.
-double expected_steps(const RowSystems& systems, double rz, double target) {
-  const double condition = systems.highest / systems.lowest;
-  return 1 +
-         std::sqrt(condition) * std::log(2 * std::sqrt(std::max(1.0, rz / std::max(target, 1e-14 * rz)))) / 4;
-}
 
 /// The upper triangle of K += sum of c z z', scaled, over the entries whose c has this sign.
 void add_entries(const RowTask& task, SolverScratch& scratch, MatrixView<float> K, float sign) {
@@ -221,10 +209,7 @@ double RowSolver::target(const RowIterate& row) const {
 bool RowSolver::takes_direct(const RowTask& task, const RowIterate& row) const {
   if (systems_.c.empty() || route_ == RowRoute::conjugate_gradients) return false;
   if (route_ == RowRoute::direct) return true;
-  const auto d = static_cast<double>(task.d);
-  const auto size = static_cast<double>(task.count);
-  const double steps = std::min(expected_steps(systems_, row.rz, target(row)), std::min(d, size) + 1);
-  return size * d * d + factor_cost * d * d * d / 3 < step_cost * steps * 4 * size * d;
+  return solved_exactly(task.d, task.count, systems_.highest / systems_.lowest, row.rz, target(row));
 }
 
 }  // namespace poise
