@@ -8,15 +8,14 @@
 
 namespace poise::app {
 
-/// The device that --device asks for, for work of so many operations (asked for only where it matters). Says
-/// which and why wherever there was a choice.
-BackendKind device_for(const std::function<double()>& operations, const Context& context);
+/// The device that --device asks for, for this work (asked for only where it matters). Says which and why
+/// wherever there was a choice.
+BackendKind device_for(const std::function<Work()>& work, const Context& context);
 
 /// That device's backend, for commands that train.
-std::unique_ptr<Backend> backend_for(const std::function<double()>& operations, const Context& context);
+std::unique_ptr<Backend> backend_for(const std::function<Work()>& work, const Context& context);
 
 /// For commands that only score: the GPU, or null for the processor, which needs no backend to score.
-std::unique_ptr<Backend> scoring_backend_for(const std::function<double()>& operations,
-                                             const Context& context);
+std::unique_ptr<Backend> scoring_backend_for(const std::function<Work()>& work, const Context& context);
 
 }  // namespace poise::app

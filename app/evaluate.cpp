@@ -75,7 +75,8 @@ void run(const Options& options, const Context& context) {
   }
   const HeldOut& part = part_of(dataset, options);
   const CsrView histories = dataset.histories(part);
-  const auto backend = scoring_backend_for([&] { return model.scorer->operations(histories); }, context);
+  const auto backend =
+      scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories)}; }, context);
   const auto begin = std::chrono::steady_clock::now();
   const EvaluationResult result =
       evaluate(*model.scorer, histories, part.targets.view(), column_counts(dataset.train.view()), evaluation,

@@ -107,7 +107,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     write_stdout(parser.config_to_str(true, true));
     return exit_done;
   }
-  if (shared.device == "cuda") static_cast<void>(choose_device(DeviceChoice::cuda, 0));
+  if (shared.device == "cuda") static_cast<void>(choose_device(DeviceChoice::cuda, {}));
   const int threads = affordable_threads(parser, shared);
   const bool may_use_gpu = command.scores && built_with_cuda() && shared.device != "cpu";
   if (!command.uses_blas && !may_use_gpu) limit_memory(shared.memory_limit);

@@ -63,7 +63,8 @@ void run(const Options& options, const Context& context) {
   if (!options.exclude.empty()) recommendation.exclude = listed_items(options.exclude, index, context);
   if (!options.only.empty()) recommendation.only = listed_items(options.only, index, context);
   const CsrView histories = input.histories.view();
-  const auto backend = scoring_backend_for([&] { return model.scorer->operations(histories); }, context);
+  const auto backend =
+      scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories)}; }, context);
   const RankedLists lists =
       recommend(*model.scorer, histories, recommendation, context.execution, backend.get());
   print_recommendations(model, input, lists, options.explain, format);

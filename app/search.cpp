@@ -120,8 +120,8 @@ void run(const Options& options, const Context& context) {
       options.searching.journal.empty() ? options.model.data / "search.journal" : options.searching.journal;
   const auto backend = backend_for(
       [&] {
-        return training_operations(first_points(space), data.dataset.train.view(), context.memory_limit,
-                                   worth_a_gpu);
+        return training_work(first_points(space), data.dataset.train.view(), context.memory_limit,
+                             worth_a_gpu);
       },
       context);
   Journal journal(path, journal_header(measure, context.memory_limit, *backend));

@@ -120,14 +120,7 @@ void run(const Options& options, const Context& context) {
   std::filesystem::create_directories(options.out);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.out / "study.journal" : options.searching.journal;
-  const auto backend = backend_for(
-      [&] {
-        double operations = 0;
-        for (const StudyInput& input : inputs)
-          operations += study_operations(input, study_options, worth_a_gpu);
-        return operations;
-      },
-      context);
+  const auto backend = backend_for([&] { return study_work(inputs, study_options, worth_a_gpu); }, context);
   Journal journal(path, journal_header(study_options.measure, context.memory_limit, *backend));
   if (journal.size() > 0)
     context.say(fmt::format("going on from the {} entries of {}", journal.size(), path.string()));

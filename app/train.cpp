@@ -58,10 +58,7 @@ void run(const TrainOptions& options, const Context& context) {
   const double loaded = watch.seconds();
   const CsrView X = data.dataset.train.view();
   const auto backend = backend_for(
-      [&] {
-        const TrainingCost cost = training_cost(parameters, X, context.memory_limit);
-        return cost.operations();
-      },
+      [&] { return training_work(std::span(&parameters, 1), X, context.memory_limit, worth_a_gpu); },
       context);
   announce(parameters, X, *backend, context);
 

@@ -70,9 +70,10 @@ py::tuple recommend_to(const Model& model, const CsrArrays& histories, std::int6
   if (user_factors) factors.emplace(matrix_of(*user_factors), model.wmf()->V());
   const Scorer& scorer = factors ? static_cast<const Scorer&>(*factors) : *model.scorer;
   return to_arrays(run_for(rows.rows, {threads, py::none()}, [&](const Execution& execution) {
-    const auto backend = factors ? nullptr
-                                 : scoring_backend_of(
-                                       device, [&] { return scorer.operations(rows); }, execution);
+    const auto backend =
+        factors ? nullptr
+                : scoring_backend_of(
+                      device, [&] { return Work{.operations = scorer.operations(rows)}; }, execution);
     return recommend(scorer, rows, options, execution, backend.get());
   }));
 }
@@ -160,7 +161,7 @@ py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArr
     counts = elements_of<std::int64_t>(py::reinterpret_borrow<py::array>(training_counts));
   const EvaluationResult result = run({threads, progress}, [&](const Execution& execution) {
     const auto backend = scoring_backend_of(
-        device, [&] { return model.scorer->operations(histories); }, execution);
+        device, [&] { return Work{.operations = model.scorer->operations(histories)}; }, execution);
     return evaluate(*model.scorer, histories, wanted, counts, options, execution, backend.get());
   });
   const nlohmann::ordered_json json = {{"users", result.users},

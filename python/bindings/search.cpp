@@ -53,9 +53,7 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
   check_memory(space, dataset.train.view(), memory_limit);
   const auto backend = backend_of(
       device,
-      [&] {
-        return training_operations(first_points(space), dataset.train.view(), memory_limit, worth_a_gpu);
-      },
+      [&] { return training_work(first_points(space), dataset.train.view(), memory_limit, worth_a_gpu); },
       execution);
   std::optional<Journal> journal;
   if (!journal_path.empty())

@@ -74,14 +74,7 @@ void bind_study(py::module_& module) {
             data.push_back({.name = name, .folder = folder, .data = *each->loaded(), .paper_data = paper});
           }
           const auto backend = backend_of(
-              device,
-              [&] {
-                double operations = 0;
-                for (const StudyInput& input : data)
-                  operations += study_operations(input, study_options, worth_a_gpu);
-                return operations;
-              },
-              execution);
+              device, [&] { return study_work(data, study_options, worth_a_gpu); }, execution);
           Journal journal(journal_path, journal_header(searching.measure, memory_limit, *backend));
           StudyResults results;
           try {

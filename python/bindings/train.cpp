@@ -50,11 +50,11 @@ ModelParameters parameters_of(const py::dict& values) {
 namespace {
 
 /// A device that cannot be had is a wrong argument here, and no lack of memory.
-BackendKind kind_of(std::string_view device, const std::function<double()>& operations) {
+BackendKind kind_of(std::string_view device, const std::function<Work()>& work) {
   const DeviceChoice choice = parse_device(device);
   const bool undecided = choice == DeviceChoice::automatic && built_with_cuda();
   try {
-    return choose_device(choice, undecided ? operations() : 0).kind;
+    return choose_device(choice, undecided ? work() : Work{}).kind;
   } catch (const Error& error) {
     throw Error(ErrorKind::usage, error.what());
   }
@@ -62,15 +62,14 @@ BackendKind kind_of(std::string_view device, const std::function<double()>& oper
 
 }  // namespace
 
-std::unique_ptr<Backend> backend_of(std::string_view device, const std::function<double()>& operations,
+std::unique_ptr<Backend> backend_of(std::string_view device, const std::function<Work()>& work,
                                     const Execution& execution) {
-  return make_backend(kind_of(device, operations), execution.threads, execution.observer);
+  return make_backend(kind_of(device, work), execution.threads, execution.observer);
 }
 
-std::unique_ptr<Backend> scoring_backend_of(std::string_view device,
-                                            const std::function<double()>& operations,
+std::unique_ptr<Backend> scoring_backend_of(std::string_view device, const std::function<Work()>& work,
                                             const Execution& execution) {
-  const BackendKind kind = kind_of(device, operations);
+  const BackendKind kind = kind_of(device, work);
   return kind == BackendKind::cpu ? nullptr : make_backend(kind, execution.threads, execution.observer);
 }
 
@@ -92,11 +91,9 @@ Model model_of(const ModelParameters& parameters, Trained trained, Ids items, st
 
 namespace {
 
-std::function<double()> operations_of(const ModelParameters& parameters, CsrView X,
-                                      std::uint64_t memory_limit) {
+std::function<Work()> work_of(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit) {
   return [&parameters, X, memory_limit] {
-    return parameters.family == Family::popularity ? 0
-                                                   : training_cost(parameters, X, memory_limit).operations();
+    return training_work(std::span(&parameters, 1), X, memory_limit, worth_a_gpu);
   };
 }
 
@@ -112,7 +109,7 @@ Model train(Trainer& trainer, CsrView X, const ModelParameters& parameters, std:
 
 void bind_train(py::module_& module) {
   module.def("check_device", [](const std::string& device) {
-    if (parse_device(device) == DeviceChoice::cuda) kind_of(device, [] { return 0.0; });
+    if (parse_device(device) == DeviceChoice::cuda) kind_of(device, [] { return Work{}; });
   });
   module.def("check_parameters", [](const py::dict& values) { parameters_of(values); });
   module.def("train_csr", [](const CsrArrays& arrays, const std::vector<std::string>& item_ids,
@@ -121,7 +118,7 @@ void bind_train(py::module_& module) {
     const CsrView X = view_of(arrays);
     const ModelParameters parameters = parameters_of(values);
     return run({threads, progress}, [&](const Execution& execution) {
-      const auto backend = backend_of(device, operations_of(parameters, X, memory_limit), execution);
+      const auto backend = backend_of(device, work_of(parameters, X, memory_limit), execution);
       Trainer trainer(X, Keep::nothing, memory_limit, *backend, execution);
       return train(trainer, X, parameters, memory_limit, ids_of(item_ids), {});
     });
@@ -133,7 +130,7 @@ void bind_train(py::module_& module) {
     return run({threads, progress}, [&](const Execution& execution) {
       const LoadedDataset& loaded = *data.loaded();
       const CsrView X = loaded.dataset.train.view();
-      const auto backend = backend_of(device, operations_of(parameters, X, memory_limit), execution);
+      const auto backend = backend_of(device, work_of(parameters, X, memory_limit), execution);
       Trainer trainer(loaded, folder, Keep::nothing, memory_limit, *backend, execution);
       return train(trainer, X, parameters, memory_limit, loaded.dataset.items, loaded.checksum);
     });

@@ -9,6 +9,7 @@
 #include <pybind11/pybind11.h>
 
 #include "poise/backend/backend.hpp"
+#include "poise/backend/choose.hpp"
 #include "poise/train/trainer.hpp"
 
 #include "model.hpp"
@@ -19,14 +20,13 @@ namespace poise::python {
 /// range.
 ModelParameters parameters_of(const pybind11::dict& values);
 
-/// The backend of a device ("auto", "cpu" or "cuda") for work of so many operations, which are asked for only
-/// where they matter.
-std::unique_ptr<Backend> backend_of(std::string_view device, const std::function<double()>& operations,
+/// The backend of a device ("auto", "cpu" or "cuda") for this work, which is asked for only where it
+/// matters.
+std::unique_ptr<Backend> backend_of(std::string_view device, const std::function<Work()>& work,
                                     const Execution& execution);
 
 /// The GPU's, for work that only scores; null for the processor, which needs no backend to score.
-std::unique_ptr<Backend> scoring_backend_of(std::string_view device,
-                                            const std::function<double()>& operations,
+std::unique_ptr<Backend> scoring_backend_of(std::string_view device, const std::function<Work()>& work,
                                             const Execution& execution);
 
 /// A trained model with its report.

@@ -18,24 +18,33 @@ TEST(ChooseDevice, Names) {
 }
 
 TEST(ChooseDevice, TheProcessorForLittleWorkAndWhereItIsAskedFor) {
-  EXPECT_EQ(choose_device(DeviceChoice::automatic, worth_a_gpu / 2).kind, BackendKind::cpu);
-  EXPECT_EQ(choose_device(DeviceChoice::cpu, 1e20).kind, BackendKind::cpu);
+  EXPECT_EQ(choose_device(DeviceChoice::automatic, {worth_a_gpu / 2}).kind, BackendKind::cpu);
+  EXPECT_EQ(choose_device(DeviceChoice::cpu, {1e20}).kind, BackendKind::cpu);
 }
 
 TEST(ChooseDevice, TheGpuForMuchWorkWhereThereIsOne) {
-  const ChosenDevice chosen = choose_device(DeviceChoice::automatic, 2 * worth_a_gpu);
+  const ChosenDevice chosen = choose_device(DeviceChoice::automatic, {2 * worth_a_gpu});
   EXPECT_EQ(chosen.kind, testing::gpu_is_there() ? BackendKind::cuda : BackendKind::cpu);
   EXPECT_FALSE(chosen.reason.empty());
 }
 
+TEST(ChooseDevice, TheProcessorForWhatNoGpuHolds) {
+  const ChosenDevice chosen =
+      choose_device(DeviceChoice::automatic, {.operations = 2 * worth_a_gpu, .gpu_bytes = 1e18});
+  EXPECT_EQ(chosen.kind, BackendKind::cpu);
+  if (testing::gpu_is_there()) {
+    EXPECT_NE(chosen.reason.find("1000000000.0 GB"), std::string::npos) << chosen.reason;
+  }
+}
+
 TEST(ChooseDevice, AGpuThatIsNotThereIsAnError) {
   if (testing::gpu_is_there()) {
-    EXPECT_EQ(choose_device(DeviceChoice::cuda, 0).kind, BackendKind::cuda);
+    EXPECT_EQ(choose_device(DeviceChoice::cuda, {}).kind, BackendKind::cuda);
     return;
   }
   EXPECT_EQ(cuda_info().built, built_with_cuda());
   expect_error(ErrorKind::resources, "--device cpu",
-               [] { static_cast<void>(choose_device(DeviceChoice::cuda, 0)); });
+               [] { static_cast<void>(choose_device(DeviceChoice::cuda, {})); });
   expect_error(ErrorKind::resources, "--device cpu",
                [] { static_cast<void>(make_backend(BackendKind::cuda, 1)); });
 }

@@ -99,14 +99,16 @@ TEST(AsymmetricObjective, LikeTheDenseOneForAllWeights) {
       for (const double t : {0.0, 0.3, 1.0, -2.0}) {
         const double there = oracle.objective(to_eigen(point.U.home()) + t * to_eigen(step.U.home()),
                                               to_eigen(point.V.home()) + t * to_eigen(step.V.home()));
-        EXPECT_NEAR(line.value(t), there, 1e-5 * std::abs(there)) << t;
+        EXPECT_NEAR(wanted - line.decrease(t), there, 1e-5 * std::abs(there)) << t;
       }
       const double best = line.best();
-      EXPECT_LE(line.value(best), line.value(0));
-      for (double t = 0; t < 20; t += 0.25) EXPECT_LE(line.value(best), line.value(t) + 1e-9 * wanted) << t;
+      EXPECT_GE(line.decrease(best), 0);
+      for (double t = 0; t < 20; t += 0.25)
+        EXPECT_GE(line.decrease(best), line.decrease(t) - 1e-9 * wanted) << t;
       AsymmetricPoint moved = point.clone();
       line.move(0.3, step, moved);
-      EXPECT_NEAR(asymmetric_objective(problem, moved, *lab.backend), line.value(0.3), 1e-6 * wanted);
+      EXPECT_NEAR(asymmetric_objective(problem, moved, *lab.backend), wanted - line.decrease(0.3),
+                  1e-6 * wanted);
     }
   }
 }

@@ -20,17 +20,21 @@ bool built_with_cuda() {
 #endif
 }
 
-ChosenDevice choose_device(DeviceChoice choice, double operations) {
+ChosenDevice choose_device(DeviceChoice choice, const Work& work) {
   if (choice == DeviceChoice::cpu) return {BackendKind::cpu, "it was asked for"};
   // Looking for a GPU starts its driver, which takes a while.
-  if (choice == DeviceChoice::automatic && operations < worth_a_gpu)
+  if (choice == DeviceChoice::automatic && work.operations < worth_a_gpu)
     return {BackendKind::cpu, "the work is too small to gain from a GPU"};
   const CudaInfo info = cuda_info();
   if (!info.devices.empty()) {
-    const std::string& name = info.devices.front().name;
-    return {BackendKind::cuda, choice == DeviceChoice::cuda
-                                   ? name
-                                   : fmt::format("{}, for about {:.0e} operations", name, operations)};
+    const CudaDevice& gpu = info.devices.front();
+    if (choice == DeviceChoice::cuda) return {BackendKind::cuda, gpu.name};
+    if (work.gpu_bytes > static_cast<double>(gpu.free_bytes))
+      return {
+          BackendKind::cpu,
+          fmt::format("the work needs about {:.1f} GB of a GPU's memory, and of the {}'s {:.1f} GB are free",
+                      work.gpu_bytes * 1e-9, gpu.name, static_cast<double>(gpu.free_bytes) * 1e-9)};
+    return {BackendKind::cuda, fmt::format("{}, for about {:.0e} operations", gpu.name, work.operations)};
   }
   if (choice == DeviceChoice::cuda)
     fail(ErrorKind::resources, "--device cuda: {}; or use --device cpu", info.problem);

@@ -26,9 +26,15 @@ struct ChosenDevice {
   std::string reason;
 };
 
-/// The processor or the GPU, for work of so many operations. Where the choice is automatic: the GPU if this
-/// build can use one, there is one, and the work gains. Error{resources}, saying why, where cuda is asked for
-/// and cannot be had.
-ChosenDevice choose_device(DeviceChoice choice, double operations);
+/// What there is to do, about.
+struct Work {
+  double operations = 0;
+  double gpu_bytes = 0;  ///< of memory, if a GPU does it
+};
+
+/// The processor or the GPU, for this work. Where the choice is automatic: the GPU if this build can use one,
+/// there is one, the work gains, and fits into what is free of its memory. Error{resources}, saying why,
+/// where cuda is asked for and cannot be had.
+ChosenDevice choose_device(DeviceChoice choice, const Work& work);
 
 }  // namespace poise

@@ -24,9 +24,9 @@ constexpr double first_tolerance = 1e-3;
 /// V's solves, the cheaper ones, leave that part of it: rows that end by themselves at what they may leave
 /// end elsewhere on another machine.
 constexpr double V_share = 0.01;
-/// Objectives of float32 factors nearer to each other than that are not compared: the solves know better what
-/// they gained.
-constexpr double told_apart = 1e-7;
+/// Objectives of float32 factors nearer to each other than this part of the observed weight are not compared:
+/// the solves know better what they gained.
+constexpr double told_apart = 1e-8;
 /// Solves in float32 gain about that part of the objective from their own rounding.
 constexpr double felt = 1e-12;
 
@@ -128,20 +128,21 @@ class Fit {
     const Steps steps = alternate_once(next, target);
     const double reached = asymmetric_objective(problem_, next, backend_);
     watch_.book("objective");
-    if (!(reached <= objective_ * (1 + 1e-7))) {
+    const double difference = objective_ - reached;
+    const double error = told_apart * problem_.W->observed;
+    if (!(difference >= -error)) {
       // Rounding has the better of it: what was reached before stands.
       result_.converged = result_.converged || std::isfinite(reached);
       record(number, steps.iterations);
       return;
     }
-    const double difference = objective_ - reached;
-    double gained = std::abs(difference) < told_apart * std::abs(objective_) ? steps.gained : difference;
+    double gained = difference < error ? steps.gained : difference;
     if (last || next.rank() != point_.rank() || !accelerate(next, gained)) {
       const bool same = next.rank() == point_.rank();
       point_ = std::move(next);
-      objective_ = reached;
       if (!same) step_ = {};
     }
+    objective_ -= gained;
     watch_.book("acceleration");
     record(number, steps.iterations);
     const double least = std::max(options_.least_decrease, felt) * std::abs(objective_);
@@ -254,7 +255,6 @@ class Fit {
       return false;
     }
     line.move(t, step_, point_);
-    objective_ = line.value(t);
     gained = line.decrease(t);
     return true;
   }

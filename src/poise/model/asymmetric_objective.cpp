@@ -100,8 +100,6 @@ AsymmetricLine::AsymmetricLine(const AsymmetricProblem& problem, const Asymmetri
         coefficients_[k + j] += (j == k ? 1 : 2) * backend.triple_dot(entries.c, p[k], p[j]);
     }
   }
-  coefficients_[0] += problem.W->observed;
-
   GramLine A{{point.Z_gram, backend.factor_product(point.Z.view(), problem.W->a, step.Z.view()),
               backend.factor_gram(step.Z.view(), problem.W->a)}};
   symmetrize(A.terms[1]);
@@ -128,8 +126,6 @@ double AsymmetricLine::decrease(double t) const {
   for (std::size_t k = 5; k-- > 1;) sum = (sum + coefficients_[k]) * t;
   return -sum;
 }
-
-double AsymmetricLine::value(double t) const { return coefficients_[0] - decrease(t); }
 
 double AsymmetricLine::best() const {
   // The derivative is a cubic: its lowest root lies between two points of a grid, and bisection finds it.

@@ -20,18 +20,17 @@ class AsymmetricLine {
   AsymmetricLine(const AsymmetricProblem& problem, const AsymmetricPoint& point, const AsymmetricPoint& step,
                  Backend& backend);
 
-  [[nodiscard]] double value(double t) const;
-  /// value(0) - value(t), without the rounding of the two.
+  /// The objective at 0 less that at t.
   [[nodiscard]] double decrease(double t) const;
-  /// The t in [0, 20] with the lowest value.
+  /// The t in [0, 20] where the objective is lowest.
   [[nodiscard]] double best() const;
   /// Moves the point there: all of its members.
   void move(double t, const AsymmetricPoint& step, AsymmetricPoint& point) const;
 
  private:
   Backend& backend_;
-  std::array<double, 5> coefficients_ = {};
-  Resident<float> scores_1_;  ///< scores are p + t p_1 + t^2 p_2
+  std::array<double, 5> coefficients_ = {};  ///< of t^k; that of t^0 is not read
+  Resident<float> scores_1_;                 ///< scores are p + t p_1 + t^2 p_2
   Resident<float> scores_2_;
   Matrix<double> gram_1_;  ///< Z_gram likewise
   Matrix<double> gram_2_;

@@ -84,6 +84,7 @@ class ColumnSolver {
   MatrixView<const T> A_inverse_;
   MatrixView<const double> G_;
   double tolerance_;
+  double aim_;  ///< of the solves, below the tolerance
   Backend& backend_;
   const Execution& execution_;
   mutable Csr users_of_;          // see users_of()

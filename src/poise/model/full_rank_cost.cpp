@@ -65,6 +65,26 @@ void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& 
   }
 }
 
+std::uint64_t full_rank_gpu_memory(std::int64_t items, bool weighted, int solutions) {
+  constexpr std::uint64_t blocks = 256 * 64;
+  const auto n = static_cast<std::uint64_t>(items);
+  return gpu_matrices(weighted, solutions) * n * n * sizeof(float) + blocks * n;
+}
+
+void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptions& options,
+                                std::uint64_t gpu_memory) {
+  const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
+  const auto needed = static_cast<double>(full_rank_gpu_memory(X.cols, !W.uniform(), solutions));
+  const auto there = static_cast<double>(gpu_memory);
+  if (needed <= there) return;
+  fail(
+      ErrorKind::resources,
+      "a full-rank model of {} items needs about {:.1f} GB of the GPU's memory, which is {:.1f} GB; about {} "
+      "items would fit (--min-item-users at `poise prepare`), or use --device cpu",
+      X.cols, needed * 1e-9, there * 1e-9,
+      static_cast<std::int64_t>(std::sqrt(there / needed) * static_cast<double>(X.cols)));
+}
+
 double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options) {
   constexpr double inverse_overhead = 1.15;
   constexpr double row_cost = 30;

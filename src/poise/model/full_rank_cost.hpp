@@ -22,4 +22,12 @@ double iteration_operations(const ColumnProblem& problem, std::int32_t i, const 
 /// models, so that one alone takes the same route.
 bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64);
 
+/// Matrices of items x items in float32 that a fit holds on a GPU: A^-1, the models, G in float64, which is
+/// two, and two more while products split A^-1; without weights no split.
+constexpr int gpu_matrices(bool weighted, int solutions) { return (weighted ? 5 : 3) + solutions; }
+
+/// Error{resources}, saying how many items would fit, where they do not.
+void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptions& options,
+                                std::uint64_t gpu_memory);
+
 }  // namespace poise

@@ -23,7 +23,7 @@ constexpr double float32_condition = 1e5;
 /// Columns of a direct route that are checked.
 constexpr std::int64_t sample_size = 256;
 /// Slopes up to this much of the objective are left out of it.
-constexpr double negligible_slope = 1e-7;
+constexpr double negligible_slope = 1e-6;
 
 /// Distinct members of `items`, drawn by a fixed seed, ascending; all of them when there are few.
 std::vector<std::int32_t> sample(std::vector<std::int32_t> items) {
@@ -344,14 +344,14 @@ class Fit {
     backend_.copy_rows(rows.view(), {}, variant.columns.view(), items);
   }
 
-  /// Columns that are taken at a time. On a GPU as many as its memory holds beside four matrices of items x
-  /// items (A^-1, both models and G in float64 take six in float32, and products split A^-1 in two): a
-  /// column's blocks take some 64 bytes an item. Its size and not what is free decides, so that a result
-  /// depends on the machine alone.
+  /// Columns that are taken at a time. On a GPU as many as its memory holds beside the matrices of items x
+  /// items: a column's blocks take some 64 bytes an item. Its size and not what is free decides, so that a
+  /// result depends on the machine alone.
   std::int64_t block_columns() const {
     if (backend_.on_host()) return full_rank_block;
     const double n = static_cast<double>(n_);
-    const double room = 0.9 * static_cast<double>(backend_.memory_bytes()) - 8 * sizeof(float) * n * n;
+    const double room =
+        0.9 * static_cast<double>(backend_.memory_bytes()) - gpu_matrices(true, 2) * sizeof(float) * n * n;
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / (64 * n + 1)), 256,
                                     std::max<std::int64_t>(256, n_));
   }
@@ -425,6 +425,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
     fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
   }
   check_full_rank_memory(X, W, options);
+  if (!backend.on_host()) check_full_rank_gpu_memory(X, W, options, backend.memory_bytes());
   const ColumnProblem problem =
       make_column_problem(X, W, full_rank_lambda(X, options), target, execution.threads);
   CsrView support = X;

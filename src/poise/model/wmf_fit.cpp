@@ -21,9 +21,9 @@ namespace {
 /// Every round solves to that share of the tolerance. Coarser solves are no faster, as they take more rounds,
 /// and what they leave would be another thing on every machine.
 constexpr double inner_share = 0.1;
-/// Objectives nearer to each other than that are told apart in float64 only: rows solved in float32 say what
-/// they explain with about this error.
-constexpr double told_apart = 1e-7;
+/// Objectives nearer to each other than this part of the observed weight are told apart in float64 only: rows
+/// solved in float32 say what they explain with errors below it.
+constexpr double told_apart = 1e-8;
 /// Directions of a Gram matrix below that share of its largest carry nothing but rounding.
 constexpr double dead_direction = 1e-11;
 constexpr float random_scale = 0.1F;
@@ -106,11 +106,11 @@ class WmfSolver {
           {.round = round, .objective = objective_, .iterations = iterations_, .seconds = watch_.total()});
       progress.advance(1);
       const double gained = (round == 1 ? start_objective_ : previous) - objective_;
-      const bool near = gained < told_apart * std::abs(objective_);
-      fit.converged = gained < options_.least_decrease * std::abs(objective_) &&
-                      (in_float64_ || options_.least_decrease >= told_apart);
+      const double least = options_.least_decrease * std::abs(objective_);
+      const double felt = told_apart * W_.observed;
+      fit.converged = gained < least && (in_float64_ || least >= felt);
       if (fit.converged) break;
-      if (near && !in_float64_) {
+      if (gained < felt && !in_float64_) {
         in_float64_ = true;
         objective_ = measured(current_);
       }

@@ -218,14 +218,16 @@ class DataStudy {
 
 }  // namespace
 
-double study_operations(const StudyInput& input, const StudyOptions& options, double enough) {
-  double operations = 0;
-  for (const Task& task : tasks_of(input, options)) {
-    if (operations >= enough) break;
-    operations += training_operations(first_points(task.space), input.data.dataset.train.view(),
-                                      options.memory_limit, enough - operations);
+Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options, double enough) {
+  Work work;
+  for (const StudyInput& input : inputs) {
+    for (const Task& task : tasks_of(input, options)) {
+      const Work one = training_work(first_points(task.space), input.data.dataset.train.view(),
+                                     options.memory_limit, enough - work.operations);
+      work = {work.operations + one.operations, std::max(work.gpu_bytes, one.gpu_bytes)};
+    }
   }
-  return operations;
+  return work;
 }
 
 StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,

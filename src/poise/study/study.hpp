@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "poise/backend/backend.hpp"
+#include "poise/backend/choose.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/study/models.hpp"
 #include "poise/study/results.hpp"
@@ -44,8 +45,8 @@ struct StudyWatcher {
   std::function<void(const std::string&)> say = {};  ///< one line about what comes next
 };
 
-/// Operations of the searches' first points on one data set, counted until they are `enough`.
-double study_operations(const StudyInput& input, const StudyOptions& options, double enough);
+/// The work of the searches' first points; operations are counted until they are `enough`.
+Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options, double enough);
 
 /// The paper's experiment: for every data set, kind and rank a search, in which the validation part chooses
 /// the best unweighted and the best weighted point (and the best alpha below 1 where it is better than both);

@@ -43,6 +43,20 @@ TrainingCost low_rank_cost(const ModelParameters& parameters, CsrView X, std::ui
           .round = rounds ? (wmf ? 240 : 300) * entries + dense : 0};
 }
 
+/// Bytes of a GPU's memory, about.
+double gpu_bytes(const ModelParameters& parameters, CsrView X) {
+  if (parameters.family == Family::popularity) return 0;
+  if (!parameters.low_rank())
+    return static_cast<double>(full_rank_gpu_memory(X.cols, !parameters.unweighted(), 1));
+  const std::int64_t rank = std::min(parameters.rank, X.cols);
+  const bool wmf = parameters.family == Family::wmf;
+  const auto square = 4 * static_cast<double>(X.cols) * static_cast<double>(X.cols);
+  const auto held =
+      static_cast<double>(wmf ? wmf_memory(X.rows, X.cols, X.entries(), rank) : asymmetric_memory(X, rank));
+  // Eigenpairs of X'X in float64 with cuSOLVER's workspace, or the left factor, of items x items.
+  return std::max(6 * square, held + (wmf ? 0 : square));
+}
+
 }  // namespace
 
 ModelParameters cost_parameters(ModelParameters parameters) {
@@ -58,18 +72,19 @@ TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::ui
                                : full_rank_cost(parameters, X, memory_limit);
 }
 
-double training_operations(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
-                           double enough) {
+Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
+                   double enough) {
   std::map<std::map<std::string, std::string>, double> known;
-  double sum = 0;
+  Work work;
   for (const ModelParameters& point : points) {
-    if (sum >= enough) break;
+    work.gpu_bytes = std::max(work.gpu_bytes, gpu_bytes(point, X));
+    if (work.operations >= enough) continue;
     const ModelParameters costly = cost_parameters(point);
     const auto [entry, unknown] = known.try_emplace(option_texts(costly));
     if (unknown) entry->second = training_cost(costly, X, memory_limit).operations();
-    sum += entry->second;
+    work.operations += entry->second;
   }
-  return sum;
+  return work;
 }
 
 void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,

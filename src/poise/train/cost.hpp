@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "poise/backend/choose.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/train/parameters.hpp"
 
@@ -24,9 +25,9 @@ ModelParameters cost_parameters(ModelParameters parameters);
 
 TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit);
 
-/// Operations of training all of these, counted until they are `enough`.
-double training_operations(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
-                           double enough);
+/// The work of training all of these one after the other; operations are counted until they are `enough`.
+Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
+                   double enough);
 
 /// Error{resources}, saying what would fit, when training would not; `both_diagonals` for both full-rank
 /// models of one solve.

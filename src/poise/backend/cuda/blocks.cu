@@ -238,8 +238,8 @@ void combine_terms(CudaBackend& backend, std::span<const Term<T>> terms, MatrixV
   bool fours = false;
   if constexpr (std::is_same_v<T, float>) {
     fours = in_fours(to.view().data, to.view().stride, out.cols);
-    for (int t = 0; t < list.count; ++t)
-      fours = fours && in_fours(list.term[t].x, list.term[t].stride, out.cols);
+    for (const Staged<const T>& term : staged)
+      fours = fours && in_fours(term.view().data, term.view().stride, out.cols);
     if (fours) {
       combine_four_kernel<<<rows_grid(out.rows, (out.cols + 3) / 4), threads, 0, backend.stream()>>>(
           list, to.view());

@@ -14,4 +14,14 @@ void check(cusolverStatus_t status, const char* what);
 /// After a kernel was started.
 inline void check_launch(const char* what) { check(cudaGetLastError(), what); }
 
+/// What cuSOLVER's 64-bit calls want to be given.
+struct SolverParameters {
+  cusolverDnParams_t value = nullptr;
+
+  SolverParameters() { check(cusolverDnCreateParams(&value), "starting cuSOLVER"); }
+  SolverParameters(const SolverParameters&) = delete;
+  SolverParameters& operator=(const SolverParameters&) = delete;
+  ~SolverParameters() { static_cast<void>(cusolverDnDestroyParams(value)); }
+};
+
 }  // namespace poise::cuda

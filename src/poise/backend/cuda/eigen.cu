@@ -13,15 +13,6 @@ namespace {
 /// Up to this size the host is faster.
 constexpr std::int64_t host_size = 160;
 
-struct Parameters {
-  cusolverDnParams_t value = nullptr;
-
-  Parameters() { check(cusolverDnCreateParams(&value), "an eigendecomposition"); }
-  Parameters(const Parameters&) = delete;
-  Parameters& operator=(const Parameters&) = delete;
-  ~Parameters() { static_cast<void>(cusolverDnDestroyParams(value)); }
-};
-
 /// cuSOLVER leaves the vectors in the rows, ascending; they belong in columns, descending.
 template <class T>
 __global__ void columns_kernel(MatrixView<const T> rows, MatrixView<double> columns) {
@@ -57,7 +48,7 @@ EigenPairs eigenpairs(CudaBackend& backend, MatrixView<T> a, std::int64_t count)
     fail(ErrorKind::numerical, "a {} x {} matrix to be decomposed holds what is not finite", n, n);
   const Array<T> values(backend, n);
   const Array<int> info(backend, 1);
-  const Parameters parameters;
+  const SolverParameters parameters;
   std::size_t device_bytes = 0;
   std::size_t host_bytes = 0;
   check(cusolverDnXsyevd_bufferSize(backend.solver(), parameters.value, CUSOLVER_EIG_MODE_VECTOR,

@@ -61,20 +61,6 @@ double largest_eigenvalue(CudaBackend& backend, MatrixView<const T> a) {
   return value;
 }
 
-cusolverStatus_t factor_size(cusolverDnHandle_t solver, int n, float* a, int lda, int* size) {
-  return cusolverDnSpotrf_bufferSize(solver, CUBLAS_FILL_MODE_LOWER, n, a, lda, size);
-}
-cusolverStatus_t factor_size(cusolverDnHandle_t solver, int n, double* a, int lda, int* size) {
-  return cusolverDnDpotrf_bufferSize(solver, CUBLAS_FILL_MODE_LOWER, n, a, lda, size);
-}
-cusolverStatus_t factor(cusolverDnHandle_t solver, int n, float* a, int lda, float* work, int size,
-                        int* info) {
-  return cusolverDnSpotrf(solver, CUBLAS_FILL_MODE_LOWER, n, a, lda, work, size, info);
-}
-cusolverStatus_t factor(cusolverDnHandle_t solver, int n, double* a, int lda, double* work, int size,
-                        int* info) {
-  return cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, n, a, lda, work, size, info);
-}
 cusolverStatus_t inverse_size(cusolverDnHandle_t solver, int n, float* a, int lda, int* size) {
   return cusolverDnSpotri_bufferSize(solver, CUBLAS_FILL_MODE_LOWER, n, a, lda, size);
 }
@@ -164,6 +150,28 @@ class FactorInverse {
   Array<T> work_;
 };
 
+/// The lower (column-major) Cholesky factor in its place; false where A is not positive definite.
+template <class T>
+bool factored(CudaBackend& backend, MatrixView<T> a) {
+  constexpr cudaDataType type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
+  const SolverParameters parameters;
+  std::size_t device_bytes = 0;
+  std::size_t host_bytes = 0;
+  check(cusolverDnXpotrf_bufferSize(backend.solver(), parameters.value, CUBLAS_FILL_MODE_LOWER, a.rows, type,
+                                    a.data, a.stride, type, &device_bytes, &host_bytes),
+        "a Cholesky factorization");
+  const Array<char> work(backend, static_cast<std::int64_t>(device_bytes));
+  std::vector<char> host_work(host_bytes);
+  const Array<int> info(backend, 1);
+  check(
+      cusolverDnXpotrf(backend.solver(), parameters.value, CUBLAS_FILL_MODE_LOWER, a.rows, type, a.data,
+                       a.stride, type, work.data(), device_bytes, host_work.data(), host_bytes, info.data()),
+      "a Cholesky factorization");
+  int status = 0;
+  backend.download(info, std::span(&status, 1));
+  return status == 0;
+}
+
 template <class T>
 SpdInverse inverse_of(CudaBackend& backend, MatrixView<T> given) {
   if (given.rows == 0) return {.positive_definite = true, .condition = 0};
@@ -172,19 +180,7 @@ SpdInverse inverse_of(CudaBackend& backend, MatrixView<T> given) {
   const double largest = largest_eigenvalue<T>(backend, a);
   if (!std::isfinite(largest)) return {};
   stop_if_asked(backend.observer());
-  const auto n = static_cast<int>(a.rows);
-  const auto lda = static_cast<int>(a.stride);
-  int size = 0;
-  check(factor_size(backend.solver(), n, a.data, lda, &size), "a Cholesky factorization");
-  {
-    const Array<T> work(backend, std::max(1, size));
-    const Array<int> info(backend, 1);
-    check(factor(backend.solver(), n, a.data, lda, work.data(), size, info.data()),
-          "a Cholesky factorization");
-    int status = 0;
-    backend.download(info, std::span(&status, 1));
-    if (status != 0) return {};
-  }
+  if (!factored(backend, a)) return {};
   FactorInverse<T>(backend).run(a.data, a.rows, a.stride);
   const dim3 blocks{grid(a.cols, threads), static_cast<unsigned>(std::min<std::int64_t>(a.rows, 65535)), 1};
   mirror_kernel<<<blocks, threads, 0, backend.stream()>>>(a);
