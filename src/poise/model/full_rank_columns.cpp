@@ -247,41 +247,7 @@ void ColumnSolver<T>::residuals_on_host(std::span<const std::int32_t> items, Mat
 template <class T>
 void ColumnSolver<T>::figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
                               std::span<ColumnFigures> figures) const {
-  if (G_.rows > 0 && problem_.target_is_X && std::is_same_v<T, float>) {
-    figures_through_gram(items, beta, figures);
-  } else {
-    residuals(items, beta, {}, figures);
-  }
-}
-
-/// q'H q as above, its products in float32 and its sums in float64: nothing cancels, so that rounding stays
-/// what it is.
-template <class T>
-void ColumnSolver<T>::figures_through_gram(std::span<const std::int32_t> items, MatrixView<const float> beta,
-                                           std::span<ColumnFigures> figures) const {
-  if (G_single_.rows() == 0) {
-    G_single_ = Resident<float>(backend_, G_.rows, G_.cols);
-    backend_.copy(G_, G_single_.view());
-  }
-  Resident<float> q(backend_, beta.rows, beta.cols);
-  Resident<float> Gq(backend_, beta.rows, beta.cols);
-  std::vector<double> at(items.size());
-  std::vector<double> penalty(items.size());
-  std::vector<double> form(items.size());
-  backend_.combine(std::vector<Term<float>>{{.x = beta, .cols = problem_.l}}, Gq.view());
-  backend_.row_dots(beta, readable(Gq), penalty);
-  backend_.get_entries(beta, {}, items, at);
-  for (double& entry : at) entry = 1 - entry;
-  backend_.combine(std::vector<Term<float>>{{.x = beta, .scale = -1}}, q.view());
-  backend_.set_entries(q.view(), items, at);
-  backend_.multiply_symmetric(readable(q), readable(G_single_), Gq.view());
-  if (problem_.columns.entries() > 0)
-    backend_.column_hessian(problem_.X, problem_.columns.view(), items, readable(q), Gq.view());
-  backend_.row_dots(readable(q), readable(Gq), form);
-  for (std::size_t k = 0; k < items.size(); ++k) {
-    figures[k] = {.observed = observed_[items[k]],
-                  .objective = problem_.W->b_of(items[k]) * form[k] + penalty[k]};
-  }
+  residuals(items, beta, {}, figures);
 }
 
 template <class T>

@@ -73,8 +73,6 @@ class ColumnSolver {
                  std::span<ColumnFigures> figures) const;
   void residuals_through_gram(std::span<const std::int32_t> items, MatrixView<const float> beta,
                               MatrixView<double> rho, std::span<ColumnFigures> figures) const;
-  void figures_through_gram(std::span<const std::int32_t> items, MatrixView<const float> beta,
-                            std::span<ColumnFigures> figures) const;
   void residuals_on_host(std::span<const std::int32_t> items, MatrixView<const float> beta,
                          MatrixView<double> rho, std::span<ColumnFigures> figures) const;
   Checked check_with_residuals(std::span<const std::int32_t> items, bool zero_diagonal,
@@ -91,7 +89,6 @@ class ColumnSolver {
   std::vector<double> observed_;  // per item
   std::vector<double> diagonal_;  // of A^-1
   mutable std::vector<Pin> pins_;
-  mutable Resident<float> G_single_;  // G in float32, once an objective has asked for it
 };
 
 extern template class ColumnSolver<float>;
