@@ -28,8 +28,8 @@ test: format-check
 	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
 	@cmake --build --preset release
 	@ctest --preset release
-	@echo "== AddressSanitizer and UndefinedBehaviorSanitizer"
-	@cmake --preset asan
+	@echo "== AddressSanitizer and UndefinedBehaviorSanitizer: the library, under the tests compiled above"
+	@cmake --preset asan -DPOISE_TEST_OBJECTS="$(CURDIR)/build/release"
 	@cmake --build --preset asan
 	@ctest --preset asan
 
