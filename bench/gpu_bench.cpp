@@ -23,11 +23,12 @@
 #include "poise/model/full_rank_fit.hpp"
 #include "poise/search/search.hpp"
 
+#include "gpu_kernels.hpp"
+
 namespace poise {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 struct Settings {
   int runs = 3;
@@ -35,10 +36,6 @@ struct Settings {
   BackendKind device = BackendKind::cuda;
   Execution execution = {};
 };
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -63,7 +60,6 @@ class Bench {
         backend_(make_backend(settings_.device, settings_.execution.threads)),
         folder_(std::filesystem::temp_directory_path() / fmt::format("poise_gpu_bench_{}", ::getpid())) {
     std::filesystem::create_directories(folder_);
-    measure_rates();
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -75,8 +71,8 @@ class Bench {
   [[nodiscard]] Json rates() const {
     return {{"case", "rates"},
             {"device", backend_->name()},
-            {"gemm_tflops", gemm_rate_ * 1e-12},
-            {"copy_gb_per_s", bandwidth_ * 1e-9}};
+            {"gemm_tflops", kernels_.product() * 1e-12},
+            {"copy_gb_per_s", kernels_.copy() * 1e-9}};
   }
 
   Json full_rank(SynthShape shape, double alpha, double lambda, bool zero_diagonal, double target) {
@@ -100,10 +96,10 @@ class Bench {
               {"iterations", fit.iterations},
               {"direct_columns", fit.direct_columns}};
     }
-    json["kernels"] = {{"invert_spd", inverse_share(data)}};
+    json["kernels"] = {{"invert_spd", kernels_.inverse_share(data.X())}};
     if (alpha != 1) {
-      json["kernels"].update(
-          {{"multiply_symmetric", product_share(data)}, {"column_hessian", hessian_share(data)}});
+      json["kernels"].update({{"multiply_symmetric", kernels_.product_share(data.X().cols)},
+                              {"column_hessian", kernels_.hessian_share(data.X(), data.transposed.view())}});
     }
     return result(seconds, target, json);
   }
@@ -115,7 +111,7 @@ class Bench {
     for (int run = 0; run < settings_.runs; ++run) {
       Resident<float> G(*backend_, data.X().cols, data.X().cols);
       backend_->gram(data.X(), {}, G.view());
-      finish(G.view());
+      kernels_.finish(G.view());
       const auto begin = Clock::now();
       const EigenPairs pairs = backend_->symmetric_eigenpairs(G.view(), data.X().cols);
       seconds.push_back(seconds_since(begin));
@@ -124,7 +120,7 @@ class Bench {
     const auto n = static_cast<double>(data.X().cols);
     // Half of the 4/3 n^3 of the reduction are products of a matrix and a vector, each of which reads n^2
     // / 2.
-    json["share_of_copy_if_reduction_alone"] = 4 * n * n * n / 3 / median(seconds) / bandwidth_;
+    json["share_of_copy_if_reduction_alone"] = 4 * n * n * n / 3 / median(seconds) / kernels_.copy();
     return result(seconds, target, json);
   }
 
@@ -156,7 +152,7 @@ class Bench {
               {"objective", fit.objective}};
     }
     json["eigenpairs_s"] = eigenpairs;
-    json["kernels"] = {{"spmm", spmm_share(data, rank)}};
+    json["kernels"] = {{"spmm", kernels_.spmm_share(data.X(), rank)}};
     return result(seconds, target, json);
   }
 
@@ -188,13 +184,13 @@ class Bench {
     }
     // The bound: the factors of every entry are read once for either side.
     const double bytes = 2.0 * 4 * static_cast<double>(data.X().entries() * rank);
-    json["share_of_copy_if_factors_read_once"] = bytes / median(seconds) / bandwidth_;
+    json["share_of_copy_if_factors_read_once"] = bytes / median(seconds) / kernels_.copy();
     return result(seconds, target, json);
   }
 
   Json evaluation(SynthShape shape, double target) {
     const Data& data = data_of(shape);
-    const FullRank model(random_square(data.X().cols));
+    const FullRank model(random_square(data.X().cols, settings_.execution.threads));
     const HeldOut& part = *data.loaded.dataset.validation;
     std::vector<double> seconds;
     Json json;
@@ -205,7 +201,8 @@ class Bench {
       seconds.push_back(seconds_since(begin));
       json = {{"users", measured.users}, {"ndcg", measured.metrics.back().mean}};
     }
-    json["kernels"] = {{"spmm", scoring_share(data, model)}, {"top_k", top_k_share(data)}};
+    json["kernels"] = {{"spmm", kernels_.scoring_share(part.fold_in.view(), model.dense())},
+                       {"top_k", kernels_.top_k_share(part.fold_in.view())}};
     return result(seconds, target, json);
   }
 
@@ -239,42 +236,6 @@ class Bench {
                  {"runs", seconds}};
     json.update(rest);
     return json;
-  }
-
-  /// Waits for what was started: something of the result comes to the host.
-  void finish(MatrixView<const float> x) {
-    Matrix<float> entry(1, 1);
-    backend_->copy(MatrixView<const float>{x.data, 1, 1, 1}, entry.view());
-  }
-
-  /// The shortest of three runs of a kernel, in seconds; `out` is something that it writes.
-  template <class Work>
-  double time_kernel(MatrixView<const float> out, const Work& work) {
-    double shortest = 1e300;
-    for (int run = 0; run < 4; ++run) {
-      finish(out);
-      const auto begin = Clock::now();
-      work();
-      finish(out);
-      if (run > 0) shortest = std::min(shortest, seconds_since(begin));
-    }
-    return shortest;
-  }
-
-  void measure_rates() {
-    const bool host = backend_->on_host();
-    const std::int64_t n = host ? 1024 : 8192;
-    const Resident<float> a(*backend_, Matrix<float>(n, n, 0.5F));
-    Resident<float> c(*backend_, n, n);
-    const auto size = static_cast<double>(n);
-    gemm_rate_ = 2 * size * size * size / time_kernel(std::as_const(c).view(), [&] {
-                   backend_->gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
-                 });
-    const std::int64_t rows = host ? 4096 : 65536;
-    const Resident<float> from(*backend_, rows, 8192);
-    Resident<float> to(*backend_, rows, 8192);
-    bandwidth_ = 2 * 4 * static_cast<double>(rows) * 8192 /
-                 time_kernel(std::as_const(to).view(), [&] { backend_->copy(from.view(), to.view()); });
   }
 
   const Data& data_of(SynthShape shape) {
@@ -318,109 +279,11 @@ class Bench {
     return part;
   }
 
-  [[nodiscard]] Matrix<float> random_square(std::int64_t n) const {
-    Matrix<float> matrix(n, n);
-    for_each_tile(n, settings_.execution.threads, [&](std::int64_t r) {
-      std::uint64_t state = 88172645463325252ULL + static_cast<std::uint64_t>(r) * 0x9E3779B97F4A7C15ULL;
-      for (float& value : matrix.row(r)) {
-        state ^= state << 13U;
-        state ^= state >> 7U;
-        state ^= state << 17U;
-        value = static_cast<float>(state >> 40U) * 0x1p-24F - 0.3F;
-      }
-    });
-    return matrix;
-  }
-
-  /// n^3 operations of an inversion, of the rate of a product.
-  double inverse_share(const Data& data) {
-    const std::int64_t n = data.X().cols;
-    Resident<float> gram(*backend_, n, n);
-    backend_->gram(data.X(), {}, gram.view());
-    std::vector<std::int32_t> diagonal(n);
-    std::iota(diagonal.begin(), diagonal.end(), 0);
-    std::vector<double> values(n);
-    backend_->get_entries(std::as_const(gram).view(), {}, diagonal, values);
-    for (double& value : values) value += 500;
-    backend_->set_entries(gram.view(), diagonal, values);
-    finish(gram.view());
-    const auto begin = Clock::now();
-    static_cast<void>(backend_->invert_spd(gram.view()));
-    finish(gram.view());
-    const auto size = static_cast<double>(n);
-    return size * size * size / seconds_since(begin) / gemm_rate_;
-  }
-
-  /// Of the rate of a product.
-  double product_share(const Data& data) {
-    const std::int64_t n = data.X().cols;
-    const std::int64_t rows = std::min<std::int64_t>(n, 4096);
-    const Resident<float> a(*backend_, n, n);
-    const Resident<float> r(*backend_, rows, n);
-    Resident<float> y(*backend_, rows, n);
-    const double seconds = time_kernel(std::as_const(y).view(),
-                                       [&] { backend_->multiply_symmetric(r.view(), a.view(), y.view()); });
-    return 2 * static_cast<double>(rows) * static_cast<double>(n) * static_cast<double>(n) / seconds /
-           gemm_rate_;
-  }
-
-  /// The item lists of the columns' users, read once at 4 bytes an item, of the rate of a copy.
-  double hessian_share(const Data& data) {
-    const std::int64_t n = data.X().cols;
-    const std::int64_t count = std::min<std::int64_t>(n, 2048);
-    std::vector<std::int32_t> items;
-    for (std::int64_t k = 0; k < count; ++k) items.push_back(static_cast<std::int32_t>(k * n / count));
-    const Pin pin = backend_->pin(data.X());
-    const Pin pin_columns = backend_->pin(data.transposed.view());
-    const Resident<float> p(*backend_, count, n);
-    Resident<float> out(*backend_, count, n);
-    const double seconds = time_kernel(std::as_const(out).view(), [&] {
-      backend_->column_hessian(data.X(), data.transposed.view(), items, p.view(), out.view());
-    });
-    double entries = 0;
-    for (const std::int32_t item : items) {
-      for (const std::int32_t user : data.transposed.view().row(item))
-        entries += static_cast<double>(data.X().row_size(user));
-    }
-    return 4 * entries / seconds / bandwidth_;
-  }
-
-  /// Every entry's row of the factor read once, and the result written, of the rate of a copy.
-  double spmm_share(const Data& data, std::int64_t rank) {
-    const Pin pin = backend_->pin(data.X());
-    const Resident<float> b(*backend_, data.X().cols, rank);
-    Resident<float> y(*backend_, data.X().rows, rank);
-    const double seconds =
-        time_kernel(std::as_const(y).view(), [&] { backend_->spmm(data.X(), b.view(), y.view()); });
-    return 4 * static_cast<double>((data.X().entries() + data.X().rows) * rank) / seconds / bandwidth_;
-  }
-  double scoring_share(const Data& data, const FullRank& model) {
-    const CsrView all = data.loaded.dataset.validation->fold_in.view();
-    const CsrView histories = all.block(0, std::min<std::int64_t>(all.rows, 4096));
-    const Resident<float> b(*backend_, model.dense());
-    Resident<float> y(*backend_, histories.rows, all.cols);
-    const double seconds =
-        time_kernel(std::as_const(y).view(), [&] { backend_->spmm(histories, b.view(), y.view()); });
-    return 4 * static_cast<double>((histories.entries() + histories.rows) * all.cols) / seconds / bandwidth_;
-  }
-  /// The scores read once.
-  double top_k_share(const Data& data) {
-    const CsrView all = data.loaded.dataset.validation->fold_in.view();
-    const CsrView histories = all.block(0, std::min<std::int64_t>(all.rows, 4096));
-    const Resident<float> y(*backend_, Matrix<float>(random_square(all.cols)));
-    const std::int64_t rows = std::min(histories.rows, y.rows());
-    const double seconds = time_kernel(y.view(), [&] {
-      static_cast<void>(backend_->top_k(y.view().block(0, rows), histories.block(0, rows), 100));
-    });
-    return 4 * static_cast<double>(rows * all.cols) / seconds / bandwidth_;
-  }
-
   Settings settings_;
   std::unique_ptr<Backend> backend_;
   std::filesystem::path folder_;
   std::map<SynthShape, Data> data_;
-  double gemm_rate_ = 0;
-  double bandwidth_ = 0;
+  KernelRates kernels_{*backend_, settings_.execution.threads};
 };
 
 struct Case {

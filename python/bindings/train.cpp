@@ -35,6 +35,7 @@ ModelParameters parameters_of(const py::dict& values) {
   take("gamma", parameters.weighting.gamma);
   take("clip", parameters.weighting.clip);
   take("tolerance", parameters.tolerance);
+  take("least_decrease", parameters.least_decrease);
   take("rounds", parameters.rounds);
   take("seed", parameters.seed);
   if (values.contains("weighting")) parameters.weighting.scheme = parse_scheme(text("weighting"));

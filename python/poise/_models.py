@@ -182,8 +182,9 @@ class AWMF(Recommender):
     """The low-rank autoencoder: scores are x U V' with U and V items x factors, in closed form where unweighted.
 
     `regularizer` is `weight-decay` (|U|^2 + |V|^2), `dropout` (|U V'|^2) or `data-weight-decay` (|X U|^2 + |V|^2), each
-    times `regularization`. At most `iterations` alternating rounds, from the unweighted optimum or, with
-    `start="random"`, from small factors of the seed `random_state`. The rest is as in FullRank.
+    times `regularization`. At most `iterations` alternating rounds, until one lowers the objective by less than
+    `least_decrease` of it, from the unweighted optimum or, with `start="random"`, from small factors of the seed
+    `random_state`. The rest is as in FullRank.
 
     >>> import poise
     >>> model = poise.AWMF(factors=10, regularizer="dropout", regularization=50).fit(poise.synth("demo"), show_progress=False)
@@ -206,6 +207,7 @@ class AWMF(Recommender):
         clip: float = 10.0,
         iterations: int = 100,
         tolerance: float = 1e-6,
+        least_decrease: float = 1e-6,
         start: str = "closed-form",
         num_threads: int = 0,
         n_jobs: Optional[int] = None,
@@ -223,6 +225,7 @@ class AWMF(Recommender):
         self.clip = clip
         self.iterations = iterations
         self.tolerance = tolerance
+        self.least_decrease = least_decrease
         self.start = start
         self.num_threads = num_threads
         self.n_jobs = n_jobs
@@ -285,6 +288,7 @@ class WMF(Recommender):
         clip: float = 10.0,
         iterations: int = 100,
         tolerance: float = 1e-6,
+        least_decrease: float = 1e-6,
         start: str = "closed-form",
         num_threads: int = 0,
         n_jobs: Optional[int] = None,
@@ -302,6 +306,7 @@ class WMF(Recommender):
         self.clip = clip
         self.iterations = iterations
         self.tolerance = tolerance
+        self.least_decrease = least_decrease
         self.start = start
         self.num_threads = num_threads
         self.n_jobs = n_jobs

@@ -34,6 +34,7 @@ _PARAMETERS: Mapping[str, Tuple[str, Any]] = {
     "gamma": ("gamma", number),
     "clip": ("clip", number),
     "tolerance": ("tolerance", number),
+    "least_decrease": ("least_decrease", number),
     "iterations": ("rounds", whole),
     "start": ("start", lambda value, name: str(value)),
     "random_state": ("seed", lambda value, name: seed_of(value)),

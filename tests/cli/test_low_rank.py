@@ -134,6 +134,7 @@ def test_lambda_that_leaves_nothing(poise, data, tmp_path):
 
 @pytest.mark.parametrize("flags", [
     ["--model", "awmf", "--rank", 0], ["--model", "awmf", "--lambda", -1], ["--model", "awmf", "--regularizer", "ridge"],
+    ["--model", "awmf", "--least-decrease", -1], ["--model", "wmf", "--least-decrease", -1],
     ["--model", "awmf", "--rounds", -1], ["--model", "awmf", "--tolerance", 0], ["--model", "awmf", "--start", "zero"],
     ["--model", "awmf", "--zero-diagonal"], ["--model", "awmf", "--dropout", 0.1], ["--model", "awmf", "--keep-top", 5],
     ["--model", "awmf", "--lambda-exponent", 1], ["--model", "awmf", "--weighting", "none", "--alpha", 2],

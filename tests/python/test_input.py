@@ -174,6 +174,8 @@ def test_keywords_in_sentences():
         poise.AWMF(factors=0).fit(taste_matrix(), show_progress=False)
     with pytest.raises(ValueError, match="iterations"):
         poise.WMF(iterations=-1).fit(taste_matrix(), show_progress=False)
+    with pytest.raises(ValueError, match="least.decrease"):
+        poise.WMF(least_decrease=-1).fit(taste_matrix(), show_progress=False)
     with pytest.raises(ValueError, match="regularizer"):
         poise.AWMF(regularizer="nonsense").fit(taste_matrix(), show_progress=False)
 

@@ -50,6 +50,10 @@ CASES = {
         poise.WMF(factors=16, regularization=0.05, regularization_exponent=1, alpha=10, iterations=5),
         ["--model", "wmf", "--rank", "16", "--lambda", "0.05", "--lambda-exponent", "1", "--alpha", "10", "--rounds", "5"],
     ),
+    "wmf_until": (
+        poise.WMF(factors=8, regularization=5, alpha=5, least_decrease=1e-3),
+        ["--model", "wmf", "--rank", "8", "--lambda", "5", "--alpha", "5", "--least-decrease", "0.001"],
+    ),
     "ease_log": (
         poise.EASE(regularization=100, weighting="log", alpha=2, epsilon=0.5),
         ["--model", "full-rank", "--zero-diagonal", "--lambda", "100", "--weighting", "log", "--alpha", "2", "--epsilon", "0.5"],

@@ -23,7 +23,7 @@ constexpr double inner_share = 0.1;
 constexpr double first_tolerance = 1e-3;
 /// V's solves, the cheaper ones, leave that part of it: rows that end by themselves at what they may leave
 /// end elsewhere on another machine.
-constexpr double V_share = 0.01;
+constexpr double V_share = 0.005;
 /// Objectives of float32 factors nearer to each other than this part of the observed weight are not compared:
 /// the solves know better what they gained.
 constexpr double told_apart = 1e-8;
@@ -334,6 +334,8 @@ void validate(const AsymmetricOptions& options) {
   if (!(options.lambda >= 0) || !std::isfinite(options.lambda)) {
     fail(ErrorKind::usage, "--lambda {} is out of range: it must be finite and not negative", options.lambda);
   }
+  if (!(options.least_decrease >= 0))
+    fail(ErrorKind::usage, "--least-decrease {} is out of range: at least 0", options.least_decrease);
   if (options.rounds < 0) fail(ErrorKind::usage, "--rounds {} is out of range: at least 0", options.rounds);
   if (!(options.tolerance > 0 && options.tolerance < 1)) {
     fail(ErrorKind::usage, "--tolerance {} is out of range: it must be between 0 and 1", options.tolerance);

@@ -319,6 +319,8 @@ void validate(const WmfOptions& options) {
   if (!std::isfinite(options.lambda_exponent))
     fail(ErrorKind::usage, "--lambda-exponent {} is not a number", options.lambda_exponent);
   if (!(options.alpha > 0)) fail(ErrorKind::usage, "--alpha {} is out of range: above 0", options.alpha);
+  if (!(options.least_decrease >= 0))
+    fail(ErrorKind::usage, "--least-decrease {} is out of range: at least 0", options.least_decrease);
   if (options.rounds < 0) fail(ErrorKind::usage, "--rounds {} is out of range: at least 0", options.rounds);
   if (!(options.tolerance > 0))
     fail(ErrorKind::usage, "--tolerance {} is out of range: above 0", options.tolerance);

@@ -18,6 +18,7 @@ __global__ void __launch_bounds__(32 * Pass::warps) solve_kernel(Solve solve, co
   if (state.goes_on(outcome)) state.iterate();
   state.finish(outcome);
 }
+
 // Totals: a block adds up a fixed number of rows, the host the blocks.
 
 constexpr std::int64_t rows_per_total = 4096;
@@ -146,4 +147,5 @@ RowsSolved CudaBackend::solve_rows(const RowSystems& systems, MatrixView<float> 
   out.give_back();
   return solved;
 }
+
 }  // namespace poise
