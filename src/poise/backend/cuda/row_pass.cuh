@@ -255,16 +255,20 @@ constexpr int long_class_warps = 16;
 constexpr int middle_class_warps = 4;
 const RowClasses& row_classes(CudaBackend& backend, const SparseCopy& x);
 
-/// Calls body(class, first row number, count, stream) for each class that has rows, on streams of its own, so
-/// that the classes run side by side; what comes after on the backend's stream waits for all of them.
+/// Calls body(warps, row numbers, count, stream) for each class that has rows, `warps` being the number of
+/// its blocks' warps as a type, on streams of their own, so that the classes run side by side; what comes
+/// after on the backend's stream waits for all of them.
 template <class Body>
 void for_each_class(CudaBackend& backend, const RowClasses& classes, const Body& body) {
   backend.fork();
   try {
-    for (int k = 0; k < RowClasses::classes; ++k) {
+    const auto one = [&](int k, auto warps) {
       const std::int64_t count = classes.begin[k + 1] - classes.begin[k];
-      if (count > 0) body(k, classes.rows.data() + classes.begin[k], count, backend.side_stream(k));
-    }
+      if (count > 0) body(warps, classes.rows.data() + classes.begin[k], count, backend.side_stream(k));
+    };
+    one(0, std::integral_constant<int, long_class_warps>());
+    one(1, std::integral_constant<int, middle_class_warps>());
+    one(2, std::integral_constant<int, 1>());
   } catch (...) {
     // What has been started may still use the memory that is given back on the way out.
     static_cast<void>(cudaDeviceSynchronize());

@@ -166,17 +166,10 @@ void CudaBackend::sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<
     cuda::check_launch("sampled products");
   } else {
     const cuda::Product product{copy->view, nullptr, nullptr, T.view(), V.view(), {}};
-    cuda::for_each_class(
-        *this, cuda::row_classes(*this, *copy),
-        [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
-          if (k == 0) {
-            cuda::launch_dots<cuda::long_class_warps>(product, rows, count, stream, dots.data());
-          } else if (k == 1) {
-            cuda::launch_dots<cuda::middle_class_warps>(product, rows, count, stream, dots.data());
-          } else {
-            cuda::launch_dots<1>(product, rows, count, stream, dots.data());
-          }
-        });
+    cuda::for_each_class(*this, cuda::row_classes(*this, *copy),
+                         [&](auto warps, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
+                           cuda::launch_dots<warps()>(product, rows, count, stream, dots.data());
+                         });
   }
   dots.give_back();
 }
@@ -193,17 +186,10 @@ void CudaBackend::sampled_product(CsrView x, std::span<const float> w, std::span
   const cuda::StagedSpan<const float> C(*this, c);
   cuda::Staged<float> S(*this, s);
   const cuda::Product product{copy->view, W.data(), C.data(), T.view(), V.view(), S.view()};
-  cuda::for_each_class(
-      *this, cuda::row_classes(*this, *copy),
-      [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
-        if (k == 0) {
-          cuda::launch_product<cuda::long_class_warps>(product, rows, count, stream, shared_bytes_);
-        } else if (k == 1) {
-          cuda::launch_product<cuda::middle_class_warps>(product, rows, count, stream, shared_bytes_);
-        } else {
-          cuda::launch_product<1>(product, rows, count, stream, shared_bytes_);
-        }
-      });
+  cuda::for_each_class(*this, cuda::row_classes(*this, *copy),
+                       [&](auto warps, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
+                         cuda::launch_product<warps()>(product, rows, count, stream, shared_bytes_);
+                       });
   S.give_back();
 }
 

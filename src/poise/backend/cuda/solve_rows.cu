@@ -132,16 +132,10 @@ RowsSolved CudaBackend::solve_rows(const RowSystems& systems, MatrixView<float> 
     cuda::launch_direct(*this, solve);
   } else {
     const cuda::RowClasses& classes = cuda::row_classes(*this, staged.entries());
-    cuda::for_each_class(
-        *this, classes, [&](int k, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
-          if (k == 0) {
-            cuda::launch_solve_by_width<cuda::long_class_warps>(solve, rows, count, stream, shared_bytes_);
-          } else if (k == 1) {
-            cuda::launch_solve_by_width<cuda::middle_class_warps>(solve, rows, count, stream, shared_bytes_);
-          } else {
-            cuda::launch_solve_by_width<1>(solve, rows, count, stream, shared_bytes_);
-          }
-        });
+    cuda::for_each_class(*this, classes,
+                         [&](auto warps, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
+                           cuda::launch_solve_by_width<warps()>(solve, rows, count, stream, shared_bytes_);
+                         });
   }
   const RowsSolved solved = cuda::total_of(*this, outcomes);
   out.give_back();
