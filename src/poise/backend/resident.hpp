@@ -62,13 +62,15 @@ class Resident {
     return backend_ == nullptr ? Resident() : Resident(*backend_, view());
   }
 
-  /// The contents as an ordinary matrix; on the host the matrix itself, which is gone from here.
-  [[nodiscard]] Matrix<T> take() {
+  /// The contents as an ordinary matrix; on the host the matrix itself, which is gone from here. From a GPU
+  /// they go to `room`, if that has their shape.
+  [[nodiscard]] Matrix<T> take(Matrix<T> room = {}) {
     Matrix<T> result;
     if (backend_ == nullptr || backend_->on_host()) {
       result = std::move(host_);
     } else {
-      result = Matrix<T>::uninitialized(rows(), cols());
+      const bool fits = room.rows() == rows() && room.cols() == cols();
+      result = fits ? std::move(room) : Matrix<T>::uninitialized(rows(), cols());
       backend_->copy(view(), result.view());
     }
     *this = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -38,10 +39,22 @@ std::vector<std::int32_t> sample(std::vector<std::int32_t> items) {
   return items;
 }
 
+/// Memory for n x n numbers, mapped by a thread of its own: to touch gigabytes for the first time takes
+/// longer than to fill them.
+std::future<Matrix<float>> room_for(std::int64_t n) {
+  return std::async([n] {
+    constexpr std::int64_t page = 4096 / sizeof(float);
+    Matrix<float> room = Matrix<float>::uninitialized(n, n);
+    for (std::int64_t at = 0; at < n * n; at += page) room.view().data[at] = 0;
+    return room;
+  });
+}
+
 /// One of the two models while it is made, and what is known of its columns.
 struct Variant {
   bool zero_diagonal;
-  Resident<float> columns = {};  // row i is B_:i
+  std::future<Matrix<float>> room = {};  // on the host, while a GPU computes
+  Resident<float> columns = {};          // row i is B_:i
   Certificate certificate = {};
   double objective = 0;
   double observed = 0;
@@ -100,6 +113,9 @@ class Fit {
   void solve() {
     if (options_.unconstrained) variants_.push_back({.zero_diagonal = false});
     if (options_.zero_diagonal) variants_.push_back({.zero_diagonal = true});
+    for (Variant& variant : variants_) {
+      if (!backend_.on_host()) variant.room = room_for(n_);
+    }
     const ColumnSolver<T> solver(problem_, A_inverse_.view(), basis_.gram().view(), options_.tolerance,
                                  backend_, execution_);
     watch_.book("data");
@@ -372,7 +388,7 @@ class Fit {
     variant.certificate.relative = explained > 0 ? variant.certificate.absolute / explained : 0;
     result_.solutions.push_back(
         {.zero_diagonal = variant.zero_diagonal,
-         .B = variant.columns.take(),
+         .B = variant.columns.take(variant.room.valid() ? variant.room.get() : Matrix<float>()),
          .objective = variant.objective,
          .observed_weight = problem_.target_is_X ? problem_.W->observed : variant.observed,
          .certificate = variant.certificate,
