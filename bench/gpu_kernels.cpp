@@ -30,7 +30,7 @@ double KernelRates::time_kernel(MatrixView<const float> out, const Body& body) c
 KernelRates::KernelRates(Backend& backend, int threads) : backend_(backend), threads_(threads) {
   const bool host = backend_.on_host();
   const std::int64_t n = host ? 1024 : 8192;
-  const Resident<float> a(backend_, Matrix<float>(n, n, 0.5F));
+  const Resident<float> a(backend_, random_square(n, threads_));
   Resident<float> c(backend_, n, n);
   const auto size = static_cast<double>(n);
   product_ = 2 * size * size * size / time_kernel(std::as_const(c).view(), [&] {
@@ -77,11 +77,14 @@ double KernelRates::inverse_share(CsrView X) const {
 
 double KernelRates::product_share(std::int64_t n) const {
   const std::int64_t rows = std::min<std::int64_t>(n, 4096);
-  const Resident<float> a(backend_, n, n);
-  const Resident<float> r(backend_, rows, n);
+  // Numbers of all kinds: products of zeros take less power, and so less time.
+  const Resident<float> a(backend_, random_square(n, threads_));
+  Resident<float> r(backend_, rows, n);
+  backend_.copy(a.view().block(0, rows), r.view());
   Resident<float> y(backend_, rows, n);
-  const double seconds = time_kernel(std::as_const(y).view(),
-                                     [&] { backend_.multiply_symmetric(r.view(), a.view(), y.view()); });
+  const double seconds = time_kernel(std::as_const(y).view(), [&] {
+    backend_.multiply_symmetric(std::as_const(r).view(), a.view(), y.view());
+  });
   return 2 * static_cast<double>(rows) * static_cast<double>(n) * static_cast<double>(n) / seconds / product_;
 }
 

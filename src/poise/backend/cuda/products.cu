@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "poise/backend/cuda/cuda_backend.hpp"
 
@@ -53,55 +52,6 @@ void multiply(CudaBackend& backend, Op op_a, Op op_b, T alpha, MatrixView<const 
         "a matrix product");
   out.give_back();
 }
-
-/// x = high + low but for 2^-22 of it, both exact in TF32, whose significand has 11 bits.
-/// Both are filled up with zeros to the size of `high`.
-__global__ void split_kernel(MatrixView<const float> x, MatrixView<float> high, MatrixView<float> low) {
-  const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-  if (j >= high.cols) return;
-  const auto rounded = [](float value) {
-    unsigned bits = __float_as_uint(value);
-    if ((bits & 0x7f800000U) == 0x7f800000U) return value;
-    bits += 0xfffU + ((bits >> 13) & 1U);
-    return __uint_as_float(bits & 0xffffe000U);
-  };
-  for (std::int64_t k = blockIdx.y; k < high.rows; k += gridDim.y) {
-    const float value = j < x.cols && k < x.rows ? x.data[k * x.stride + j] : 0.0F;
-    const float first = rounded(value);
-    high.data[k * high.stride + j] = first;
-    low.data[k * low.stride + j] = rounded(value - first);
-  }
-}
-
-/// Tensor cores are fastest where all sizes are multiples of this.
-constexpr std::int64_t tile = 128;
-std::int64_t filled_up(std::int64_t size) { return (size + tile - 1) / tile * tile; }
-
-struct Split {
-  Array<float> memory[2];
-  MatrixView<const float> high;
-  MatrixView<const float> low;
-
-  Split(CudaBackend& backend, MatrixView<const float> x) {
-    const std::int64_t rows = filled_up(x.rows);
-    const std::int64_t cols = filled_up(x.cols);
-    MatrixView<float> parts[2];
-    for (int k = 0; k < 2; ++k) {
-      memory[k] = Array<float>(backend, rows * cols);
-      parts[k] = {memory[k].data(), rows, cols, cols};
-    }
-    const dim3 blocks{grid(cols, threads), static_cast<unsigned>(std::clamp<std::int64_t>(rows, 1, 65535)),
-                      1};
-    split_kernel<<<blocks, threads, 0, backend.stream()>>>(x, parts[0], parts[1]);
-    check_launch("splitting a matrix");
-    high = parts[0];
-    low = parts[1];
-  }
-};
-
-/// Where tensor cores are worth the splitting.
-constexpr std::int64_t split_rows = 64;
-constexpr std::int64_t split_size = 1024;
 
 // Sparse times dense. A warp takes a piece of a row and `lanes` columns, in vectors of V.
 
@@ -247,39 +197,6 @@ void CudaBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a,
 void CudaBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
                        double beta, MatrixView<double> c) {
   cuda::multiply(*this, op_a, op_b, alpha, a, b, beta, c);
-}
-
-bool CudaBackend::splits_products(std::int64_t size) const { return size >= cuda::split_size; }
-
-void CudaBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
-                                     MatrixView<float> y) {
-  if (r.rows < cuda::split_rows || a.rows < cuda::split_size) {
-    gemm(Op::none, Op::none, 1.0F, r, a, 0.0F, y);
-    return;
-  }
-  const cuda::Staged<const float> left(*this, r);
-  const cuda::Staged<const float> right(*this, a);
-  const cuda::Split R(*this, left.view());
-  const cuda::Split A(*this, right.view());
-  const MatrixView<const float> shape{nullptr, R.high.rows, A.high.cols, A.high.cols};
-  const cuda::Array<float> product(*this, shape.rows * shape.cols);
-  const auto add = [&](MatrixView<const float> first, MatrixView<const float> second, float beta) {
-    const float one = 1;
-    cuda::check(cublasGemmEx(blas_, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(shape.cols),
-                             static_cast<int>(shape.rows), static_cast<int>(first.cols), &one, second.data,
-                             CUDA_R_32F, static_cast<int>(second.stride), first.data, CUDA_R_32F,
-                             static_cast<int>(first.stride), &beta, product.data(), CUDA_R_32F,
-                             static_cast<int>(shape.cols), CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT),
-                "a matrix product");
-  };
-  add(R.low, A.high, 0);
-  add(R.high, A.low, 1);
-  add(R.high, A.high, 1);
-  copy(MatrixView<const float>{product.data(), y.rows, y.cols, shape.cols}, y);
-}
-void CudaBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
-                                     MatrixView<double> y) {
-  gemm(Op::none, Op::none, 1.0, r, a, 0.0, y);
 }
 
 void CudaBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) {
