@@ -24,8 +24,8 @@ bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit,
 
 /// Matrices of items x items in float32 that a fit holds on a GPU: A^-1, the models, G in float64, which is
 /// two, and one more while products split A^-1 (or for A^-1 in float64, which is not split); without weights
-/// no split, and the last model takes the place of A^-1.
-constexpr int gpu_matrices(bool weighted, int solutions) { return (weighted ? 4 : 2) + solutions; }
+/// the last model takes the place of A^-1.
+constexpr int gpu_matrices(bool weighted, int solutions) { return (weighted ? 4 : 3) + solutions; }
 
 /// Error{resources}, saying how many items would fit, where they do not.
 void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptions& options,

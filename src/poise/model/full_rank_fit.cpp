@@ -361,14 +361,15 @@ class Fit {
   }
 
   /// Columns that are taken at a time. On a GPU as many as its memory holds beside the matrices of items x
-  /// items: a column's blocks take some 64 bytes an item. Its size and not what is free decides, so that a
-  /// result depends on the machine alone.
+  /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size and not what is free
+  /// decides, so that a result depends on the machine alone.
   std::int64_t block_columns() const {
     if (backend_.on_host()) return full_rank_block;
     const double n = static_cast<double>(n_);
+    constexpr double bytes = 8 * (sizeof(T) + sizeof(float));
     const double room =
         0.9 * static_cast<double>(backend_.memory_bytes()) - gpu_matrices(true, 2) * sizeof(float) * n * n;
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / (64 * n + 1)), 256,
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / (bytes * n + 1)), 256,
                                     std::max<std::int64_t>(256, n_));
   }
 

@@ -6,8 +6,9 @@
 
 // Products of float32 matrices on tensor cores. Every entry is a sum high + low / 2^11 of two numbers of half
 // precision, 11 bits each, and R A = high high + (high low + low high) / 2^11, added up in float32: two bits
-// less than float32 has. Rows of R and columns of A are scaled by powers of two, so that what half precision
-// cannot hold is below 2^-49 of the largest entry.
+// less than float32 has, and what tensor cores drop, which truncate where float32 would round. Rows of R and
+// columns of A are scaled by powers of two, so that what half precision cannot hold is below 2^-49 of the
+// largest entry.
 
 namespace poise {
 namespace cuda {
