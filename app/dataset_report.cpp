@@ -34,7 +34,10 @@ Json dataset_json(const Dataset& dataset) {
           {"skipped_lines", dataset.counts.skipped_lines},
           {"train", part_json(summary.train)},
           {"validation", part_json(summary.validation)},
-          {"test", part_json(summary.test)}};
+          {"test", part_json(summary.test)},
+          {"filtered_users", dataset.counts.filtered_users},
+          {"filtered_items", dataset.counts.filtered_items},
+          {"filtered_interactions", dataset.counts.filtered_interactions}};
 }
 
 std::string dataset_text(const Dataset& dataset) {
@@ -51,7 +54,12 @@ std::string dataset_text(const Dataset& dataset) {
   count(dataset.counts.skipped_lines, "bad lines skipped");
   count(dataset.counts.empty_ids, "rows dropped: no user or no item id");
   count(dataset.counts.below_threshold, "rows dropped: value not above the threshold");
-  count(dataset.counts.duplicates, "rows merged into earlier ones of the same user and item");
+  count(dataset.counts.duplicates,
+        fmt::format("rows merged into earlier ones of the same user and item{}",
+                    dataset.train.values.empty() ? "" : ", their values added up"));
+  count(dataset.counts.filtered_items, "items dropped: too few users (--min-item-users)");
+  count(dataset.counts.filtered_users, "users dropped: too few items (--min-user-items)");
+  count(dataset.counts.filtered_interactions, "interactions dropped with them");
   count(dataset.counts.outside_catalogue, "held-out entries dropped: no training user has the item");
   return text;
 }

@@ -18,6 +18,7 @@
 #include "exit_code.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
+#include "short_spin.hpp"
 #include "standard_streams.hpp"
 
 namespace poise::app {
@@ -98,6 +99,12 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   } catch (const CLI::ConfigError& error) {
     return report(exit_usage,
                   fmt::format("{}: {}", parser.get_config_ptr()->as<std::string>(), error.what()));
+  } catch (const CLI::RequiredError& error) {
+    // A slip in a name is the reason more often than not.
+    const std::vector<std::string> unknown = parser.remaining(true);
+    return report(exit_usage,
+                  fmt::format("{}{}; see `poise {} --help`", error.what(),
+                              unknown.empty() ? "" : ", and there is no " + unknown.front(), command.name));
   } catch (const CLI::ParseError& error) {
     const std::string place = place_in_config(parser, error.what(), arguments);
     return report(exit_usage, fmt::format("{}{}; see `poise {} --help`", place, error.what(), command.name));
@@ -128,6 +135,12 @@ const Command& find_command(const std::string& name) {
     fail(ErrorKind::usage, "there is no command '{}'; see `poise --help`", name);
   }
   return *command;
+}
+
+/// Whether there are rounds of work, after which threads wait for each other.
+bool trains(std::string_view name) {
+  return std::ranges::any_of(commands(),
+                             [&](const Command& each) { return each.name == name && each.uses_blas; });
 }
 
 int run_program(const std::vector<std::string>& arguments) {
@@ -176,6 +189,7 @@ int report_exception() {
 }  // namespace poise::app
 
 int main(int argc, char** argv) {
+  if (argc > 1 && poise::app::trains(argv[1])) poise::app::restart_with_short_spin(argv);
   poise::app::fill_closed_streams();
   poise::app::watch_for_interrupts();
   try {

@@ -17,6 +17,7 @@
 #include "dataset_report.hpp"
 #include "estimate.hpp"
 #include "interrupt.hpp"
+#include "log_flags.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
 
@@ -29,11 +30,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::vector<fs::path> inputs;
   fs::path out;
-  std::string format = "auto";
-  std::string columns;
-  std::string delimiter;
-  std::string header = "auto";
-  std::optional<double> keep_above;
+  LogFlags log;
   std::optional<std::int64_t> min_user_items;
   std::optional<std::int64_t> min_item_users;
   bool k_core = false;
@@ -45,7 +42,6 @@ struct Options {
   std::optional<std::uint32_t> seed;
   fs::path export_pro_sg;
   bool export_values = false;
-  bool skip_bad_lines = false;
 };
 
 constexpr std::int64_t default_min_user_items = 5;
@@ -67,20 +63,6 @@ void refuse_filters(const Options& options, std::string_view reason) {
   refuse(options.k_core, "--k-core", reason);
 }
 
-LogOptions log_options(const Options& options) {
-  LogOptions result;
-  result.format = parse_log_format(options.format);
-  if (!options.columns.empty()) result.columns = split_at_commas(options.columns);
-  result.delimiter = options.delimiter;
-  result.header = options.header == "yes"  ? Header::yes
-                  : options.header == "no" ? Header::no
-                                           : Header::automatic;
-  result.skip_bad_lines = options.skip_bad_lines;
-  result.format = resolve_log_format(options.inputs, result);
-  result.keep_above = options.keep_above ? options.keep_above : usual_threshold(result);
-  return result;
-}
-
 /// Checks what needs no look at the inputs.
 void check_flags(const Options& options) {
   refuse(options.export_values && options.export_pro_sg.empty(), "--export-values",
@@ -96,15 +78,7 @@ void check_flags(const Options& options) {
     refuse(!options.validation.empty(), "--validation", "goes with --split given");
   }
   if (options.split == "none") refuse_split_options(options, "does not go with --split none");
-  if (!options.columns.empty()) {
-    const std::vector<std::string> columns = split_at_commas(options.columns);
-    const bool named = std::none_of(columns.begin(), columns.end(), [](const auto& c) { return c.empty(); });
-    if (!named || columns.size() < 2 || columns.size() > 3) {
-      fail(ErrorKind::usage,
-           "--columns takes two or three names with commas between them, e.g. user,item,rating, not '{}'",
-           options.columns);
-    }
-  }
+  options.log.check();
 }
 
 Dataset read_pro_sg_folder(const Options& options, const Execution& execution) {
@@ -112,8 +86,8 @@ Dataset read_pro_sg_folder(const Options& options, const Execution& execution) {
   refuse_filters(options, reason);
   refuse_split_options(options, reason);
   refuse(options.split != "users", "--split", reason);
-  refuse(!options.columns.empty(), "--columns", reason);
-  refuse(options.keep_above.has_value(), "--keep-above", reason);
+  refuse(!options.log.columns.empty(), "--columns", reason);
+  refuse(options.log.keep_above.has_value(), "--keep-above", reason);
   refuse(options.inputs.size() > 1, "more than one INPUT", reason);
   return read_pro_sg(options.inputs.front(), execution);
 }
@@ -203,7 +177,7 @@ void run(const Options& options, const Context& context) {
   check_folder_can_be_written(options.out);
   if (!options.export_pro_sg.empty()) check_folder_can_be_written(options.export_pro_sg);
   estimate(options, context);
-  const LogOptions reading = log_options(options);
+  const LogOptions reading = options.log.options(options.inputs);
   if (reading.format == LogFormat::pro_sg)
     context.say(fmt::format("{} read as pro-sg", options.inputs.front().string()));
   const Dataset dataset = reading.format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
@@ -221,24 +195,12 @@ Run setup_prepare(CLI::App& parser) {
       ->required();
   parser.add_option("--out", options->out, "Folder for the prepared data")->required();
   parser
-      .add_option("--format", options->format,
+      .add_option("--format", options->log.format,
                   "auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg")
       ->check(
           CLI::IsMember({"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "pro-sg"}))
       ->capture_default_str();
-  parser
-      .add_option("--columns", options->columns,
-                  "User, item and value column, by name or number (from 1; a list with a 0 counts from 0)")
-      ->type_name("USER,ITEM[,VALUE]");
-  parser.add_option("--delimiter", options->delimiter,
-                    "Text between fields, e.g. ';', '::' or '\\t' (default: found)");
-  parser.add_option("--header", options->header, "auto, yes or no")
-      ->check(CLI::IsMember({"auto", "yes", "no"}))
-      ->capture_default_str();
-  parser
-      .add_option("--keep-above", options->keep_above,
-                  "Keep rows whose value is greater (default: 3.5 for movielens and netflix, otherwise off)")
-      ->check(finite_number());
+  add_log_flags(parser, options->log);
   parser.add_option("--min-user-items", options->min_user_items, "Drop users with fewer items (default: 5)")
       ->check(whole_number(0));
   parser
@@ -264,8 +226,6 @@ Run setup_prepare(CLI::App& parser) {
   parser.add_option("--export-pro-sg", options->export_pro_sg,
                     "Also write the csv layout of Liang et al. to this folder");
   parser.add_flag("--export-values", options->export_values, "Export the entries' values as a third column");
-  parser.add_flag("--skip-bad-lines", options->skip_bad_lines,
-                  "Count and skip bad lines instead of stopping at the first");
   parser.footer(
       "Examples:\n"
       "  poise prepare ml-20m/ratings.csv --out ml-20m.data --held-out-users 10000\n"

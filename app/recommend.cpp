@@ -12,6 +12,8 @@
 #include "command.hpp"
 #include "device.hpp"
 #include "item_index.hpp"
+#include "log_flags.hpp"
+#include "option_values.hpp"
 #include "recommend_histories.hpp"
 #include "recommend_output.hpp"
 
@@ -24,6 +26,7 @@ struct Options {
   std::vector<std::string> items;
   std::filesystem::path history;
   std::filesystem::path histories;
+  LogFlags log;
   std::int64_t k = 20;
   std::filesystem::path exclude;
   std::filesystem::path only;
@@ -48,7 +51,8 @@ std::vector<std::int32_t> listed_items(const std::filesystem::path& path, const 
 
 RecommendHistories histories_of(const Options& options, const ItemIndex& index, std::int64_t items,
                                 const Context& context) {
-  if (!options.histories.empty()) return read_histories(options.histories, index, items, context);
+  if (!options.histories.empty())
+    return read_histories(options.histories, options.log, index, items, context);
   return one_history(options.history.empty() ? options.items : read_id_lines(options.history), index, items);
 }
 
@@ -56,6 +60,7 @@ void run(const Options& options, const Context& context) {
   const OutputFormat format = output_format(options.format, context);
   if (options.explain && format == OutputFormat::csv)
     fail(ErrorKind::usage, "--explain does not go with --format csv; use table or json");
+  options.log.check();
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const ItemIndex index(model.info.items);
   const RecommendHistories input = histories_of(options, index, model.info.items.size(), context);
@@ -80,10 +85,15 @@ Run setup_recommend(CLI::App& parser) {
       ->delimiter(',')
       ->allow_extra_args(false);
   sources->add_option("--history", options->history, "File with one item id per line");
-  sources->add_option("--histories", options->histories,
-                      "Log of user,item rows: recommend to every user in it; unknown items are skipped");
+  CLI::Option* const histories =
+      sources->add_option("--histories", options->histories,
+                          "Log of user,item rows, read as `prepare` does: recommend to every user in it; "
+                          "unknown items are skipped");
   sources->require_option(1);
-  parser.add_option("-k", options->k, "How many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  for (CLI::Option* const option : add_log_flags(parser, options->log)) {
+    option->needs(histories)->group("Histories");
+  }
+  parser.add_option("-k", options->k, "How many")->check(whole_number(1, 1'000'000))->capture_default_str();
   parser.add_option("--exclude", options->exclude, "File of item ids never to recommend, one per line");
   parser.add_option("--only", options->only, "File of item ids to choose from, one per line");
   parser.add_flag("--explain", options->explain, "Also show what each item of the history adds to a score");
@@ -92,7 +102,9 @@ Run setup_recommend(CLI::App& parser) {
       "Examples:\n"
       "  poise recommend ease.model --items 85123A,22423 -k 10 --explain\n"
       "  poise recommend popularity.model --history bought.txt --exclude sold_out.txt --format csv\n"
-      "  poise recommend ease.model --histories customers.csv -k 5 --format csv > recommended.csv");
+      "  poise recommend ease.model --histories shop.csv --columns CustomerID,StockCode,Quantity "
+      "--keep-above 0 "
+      "-k 5 --format csv > recommended.csv");
   return [options](const Context& context) { run(*options, context); };
 }
 

@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "item_index.hpp"
+#include "log_flags.hpp"
 
 namespace poise::app {
 
@@ -23,9 +24,9 @@ struct RecommendHistories {
 RecommendHistories one_history(const std::vector<std::string>& ids, const ItemIndex& index,
                                std::int64_t items);
 
-/// The history of every user of a log (of any format that `prepare` finds by itself). Items that the model
-/// does not know are passed over, and counted in a message.
-RecommendHistories read_histories(const std::filesystem::path& log, const ItemIndex& index,
-                                  std::int64_t items, const Context& context);
+/// The history of every user of a log, read as `prepare` would read it, values and threshold included. Items
+/// that the model does not know are passed over, and counted in a message.
+RecommendHistories read_histories(const std::filesystem::path& log, const LogFlags& flags,
+                                  const ItemIndex& index, std::int64_t items, const Context& context);
 
 }  // namespace poise::app

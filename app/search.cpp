@@ -145,6 +145,9 @@ void run(const Options& options, const Context& context) {
   } catch (const TimeIsUp& up) {
     print_unfinished(up, space, points, context);
     return;
+  } catch (...) {
+    say_if_interrupted(path, context);
+    throw;
   }
   if (!result.best) fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
 

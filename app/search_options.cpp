@@ -9,6 +9,7 @@
 #include "poise/search/point_json.hpp"
 #include "poise/search/search.hpp"
 
+#include "interrupt.hpp"
 #include "option_values.hpp"
 #include "progress.hpp"
 
@@ -98,6 +99,11 @@ std::string point_line(const PointResult& result, const Metric& choice, std::siz
   line += fmt::format(" in {}", duration(result.seconds));
   if (left > 0) line += fmt::format("; {} left, about {}", counted_points(left), duration(seconds));
   return line;
+}
+
+void say_if_interrupted(const std::filesystem::path& journal, const Context& context) {
+  if (interrupted())
+    context.say(fmt::format("what is done is in {}; the same command goes on from there", journal.string()));
 }
 
 }  // namespace poise::app

@@ -40,6 +40,8 @@ std::string point_line(const PointResult& result, const Metric& choice, std::siz
 std::string setting_name(const ModelParameters& parameters);
 /// "rank 10, lambda 100, alpha 2".
 std::string point_name(const ModelParameters& parameters);
+/// After an interruption: that nothing is lost.
+void say_if_interrupted(const std::filesystem::path& journal, const Context& context);
 /// "1 point", "25 points".
 std::string counted_points(std::size_t count);
 

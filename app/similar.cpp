@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "item_index.hpp"
+#include "option_values.hpp"
 #include "recommend_output.hpp"
 
 namespace poise::app {
@@ -33,7 +34,7 @@ Run setup_similar(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.add_option("MODEL", options->model, "Model file, of a model that uses the history")->required();
   parser.add_option("--item", options->item, "Item id")->required();
-  parser.add_option("-k", options->k, "How many")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  parser.add_option("-k", options->k, "How many")->check(whole_number(1, 1'000'000))->capture_default_str();
   add_format_option(parser, options->format);
   parser.footer(
       "The score is what a history of just this item gives the other (full rank: its row of B; awmf: of U "

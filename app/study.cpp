@@ -142,6 +142,9 @@ void run(const Options& options, const Context& context) {
   } catch (const TimeIsUp& up) {
     print_unfinished(up, context);
     return;
+  } catch (...) {
+    say_if_interrupted(path, context);
+    throw;
   }
   results.options = option_list(options, context);
   results.conclusions = conclude(results);

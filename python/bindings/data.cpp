@@ -215,7 +215,10 @@ void bind_data(py::module_& module) {
                                    {"empty_ids", counts.empty_ids},
                                    {"below_threshold", counts.below_threshold},
                                    {"outside_catalogue", counts.outside_catalogue},
-                                   {"skipped_lines", counts.skipped_lines}};
+                                   {"skipped_lines", counts.skipped_lines},
+                                   {"filtered_users", counts.filtered_users},
+                                   {"filtered_items", counts.filtered_items},
+                                   {"filtered_interactions", counts.filtered_interactions}};
                              })
       .def("has_part",
            [](const Data& data, const std::string& name) {

@@ -156,10 +156,29 @@ def test_doctor(poise):
     assert poise("doctor", "--threads", "3", "--json").json["threads"] == 3
 
 
+def test_idle_threads_spin_briefly(poise, data, tmp_path):
+    """Training starts itself again with a short spin, unless the environment says how threads are to wait."""
+    def waiting(command, **variables):
+        environment = {k: v for k, v in os.environ.items() if k not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+        environment |= {"OMP_DISPLAY_ENV": "VERBOSE", **variables}
+        return poise(*command, env=environment).err
+
+    train = ["train", data, "--model", "popularity", "--out", tmp_path / "m"]
+    assert "GOMP_SPINCOUNT = '1000'" in waiting(train)
+    assert "GOMP_SPINCOUNT = '1000'" not in waiting(train, OMP_WAIT_POLICY="passive")
+    assert "GOMP_SPINCOUNT = '7'" in waiting(train, GOMP_SPINCOUNT="7")
+    assert "GOMP_SPINCOUNT = '1000'" not in waiting(["info", tmp_path / "m"])
+
+
+def test_a_slip_in_a_required_flag_is_named(poise, data, tmp_path):
+    assert "there is no --modle" in poise("train", data, "--modle", "wmf", "--out", tmp_path / "m", code=2).err
+
+
 def test_json_keys(poise, tmp_path, log, data, model):
     prepared = poise("prepare", log, "--out", tmp_path / "again", "--json").json
     assert list(prepared)[:12] == ["users", "items", "interactions", "density", "duplicates", "empty_ids", "below_threshold",
                                    "outside_catalogue", "skipped_lines", "train", "validation", "test"]
+    assert list(prepared)[12:] == ["filtered_users", "filtered_items", "filtered_interactions"]
     trained = poise("train", data, "--model", "popularity", "--out", tmp_path / "m", "--json").json
     assert set(trained) >= {"model", "rank", "lambda", "alpha", "weighting", "objective", "observed_weight", "certificate",
                             "iterations", "rounds", "converged", "seconds", "peak_bytes"}

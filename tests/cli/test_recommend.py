@@ -112,6 +112,48 @@ def test_histories_of_the_training_log(poise, model, log, tmp_path):
     assert {user["user"] for user in only if not user["recommendations"]} == has
 
 
+def test_histories_keep_their_values(poise, data, tmp_path):
+    """A model whose weights come from values weights a history's own."""
+    poise("train", data, "--model", "wmf", "--rank", 4, "--lambda", 1, "--weighting", "log", "--alpha", 3, "--out", tmp_path / "wmf")
+    file = tmp_path / "valued.csv"
+
+    def scores(text, *flags):
+        file.write_text("user,item,rating\n" + text)
+        found = poise("recommend", tmp_path / "wmf", "--histories", file, "--json", *flags).json["users"][0]["recommendations"]
+        return {row["item"]: row["score"] for row in found}
+
+    once = scores("u,i1,1\n")
+    alone = poise("recommend", tmp_path / "wmf", "--items", "i1", "--json").json["recommendations"]
+    assert once == {row["item"]: row["score"] for row in alone}
+    thrice = scores("u,i1,3\n")
+    assert thrice != once
+    assert scores("u,i1,1\nu,i1,2\n") == thrice  # values of a pair add up, as in prepare
+    assert scores("u,i1,3\n", "--columns", "user,item") == once
+    file.write_text("user,item,rating\nu,i1,-2\n")
+    assert "values >= 0" in poise("recommend", tmp_path / "wmf", "--histories", file, code=3).err
+
+
+def test_histories_are_read_as_prepare_reads(poise, model, tmp_path):
+    shop = tmp_path / "shop.csv"
+    shop.write_text("Invoice;Stock;Qty;Cust\nI1;i1;2;ann\nI2;i2;-1;ann\nI3;i3;1;bob\nI4;i4;x;bob\n")
+    flags = ["--columns", "Cust,Stock,Qty", "--keep-above", 0]
+    assert "shop.csv:5:" in poise("recommend", model, "--histories", shop, *flags, code=3).err
+    result = poise("recommend", model, "--histories", shop, *flags, "--skip-bad-lines", "-k", 25, "--json")
+    assert "user = column 4 (Cust), item = column 2 (Stock)" in result.err
+    assert "1 rows dropped: value not above the threshold" in result.err and "1 bad lines skipped" in result.err
+    ann, bob = result.json["users"]
+    assert (ann["user"], bob["user"]) == ("ann", "bob")
+    items = {row["item"] for row in ann["recommendations"]}
+    assert "i1" not in items and "i2" in items  # i2 came back, so that it may be recommended
+    movielens = tmp_path / "ratings.dat"
+    movielens.write_text("1::i1::5::978300760\n1::i2::2::978302109\n")
+    liked = poise("recommend", model, "--histories", movielens, "-k", 25, "--json")
+    assert "movielens" in liked.err and "i2" in {row["item"] for row in liked.json["users"][0]["recommendations"]}
+    for flag in (["--columns", "a,b"], ["--keep-above", 1], ["--delimiter", ";"], ["--header", "no"], ["--skip-bad-lines"]):
+        assert "--histories" in poise("recommend", model, "--items", "i1", *flag, code=2).err
+    poise("recommend", model, "--histories", shop, "--columns", "Cust", code=2)
+
+
 def test_history_sources_exclude_each_other(poise, model, batch, tmp_path):
     poise("recommend", model, "--items", "i1", "--histories", batch, code=2)
     poise("recommend", model, "--histories", batch, "--history", batch, code=2)

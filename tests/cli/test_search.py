@@ -328,7 +328,7 @@ def test_an_interrupted_search_goes_on(search, shop, tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and out == ""
-    assert err.strip().split("\n")[-1] == "poise: interrupted"
+    assert err.strip().split("\n")[-1] == "poise: interrupted" and "the same command goes on from there" in err
     before = journal.read_bytes()
     assert before.endswith(b"\n") and all(json.loads(line) for line in before.splitlines())
     resumed = search(*flags, "--json").json

@@ -88,6 +88,9 @@ def test_online_retail_digests_and_counts(poise, tmp_path):
     assert result["below_threshold"] == len(named) - len(bought)
     assert result["duplicates"] == len(bought) - len(set(bought))
     assert result["skipped_lines"] == 0
+    left = result["interactions"] + result["outside_catalogue"]
+    assert result["filtered_interactions"] == len(set(bought)) - left
+    assert result["filtered_users"] == len({user for user, _ in bought}) - result["users"]
     assert result["density"] == pytest.approx(result["interactions"] / (result["users"] * result["items"]))
     files, outside = liang.split(bought, 400)
     assert liang.read_exported(tmp_path / "pro_sg") == files

@@ -83,6 +83,9 @@ TEST(SplitUsers, PartsAreDisjointAndComplete) {
   EXPECT_EQ(static_cast<std::int64_t>(pairs.size()) + data.counts.outside_catalogue,
             static_cast<std::int64_t>(expected.size()));
   for (const auto& pair : pairs) EXPECT_TRUE(expected.contains(pair));
+  EXPECT_EQ(data.counts.filtered_users, 4);
+  EXPECT_EQ(data.counts.filtered_items, 0);
+  EXPECT_EQ(data.counts.filtered_interactions, 4 * 4);
 }
 
 TEST(SplitUsers, ItemsAreNumberedByFirstTrainingRow) {
@@ -165,6 +168,19 @@ TEST(SplitNone, KeepsEverythingInFileOrder) {
   EXPECT_EQ(data.train.indices, (std::vector<std::int32_t>{0, 1, 1, 2}));
   EXPECT_EQ(data.counts.duplicates, 1);
   EXPECT_FALSE(data.test || data.validation);
+  EXPECT_EQ(data.counts.filtered_users + data.counts.filtered_items + data.counts.filtered_interactions, 0);
+}
+
+TEST(SplitNone, CountsWhatFiltersDrop) {
+  // z and z2 have one user each and go; after that only b has two items.
+  const Dataset data =
+      split_none(log_of({{"b", "y"}, {"a", "x"}, {"b", "x"}, {"a", "z"}, {"d", "y"}, {"c", "z2"}}),
+                 {.min_user_items = 2, .min_item_users = 2}, {});
+  EXPECT_EQ(data.users.size(), 1);
+  EXPECT_EQ(data.train.entries(), 2);
+  EXPECT_EQ(data.counts.filtered_items, 2);
+  EXPECT_EQ(data.counts.filtered_users, 3);
+  EXPECT_EQ(data.counts.filtered_interactions, 4);
 }
 
 TEST(SplitGiven, TakesTheFilesAsTheyAre) {

@@ -147,7 +147,7 @@ TEST(Container, OpenNamesTheFileAndTheReason) {
     return error_message(ErrorKind::input, [&] { (void)Container::open(path); });
   };
   EXPECT_THAT(message_for(folder / "missing"), HasSubstr("missing: No such file or directory"));
-  EXPECT_THAT(message_for(folder.path()), HasSubstr("is not a Poise file"));
+  EXPECT_THAT(message_for(folder.path()), HasSubstr("is a folder, not a file of Poise"));
   testing::write_file(folder / "empty", "");
   EXPECT_THAT(message_for(folder / "empty"), HasSubstr("empty is cut short"));
   testing::write_file(folder / "text", "user,item\n1,2\n3,4\n");

@@ -36,7 +36,10 @@ Dataset random_dataset(const RandomDatasetOptions& options) {
                     .empty_ids = 2,
                     .below_threshold = std::int64_t{1} << 40,
                     .outside_catalogue = 4,
-                    .skipped_lines = 5};
+                    .skipped_lines = 5,
+                    .filtered_users = options.split == SplitKind::given ? 0 : 6,
+                    .filtered_items = 0,
+                    .filtered_interactions = options.split == SplitKind::given ? 0 : 7};
   const auto held_out = [&](unsigned part) {
     HeldOut result;
     if (options.split == SplitKind::given) {

@@ -112,7 +112,8 @@ CsrView Dataset::histories(const HeldOut& part) const {
 void validate(const Dataset& dataset) {
   const PrepareCounts& counts = dataset.counts;
   if (std::min({counts.duplicates, counts.empty_ids, counts.below_threshold, counts.outside_catalogue,
-                counts.skipped_lines}) < 0)
+                counts.skipped_lines, counts.filtered_users, counts.filtered_items,
+                counts.filtered_interactions}) < 0)
     inconsistent("a count of dropped rows", "is negative");
   check_ids(dataset.items, "the items");
   check_ids(dataset.users, "the training users");

@@ -30,6 +30,9 @@ struct PrepareCounts {
   std::int64_t below_threshold = 0;
   std::int64_t outside_catalogue = 0;
   std::int64_t skipped_lines = 0;
+  std::int64_t filtered_users = 0;
+  std::int64_t filtered_items = 0;
+  std::int64_t filtered_interactions = 0;  ///< of filtered users or items
   bool operator==(const PrepareCounts&) const = default;
 };
 

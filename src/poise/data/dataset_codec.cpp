@@ -22,6 +22,11 @@ constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 5> c
      {"below_threshold", &PrepareCounts::below_threshold},
      {"outside_catalogue", &PrepareCounts::outside_catalogue},
      {"skipped_lines", &PrepareCounts::skipped_lines}}};
+/// Not there when 0.
+constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 3> optional_count_names = {
+    {{"filtered_users", &PrepareCounts::filtered_users},
+     {"filtered_items", &PrepareCounts::filtered_items},
+     {"filtered_interactions", &PrepareCounts::filtered_interactions}}};
 
 /// Collects tensors and keeps their bytes.
 class Encoder {
@@ -156,6 +161,10 @@ Dataset decode(const Container& container, const Execution& execution) {
   dataset.split = decoder.split();
   for (const auto& [key, member] : count_names)
     dataset.counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
+  for (const auto& [key, member] : optional_count_names) {
+    if (container.metadata().contains(key))
+      dataset.counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
+  }
   dataset.items = decoder.ids("items");
   dataset.users = decoder.ids("train.users");
   dataset.train =
@@ -176,6 +185,9 @@ std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& e
   encoder.set("version", format_version);
   encoder.set("split", to_string(dataset.split));
   for (const auto& [key, member] : count_names) encoder.set(key, dataset.counts.*member);
+  for (const auto& [key, member] : optional_count_names) {
+    if (dataset.counts.*member != 0) encoder.set(key, dataset.counts.*member);
+  }
   encoder.add_ids("items", dataset.items);
   encoder.add_ids("train.users", dataset.users);
   encoder.add_matrix("train", pack_columns(dataset.train.view(), execution));

@@ -22,6 +22,15 @@ struct Grouped {
   PrepareCounts counts;
 };
 
+/// Entries whose user or item is not kept.
+std::int64_t filtered_entries(const Histories& histories, const Kept& kept) {
+  std::int64_t count = 0;
+  for (std::int64_t u = 0; u < histories.users(); ++u) {
+    for (const std::int32_t item : histories.user(u)) count += kept.users[u] && kept.items[item] ? 0 : 1;
+  }
+  return count;
+}
+
 Grouped group_and_filter(const Interactions& log, const Filters& filters, const Execution& execution) {
   Grouped grouped{.histories = group_by_user(log, execution), .kept = {}, .counts = {}};
   grouped.kept = apply_filters(grouped.histories, filters);
@@ -29,7 +38,10 @@ Grouped group_and_filter(const Interactions& log, const Filters& filters, const 
                     .empty_ids = log.empty_ids,
                     .below_threshold = log.below_threshold,
                     .outside_catalogue = 0,
-                    .skipped_lines = log.skipped_lines};
+                    .skipped_lines = log.skipped_lines,
+                    .filtered_users = std::ranges::count(grouped.kept.users, false),
+                    .filtered_items = std::ranges::count(grouped.kept.items, false),
+                    .filtered_interactions = filtered_entries(grouped.histories, grouped.kept)};
   return grouped;
 }
 

@@ -82,6 +82,7 @@ class Mapping {
         bytes_ = {static_cast<const std::byte*>(address), static_cast<std::size_t>(status.st_size)};
     }
     ::close(descriptor);
+    if (S_ISDIR(status.st_mode)) fail(ErrorKind::input, "{} is a folder, not a file of Poise", path.string());
     if (!regular) fail(ErrorKind::input, "{} is not a Poise file", path.string());
     if (reason != 0)
       fail_on_file(ErrorKind::resources, "cannot map {}: {}", path.string(), std::strerror(reason));

@@ -59,8 +59,8 @@ std::string read_all(int descriptor, const std::filesystem::path& path) {
     const Json own = value_of(here, key);
     if (other != own)
       fail(ErrorKind::input,
-           "{} was begun with {} {} and this run has {}; give another --journal or remove it", path.string(),
-           key, other.dump(), own.dump());
+           "{} was begun with {} {} and this run has {}; give the same, another --journal, or remove it",
+           path.string(), key, other.dump(), own.dump());
   }
   fail(ErrorKind::input, "{} was begun by another kind of run; give another --journal or remove it",
        path.string());

@@ -1,6 +1,5 @@
 #include "poise/train/parameters.hpp"
 
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -43,9 +42,6 @@ std::string_view family_name(Family family) {
 
 void validate(const ModelParameters& parameters) {
   if (parameters.family == Family::popularity) return;
-  if (!std::isfinite(parameters.lambda) || parameters.lambda < 0)
-    fail(ErrorKind::usage, "--lambda {} is out of range: a number of at least 0 is needed",
-         parameters.lambda);
   validate(parameters.weighting);
   if (parameters.family == Family::full_rank) validate(full_rank_options(parameters, 0));
   if (parameters.family == Family::awmf) validate(asymmetric_options(parameters, 0));
