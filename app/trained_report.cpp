@@ -45,7 +45,12 @@ void warn_about(const ModelParameters& parameters, const Trained& trained, const
         fmt::format("--lambda {} leaves no direction alive: every score is 0, and items rank by their order; "
                     "lower --lambda",
                     parameters.lambda));
-  } else if (!trained.converged && parameters.low_rank()) {
+  } else if (parameters.low_rank() && trained.live_directions * 10 < parameters.rank) {
+    context.say(
+        fmt::format("--lambda {} leaves {} of {} directions alive; lower it, or let `poise search` find one",
+                    parameters.lambda, trained.live_directions, parameters.rank));
+  }
+  if (!trained.converged && parameters.low_rank()) {
     context.say(
         fmt::format("the objective still fell after {} rounds; raise --rounds to go on", trained.rounds));
   } else if (!trained.converged) {

@@ -118,6 +118,13 @@ def test_rank_above_the_number_of_items(poise, data, tmp_path):
             assert poise("evaluate", tmp_path / "m", data, "--json").json["users"] > 0
 
 
+def test_lambda_that_leaves_little_is_said(poise, data, tmp_path):
+    result = poise("train", data, "--model", "wmf", "--rank", 60, "--lambda", 8, "--out", tmp_path / "m", "--json")
+    alive = result.json["live_directions"]
+    assert 0 < alive < 6 and f"leaves {alive} of 60 directions alive" in result.err
+    assert "alive" not in poise("train", data, "--model", "wmf", "--rank", 4, "--lambda", 1, "--out", tmp_path / "m").err
+
+
 def test_lambda_that_leaves_nothing(poise, data, tmp_path):
     for model in ("awmf", "wmf"):
         for alpha in (1, 2):

@@ -57,7 +57,7 @@ void decompress(const Frame& frame, std::span<std::byte> out, std::string_view n
 }
 
 Block decompress(const Frame& frame, std::string_view name) {
-  Block block = make_block(frame.content);
+  Block block = make_block(frame.content);  // NOLINT(*NewDeleteLeaks): it holds what it is given
   decompress(frame, std::as_writable_bytes(std::span(block.data.get(), block.size)), name);
   return block;
 }

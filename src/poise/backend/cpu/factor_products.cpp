@@ -89,7 +89,7 @@ Matrix<double> factor_gram(MatrixView<const float> Z, std::span<const float> a, 
 
 Matrix<double> factor_product(MatrixView<const float> Y, std::span<const float> a, MatrixView<const float> Z,
                               const Execution& execution) {
-  if (Y.cols == 0 || Z.cols == 0) return Matrix<double>(Y.cols, Z.cols);
+  if (Y.cols == 0 || Z.cols == 0) return {Y.cols, Z.cols};
   return sum_over_blocks(
       Y.rows, Y.cols, Z.cols, execution,
       [&](std::int64_t first, std::int64_t count, MatrixView<double> sum, MatrixView<double> scratch) {

@@ -122,7 +122,7 @@ class Sweep {
     }
   }
 
-  bool update(std::int64_t k) const {
+  [[nodiscard]] bool update(std::int64_t k) const {
     std::vector<Strip> strips;
     const auto cut = [&](std::int64_t i, std::int64_t first, std::int64_t last) {
       for (; first < last; first += strip_blocks) {

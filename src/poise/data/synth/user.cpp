@@ -42,8 +42,8 @@ Taste make_taste(const Shape& shape, const Catalogue& catalogue, std::uint64_t s
     const std::int32_t group = catalogue.groups.draw(rng);
     const double weight = rng.exponential();
     total += weight;
-    const auto known = std::find(taste.group.begin(), taste.group.begin() + taste.groups, group);
-    const auto slot = known - taste.group.begin();
+    const auto slot =
+        std::find(taste.group.begin(), taste.group.begin() + taste.groups, group) - taste.group.begin();
     if (slot == taste.groups) {
       taste.group[taste.groups++] = group;
       for (std::int32_t& niche : taste.niche[slot]) {
@@ -76,7 +76,7 @@ std::vector<std::int64_t> make_activity(const Shape& shape, std::int64_t users, 
   };
   // The sum grows with the factor, so bisection finds the factor whose sum is the total.
   double low = 0;
-  double high = static_cast<double>(cap);
+  auto high = static_cast<double>(cap);
   for (int step = 0; step < 60; ++step) {
     const double middle = (low + high) / 2;
     std::vector<std::int64_t> sums(tiling.tiles(), 0);
