@@ -20,8 +20,8 @@ using Entries = std::vector<std::pair<std::int32_t, float>>;
 /// `values`: whether to keep the entries' values.
 void append_row(Csr& histories, Entries& entries, bool values) {
   std::ranges::sort(entries, {}, &Entries::value_type::first);
-  const auto again = std::ranges::unique(entries, {}, &Entries::value_type::first);
-  entries.erase(again.begin(), again.end());
+  const auto same_item = [](const auto& a, const auto& b) { return a.first == b.first; };
+  entries.erase(std::unique(entries.begin(), entries.end(), same_item), entries.end());
   for (const auto& [item, value] : entries) {
     histories.indices.push_back(item);
     if (values) histories.values.push_back(value);

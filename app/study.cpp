@@ -111,9 +111,9 @@ void run(const Options& options, const Context& context) {
                              .measure = options.searching.measure(),
                              .base = {.tolerance = options.tolerance, .rounds = 1000, .seed = context.seed},
                              .memory_limit = context.memory_limit};
-  std::ranges::sort(study_options.ranks);
-  const auto repeated = std::ranges::unique(study_options.ranks);
-  study_options.ranks.erase(repeated.begin(), repeated.end());
+  std::vector<std::int64_t>& ranks = study_options.ranks;
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   const auto until = options.searching.until();
   check_folder_can_be_written(options.out);
   const std::vector<StudyInput> inputs = read_inputs(options, context);

@@ -145,7 +145,7 @@ class Fit {
     backend_.copy(MatrixView<const double>(G.view()), A_inverse_.view());
   }
 
-  Items all_items() const {
+  [[nodiscard]] Items all_items() const {
     Items items(n_);
     std::iota(items.begin(), items.end(), 0);
     return items;
@@ -350,7 +350,7 @@ class Fit {
     watch_.book("correct");
   }
 
-  Resident<float> rows_of(const Variant& variant, std::span<const std::int32_t> items) const {
+  [[nodiscard]] Resident<float> rows_of(const Variant& variant, std::span<const std::int32_t> items) const {
     Resident<float> rows(backend_, static_cast<std::int64_t>(items.size()), n_);
     backend_.copy_rows(variant.columns.view(), items, rows.view(), {});
     return rows;
@@ -363,9 +363,9 @@ class Fit {
   /// Columns that are taken at a time. On a GPU as many as its memory holds beside the matrices of items x
   /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size and not what is free
   /// decides, so that a result depends on the machine alone.
-  std::int64_t block_columns() const {
+  [[nodiscard]] std::int64_t block_columns() const {
     if (backend_.on_host()) return full_rank_block;
-    const double n = static_cast<double>(n_);
+    const auto n = static_cast<double>(n_);
     constexpr double bytes = 8 * (sizeof(T) + sizeof(float));
     const double room =
         0.9 * static_cast<double>(backend_.memory_bytes()) - gpu_matrices(true, 2) * sizeof(float) * n * n;
@@ -436,7 +436,7 @@ void validate(const FullRankOptions& options) {
 }
 
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
-                          const Execution& execution, FullRankBasis* shared, const CsrView* target) {
+                          const Execution& execution, FullRankBasis* basis, const CsrView* target) {
   validate(options);
   if (target != nullptr && options.zero_diagonal) {
     fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
@@ -449,12 +449,12 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   support.values = {};
   const Pin pinned = backend.pin(support);
   FullRankBasis own;
-  const bool keep = shared != nullptr;
-  FullRankBasis& basis = keep ? *shared : own;
-  basis.prepare_for(problem);
+  const bool keep = basis != nullptr;
+  FullRankBasis& used = keep ? *basis : own;
+  used.prepare_for(problem);
   FullRankFit result;
   result.tensor_cores = backend.splits_products(X.cols);
-  fit_in<float>(problem, options, basis, keep, backend, execution, result);
+  fit_in<float>(problem, options, used, keep, backend, execution, result);
   FullRankOptions left = options;
   for (const FullRankSolution& solution : result.solutions) {
     if (solution.converged) (solution.zero_diagonal ? left.zero_diagonal : left.unconstrained) = false;
@@ -474,12 +474,12 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
          result.condition, static_cast<double>(needed) * 1e-9,
          static_cast<double>(options.memory_limit) * 1e-9);
   }
-  basis.inverse<float>().matrix = {};
-  basis.inverse<float>().scores.reset();
+  used.inverse<float>().matrix = {};
+  used.inverse<float>().scores.reset();
   std::vector<FullRankSolution> reached = std::exchange(result.solutions, {});
   result.tensor_cores = false;
   try {
-    result.float64 = fit_in<double>(problem, left, basis, keep, backend, execution, result);
+    result.float64 = fit_in<double>(problem, left, used, keep, backend, execution, result);
   } catch (const Error& error) {
     // A GPU says only then that its memory is too small.
     if (error.kind() != ErrorKind::resources || reached.empty()) throw;

@@ -45,7 +45,7 @@ class LeftFactorMaker {
         backend_(backend),
         execution_(execution) {}
 
-  LeftFactor make(const Spectrum& spectrum, std::uint64_t bytes) const {
+  [[nodiscard]] LeftFactor make(const Spectrum& spectrum, std::uint64_t bytes) const {
     const auto n = static_cast<std::uint64_t>(X_.cols);
     const Route route = first_route(X_.cols, exact_inverse_, bytes);
     if (route == Route::all_eigenpairs) return by_eigenpairs();

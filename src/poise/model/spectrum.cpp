@@ -69,7 +69,7 @@ RouteCost cheaper_route(CsrView X, std::int64_t count) {
 }  // namespace
 
 SpectrumCost spectrum_cost(CsrView X, std::int64_t count) {
-  return cheaper_route(X, std::min(count, X.cols));
+  return static_cast<const SpectrumCost&>(cheaper_route(X, std::min(count, X.cols)));
 }
 
 Spectrum top_spectrum(CsrView X, std::span<const float> row_weights, std::int64_t count, Backend& backend,

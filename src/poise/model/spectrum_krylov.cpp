@@ -166,7 +166,7 @@ class KrylovSpace {
   /// An orthonormal block, orthogonal to the basis, that spans what the given one does; where that is less
   /// than its width, random directions fill it up.
   void orthonormalize(Resident<double>& where_computed) {
-    for (double scale = largest_;; scale = 1) {
+    for (double scale = largest_;; scale = 1) {  // NOLINT(cert-flp30-c): it counts nothing
       Matrix<double> block = where_computed.take();
       const std::vector<double> sizes = factor(block);
       const double largest = *std::ranges::max_element(sizes);

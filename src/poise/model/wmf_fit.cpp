@@ -161,7 +161,7 @@ class WmfSolver {
   }
 
   /// Directions the fixed factors do not have are cut off where nothing else bounds them.
-  std::vector<double> live(std::vector<double> sigma) const {
+  [[nodiscard]] std::vector<double> live(std::vector<double> sigma) const {
     for (double& s : sigma) {
       if (s <= dead_direction * sigma.front()) s = options_.lambda > 0 ? std::max(s, 0.0) : 0.0;
     }

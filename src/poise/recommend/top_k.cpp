@@ -39,7 +39,7 @@ bool any_above(const float* scores, float threshold) {
 /// of the whole selection.
 void bring_best_to_front(std::span<std::uint64_t> keys, std::int64_t k) {
   std::int64_t first = 0;
-  std::int64_t last = static_cast<std::int64_t>(keys.size());
+  auto last = static_cast<std::int64_t>(keys.size());
   // The bound on the rounds keeps the worst case with std::nth_element.
   for (int round = 0; round < 32 && last - first > 16; ++round) {
     const std::uint64_t a = keys[first];

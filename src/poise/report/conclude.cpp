@@ -120,8 +120,7 @@ std::vector<StudyConclusion> conclude(const StudyResults& results) {
     }
     // Full rank, which has no number, last.
     std::ranges::sort(ranks, [](const auto& a, const auto& b) { return a && (!b || *a < *b); });
-    const auto repeated = std::ranges::unique(ranks);
-    ranks.erase(repeated.begin(), repeated.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     for (const auto& rank : ranks) {
       if (std::string text = sentence(results, data.name, rank); !text.empty())
         conclusions.push_back({data.name, rank, std::move(text)});

@@ -33,7 +33,8 @@ std::string PipeTable::text() const {
     for (std::size_t column = 0; column < widths.size(); ++column) {
       const std::string cell = column < rows_[line].size() ? rows_[line][column] : "";
       const std::string space(widths[column] - characters(cell), ' ');
-      result += alignment_[column] == 'r' ? " " + space + cell + " |" : " " + cell + space + " |";
+      const bool right = alignment_[column] == 'r';
+      result.append(" ").append(right ? space : cell).append(right ? cell : space).append(" |");
     }
     result += '\n';
     if (line > 0) continue;

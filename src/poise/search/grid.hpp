@@ -17,7 +17,7 @@ struct GridPoint {
   std::size_t setting = 0;
   double lambda = 0;
   double alpha = 0;
-  auto operator<=>(const GridPoint&) const = default;
+  auto operator<=>(const GridPoint&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct Grid {

@@ -47,8 +47,7 @@ std::vector<ModelParameters> settings_of(const SearchSpace& space) {
 
 std::vector<double> sorted(std::vector<double> values) {
   std::ranges::sort(values);
-  const auto repeated = std::ranges::unique(values);
-  values.erase(repeated.begin(), repeated.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 

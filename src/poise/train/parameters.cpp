@@ -1,6 +1,5 @@
 #include "poise/train/parameters.hpp"
 
-
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
