@@ -141,7 +141,7 @@ class Reader {
     const std::size_t first = at_;
     while (at_ < text_.size() && std::string_view(" \t\r\n,]#").find(text_[at_]) == std::string_view::npos)
       ++at_;
-    const std::string word = text_.substr(first, at_ - first);
+    std::string word = text_.substr(first, at_ - first);
     if (word == "true" || word == "false") return word;
     const std::optional<std::string> number = number_text(word);
     if (!number) {

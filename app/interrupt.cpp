@@ -31,8 +31,7 @@ void watch_for_interrupts() {
     sigaction(SIGHUP, &action, nullptr);
   }
   // A closed pipe or a file-size limit is a write error, not a death with files half done.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) static_cast<void>(std::signal(signal, SIG_IGN));
 }
 
 bool interrupted() { return stop.load(); }

@@ -22,7 +22,7 @@ void fill_closed_streams() {
 void write_stderr(std::string_view text) noexcept {
   const std::size_t ignored = std::fwrite(text.data(), 1, text.size(), stderr);
   static_cast<void>(ignored);
-  std::fflush(stderr);
+  static_cast<void>(std::fflush(stderr));
 }
 
 void write_stdout(std::string_view text) {

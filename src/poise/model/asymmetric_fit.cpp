@@ -76,8 +76,10 @@ class Fit {
 
  private:
   /// At W = 1 the closed form is the answer, unless a start was asked for by name.
-  bool closed_form() const { return problem_.W->uniform() && options_.start == Start::closed_form; }
-  double explained() const { return std::max(0.0, problem_.W->observed - objective_); }
+  [[nodiscard]] bool closed_form() const {
+    return problem_.W->uniform() && options_.start == Start::closed_form;
+  }
+  [[nodiscard]] double explained() const { return std::max(0.0, problem_.W->observed - objective_); }
 
   void take_closed_form() {
     point_ = from(asymmetric_closed_form(options_.regularizer, spectrum_, options_.rank, options_.lambda));
@@ -191,7 +193,7 @@ class Fit {
   }
 
   /// The inner product of two matrices.
-  double inner(const Resident<float>& A, const Resident<float>& B) const {
+  [[nodiscard]] double inner(const Resident<float>& A, const Resident<float>& B) const {
     std::vector<double> dots(A.rows());
     backend_.row_dots(A.view(), B.view(), dots);
     return std::accumulate(dots.begin(), dots.end(), 0.0);
@@ -205,7 +207,7 @@ class Fit {
   }
 
   /// U weighs as much as V in inner products of pairs.
-  double U_weight() const {
+  [[nodiscard]] double U_weight() const {
     const double U = inner(point_.U, point_.U);
     return U > 0 ? inner(point_.V, point_.V) / U : 0;
   }
@@ -259,13 +261,13 @@ class Fit {
     return true;
   }
 
-  AsymmetricPoint from(const Factors& factors) const {
+  [[nodiscard]] AsymmetricPoint from(const Factors& factors) const {
     const std::int64_t live = std::min(live_columns(factors.U), live_columns(factors.V));
     return {Resident<float>(backend_, with_columns(factors.U, live)),
             Resident<float>(backend_, with_columns(factors.V, live))};
   }
 
-  AsymmetricPoint random_start() const {
+  [[nodiscard]] AsymmetricPoint random_start() const {
     const std::int64_t d = std::min(options_.rank, problem_.X.cols);
     Factors start{Matrix<float>(problem_.X.cols, d), Matrix<float>(problem_.X.cols, d)};
     std::mt19937_64 random(options_.seed);

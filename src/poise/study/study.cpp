@@ -1,6 +1,8 @@
 #include "poise/study/study.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -165,7 +167,7 @@ class DataStudy {
     add(finals_of(model, chosen));
   }
 
-  StudyPoint study_point(const StudyModel& model, const ModelParameters& parameters) const {
+  [[nodiscard]] StudyPoint study_point(const StudyModel& model, const ModelParameters& parameters) const {
     const PointResult& point = points_.at(parameters);
     return {.data = input_.name,
             .model = model,
@@ -186,9 +188,10 @@ class DataStudy {
     const std::string key = name.dump();
     if (journal_.find(key) == nullptr) {
       if (until_ && Points::Clock::now() >= *until_) {
-        TimeIsUp up;
-        for (const auto& [kind, parameters] : chosen) up.missing.push_back(parameters);
-        throw up;
+        std::vector<ModelParameters> missing;
+        missing.reserve(chosen.size());
+        for (const auto& [kind, parameters] : chosen) missing.push_back(parameters);
+        throw TimeIsUp{std::move(missing)};
       }
       journal_.append(key, to_json(test_part().measure(model, chosen)));
     }
