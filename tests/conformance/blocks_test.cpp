@@ -369,7 +369,7 @@ TEST_P(ColumnForm, AgainstPlainLoops) {
       const Csr columns = random_csr(items, users, 0.2, with_values, 2, true);
       const std::vector<std::int32_t> chosen = some_of(items);
       in_both_places_and_types([&]<class T>(T, bool resident) {
-        const Matrix<T> p = random_matrix<T>(std::ssize(chosen), items, 3);
+        const Matrix<T> p = random_matrix<T>(std::ssize(chosen), x.cols, 3);
         Placed<T> block(*backend, p, resident);
         std::vector<double> out(chosen.size(), -1);
         backend->column_form(x.view(), columns.view(), chosen, block.view(), out);

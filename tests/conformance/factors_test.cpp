@@ -32,7 +32,7 @@ TEST_P(FactorProducts, LikePlainSums) {
       const std::vector<float> a = weighted ? weights(rows) : std::vector<float>();
       const auto sum = [&](const Matrix<float>& A, std::int64_t j, const Matrix<float>& B, std::int64_t k) {
         double total = 0;
-        for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t r = 0; r < A.rows(); ++r)
           total += (weighted ? static_cast<double>(a[r]) : 1.0) * static_cast<double>(A(r, j)) * B(r, k);
         return total;
       };

@@ -83,7 +83,7 @@ TEST_P(SampledProduct, LikeTheReferenceInsideWiderMatrices) {
       Matrix<float> serial = start;
       Matrix<float> wanted = start;
       const auto inside = [&](Matrix<float>& whole) {
-        return MatrixView<float>{whole.view().data, rows, d, d + 3};
+        return MatrixView<float>{whole.view().data, whole.rows(), d, d + 3};
       };
       backend->sampled_product(x.view(), w, x.values, t_view, v_view, inside(got));
       one_thread->sampled_product(x.view(), w, x.values, t_view, v_view, inside(serial));
