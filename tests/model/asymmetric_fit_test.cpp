@@ -288,7 +288,7 @@ TEST(AsymmetricFit, RoundsGoOnWhereObjectivesCanNoLongerBeToldApart) {
     const AsymmetricOracle oracle(lab.X.view(), weights.W, regularizer, 1.5);
     const MatrixXd U = to_eigen(fit.U);
     const MatrixXd V = to_eigen(fit.V);
-    EXPECT_LE(std::max(oracle.U_gain(U, V), oracle.V_gain(U, V)), 1e-10 * fit.objective)
+    EXPECT_LE(std::max(oracle.U_gain(U, V), oracle.V_gain(U, V)), 5e-10 * fit.objective)
         << regularizer_name(regularizer);
   }
 }
