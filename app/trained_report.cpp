@@ -1,10 +1,24 @@
 #include "trained_report.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "poise/io/model_file.hpp"
 
 namespace poise::app {
+
+std::string certificate_text(const Certificate& certificate) {
+  if (!std::isfinite(certificate.relative)) return "with no proof of how far it is above its minimum";
+  std::string text = fmt::format("proven to be above its minimum by at most {:.1e} of the explained weight",
+                                 certificate.relative);
+  text += std::isfinite(certificate.worst_column)
+              ? fmt::format(" ({:.1e} for the worst column)", certificate.worst_column)
+              : std::string(" (nothing is proven of each column)");
+  if (certificate.probability < 1)
+    text += fmt::format(", but for a chance of {:.0e}", 1 - certificate.probability);
+  return text;
+}
 
 std::string trained_text(const ModelParameters& parameters, const Trained& trained, CsrView X) {
   const std::string sizes = fmt::format("over {} users x {} items", grouped(X.rows), grouped(X.cols));
@@ -13,13 +27,12 @@ std::string trained_text(const ModelParameters& parameters, const Trained& train
   if (parameters.family == Family::full_rank) {
     return fmt::format(
         "full-rank model {}\n"
-        "  objective  {:.6g} of {:.6g} observed weight, proven within {:.1e} of its minimum ({:.1e} for the "
-        "worst column{})\n"
+        "  objective  {:.6g} of {:.6g} observed weight, {}\n"
         "  solved     {} columns directly, {} in at most {} iterations, {} inverse, condition {:.1e}{}\n",
-        sizes, trained.objective, trained.observed_weight, certificate.relative, certificate.worst_column,
-        certificate.sampled ? ", of a sample where solved directly" : "", grouped(trained.direct_columns),
-        grouped(trained.iterated_columns), trained.iterations, trained.float64 ? "float64" : "float32",
-        trained.condition, trained.tensor_cores ? ", products on tensor cores" : "");
+        sizes, trained.objective, trained.observed_weight, certificate_text(certificate),
+        grouped(trained.direct_columns), grouped(trained.iterated_columns), trained.iterations,
+        trained.float64 ? "float64" : "float32", trained.condition,
+        trained.tensor_cores ? ", products on tensor cores" : "");
   }
   std::string text = fmt::format(
       "{} model of rank {} {}\n"

@@ -11,6 +11,9 @@
 
 namespace poise::app {
 
+/// What a certificate of full rank says, as a clause.
+std::string certificate_text(const Certificate& certificate);
+
 /// What trained_json says, for people: some lines.
 std::string trained_text(const ModelParameters& parameters, const Trained& trained, CsrView X);
 

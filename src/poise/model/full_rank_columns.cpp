@@ -59,6 +59,12 @@ CsrView ColumnSolver<T>::users_of() const {
 }
 
 template <class T>
+const SharedSystem& ColumnSolver<T>::shared_system() const {
+  if (!shared_system_) shared_system_.emplace(problem_, users_of(), backend_, execution_);
+  return *shared_system_;
+}
+
+template <class T>
 int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
                            std::vector<double>& worst) const {
   ColumnSystem<T> H(problem_, false, backend_);
@@ -132,6 +138,16 @@ void ColumnSolver<T>::to_columns(std::span<const std::int32_t> items, bool zero_
 }
 
 template <class T>
+std::vector<double> ColumnSolver<T>::multipliers(std::span<const std::int32_t> items,
+                                                 MatrixView<const T> h) const {
+  std::vector<double> result(items.size());
+  backend_.get_entries(h, {}, items, result);
+  for (std::size_t k = 0; k < items.size(); ++k)
+    result[k] = problem_.W->b_of(items[k]) / result[k] - problem_.l[items[k]];
+  return result;
+}
+
+template <class T>
 void ColumnSolver<T>::start_for_target(std::span<const std::int32_t> items, MatrixView<float> beta) const {
   Resident<double> c(backend_, beta.rows, beta.cols);  // the residual of beta = 0
   std::vector<ColumnFigures> figures(items.size());
@@ -155,29 +171,46 @@ typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::spa
   std::vector<ColumnFigures> figures(items.size());
   residuals(items, beta, checked.rho.view(), figures);
   if (zero_diagonal) backend_.set_entries(checked.rho.view(), items, std::vector<double>(items.size(), 0.0));
-  std::vector<double> excess(items.size());
-  std::vector<double> slope(items.size());
+  Resident<T> z(backend_, beta.rows, beta.cols);
   {
     Resident<T> r(backend_, beta.rows, beta.cols);
-    Resident<T> z(backend_, beta.rows, beta.cols);
     backend_.copy(readable(checked.rho), r.view());
     ColumnPreconditioner<T>(A_inverse_, diagonal_, zero_diagonal, backend_).apply(items, r.view(), z.view());
-    backend_.row_dots(readable(r), readable(z), excess);
   }
-  {
-    Resident<double> wide(backend_, beta.rows, beta.cols);
-    backend_.copy(beta, wide.view());
-    backend_.row_dots(readable(checked.rho), readable(wide), slope);
-  }
+  const std::vector<double> excess = inverse_forms(items, zero_diagonal, checked.rho, z);
   for (std::size_t k = 0; k < items.size(); ++k) {
     const std::int32_t i = items[k];
     CheckedColumn& column = checked.columns[k];
     column.figures = figures[k];
     column.excess = usable_excess(excess[k]) / (problem_.lo(i) * problem_.W->b_of(i));
-    column.slope = slope[k];
     column.ratio = column_ratio(column.excess, column.figures.observed, column.figures.objective);
   }
   return checked;
+}
+
+/// rho'A^-1 rho <= rho'z + z'r + r'(Lambda / b_bar)^-1 r, r = rho - A z, whatever z is; for the zero diagonal
+/// without coordinate i.
+template <class T>
+std::vector<double> ColumnSolver<T>::inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
+                                                   const Resident<double>& rho, const Resident<T>& z) const {
+  const Matrix<double> rows = rho.home();
+  const Matrix<T> steps = z.home();
+  const auto count = static_cast<std::int64_t>(items.size());
+  Matrix<double> e(rows.cols(), count);
+  for (std::int64_t k = 0; k < count; ++k) {
+    for (std::int64_t j = 0; j < rows.cols(); ++j) e(j, k) = static_cast<double>(steps(k, j));
+  }
+  const SharedSystem& A = shared_system();
+  const Matrix<double> background = A.background(e);
+  std::vector<double> forms(count, 0.0);
+  for (std::int64_t k = 0; k < count; ++k) {
+    for (std::int64_t j = 0; j < rows.cols(); ++j) {
+      if (zero_diagonal && j == items[k]) continue;
+      const double r = rows(k, j) - background(j, k) - A.least(j) * e(j, k);
+      forms[k] += (rows(k, j) + r) * e(j, k) + r * r / A.least(j);
+    }
+  }
+  return forms;
 }
 
 template <class T>
@@ -251,20 +284,11 @@ void ColumnSolver<T>::figures(std::span<const std::int32_t> items, MatrixView<co
 }
 
 template <class T>
-void ColumnSolver<T>::stationary_figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
-                                         std::span<ColumnFigures> figures) const {
-  // beta'c_i, c_i = X'(W_:i o X_:i): what a column explains but for beta'rho, which vanishes at the optimum.
-  std::vector<double> explained(items.size());
-  backend_.column_form(problem_.X, users_of(), items, beta, explained);
-  for (std::size_t k = 0; k < items.size(); ++k) {
-    figures[k] = {.observed = observed_[items[k]], .objective = observed_[items[k]] - explained[k]};
-  }
-}
-
-template <class T>
-std::vector<CheckedColumn> ColumnSolver<T>::check(std::span<const std::int32_t> items, bool zero_diagonal,
-                                                  MatrixView<const float> beta) const {
-  return check_with_residuals(items, zero_diagonal, beta).columns;
+std::vector<double> ColumnSolver<T>::explained(std::span<const std::int32_t> items,
+                                               MatrixView<const float> beta) const {
+  std::vector<double> result(items.size());
+  backend_.column_form(problem_.X, users_of(), items, beta, result);
+  return result;
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "poise/linalg/matrix.hpp"
 #include "poise/solver/column_problem.hpp"
 #include "poise/solver/column_residual.hpp"
+#include "poise/solver/shared_system.hpp"
 
 namespace poise {
 
@@ -18,7 +20,6 @@ struct CheckedColumn {
   ColumnFigures figures;
   double excess = 0;  ///< at most this far above the minimum
   double ratio = 0;   ///< of the excess to what the column explains
-  double slope = 0;   ///< beta'rho, which vanishes at the optimum
 };
 
 /// Solving, checking and correcting blocks of columns of one ColumnProblem over one shared inverse. Blocks
@@ -29,6 +30,13 @@ class ColumnSolver {
   /// `G` is X' diag(a) X, or has no rows: then residuals go through the data.
   ColumnSolver(const ColumnProblem& problem, MatrixView<const T> A_inverse, MatrixView<const double> G,
                double tolerance, Backend& backend, const Execution& execution);
+
+  /// sum_u W_ui X_ui of each item.
+  [[nodiscard]] const std::vector<double>& observed() const { return observed_; }
+  /// The diagonal of A^-1.
+  [[nodiscard]] const std::vector<double>& inverse_diagonal() const { return diagonal_; }
+  /// A, through the data.
+  [[nodiscard]] const SharedSystem& shared_system() const;
 
   /// h = (H_i / b_i)^-1 e_i by conjugate gradients from A^-1 e_i, to the tolerance with and without a
   /// diagonal, so that neither depends on whether the other is wanted. Returns the most iterations; `worst`
@@ -43,23 +51,23 @@ class ColumnSolver {
   void to_columns(std::span<const std::int32_t> items, bool zero_diagonal, MatrixView<const T> h,
                   MatrixView<float> beta) const;
 
-  /// Proves how good saved columns are, from their true residuals.
-  std::vector<CheckedColumn> check(std::span<const std::int32_t> items, bool zero_diagonal,
-                                   MatrixView<const float> beta) const;
+  /// What the multiplier of the constraint beta_i = 0 is, b_i / h_i - l_i, which is also the column's
+  /// objective.
+  std::vector<double> multipliers(std::span<const std::int32_t> items, MatrixView<const T> h) const;
 
-  /// Checks saved columns and improves those that miss the tolerance until they meet it or nothing helps
-  /// (iterative refinement: beta <- beta + H_i^-1 rho). Returns what is proven in the end; `iterations` grows
-  /// to the most taken.
+  /// Proves how good saved columns are, each from its true residual and by a bound that holds whatever
+  /// A_inverse is (solver/shared_system.hpp), and improves those that miss the tolerance until they meet it
+  /// or nothing helps (iterative refinement: beta <- beta + H_i^-1 rho). Returns what is proven in the end;
+  /// `iterations` grows to the most taken.
   std::vector<CheckedColumn> check_and_correct(std::span<const std::int32_t> items, bool zero_diagonal,
                                                MatrixView<float> beta, int& iterations) const;
 
   /// The objectives of saved columns, through the data.
   void figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
                std::span<ColumnFigures> figures) const;
-  /// The objectives of saved columns whose slope is negligible: observed - beta'c_i, without a pass through
-  /// all data.
-  void stationary_figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
-                          std::span<ColumnFigures> figures) const;
+  /// beta'c_i of saved columns, c_i = X'(W_:i o X_:i): what they explain but for beta'rho, which vanishes at
+  /// the optimum, without a pass through all data.
+  std::vector<double> explained(std::span<const std::int32_t> items, MatrixView<const float> beta) const;
 
  private:
   struct Checked {
@@ -75,6 +83,8 @@ class ColumnSolver {
                               MatrixView<double> rho, std::span<ColumnFigures> figures) const;
   void residuals_on_host(std::span<const std::int32_t> items, MatrixView<const float> beta,
                          MatrixView<double> rho, std::span<ColumnFigures> figures) const;
+  std::vector<double> inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
+                                    const Resident<double>& rho, const Resident<T>& z) const;
   Checked check_with_residuals(std::span<const std::int32_t> items, bool zero_diagonal,
                                MatrixView<const float> beta) const;
 
@@ -85,7 +95,8 @@ class ColumnSolver {
   double aim_;  ///< of the solves, below the tolerance
   Backend& backend_;
   const Execution& execution_;
-  mutable Csr users_of_;          // see users_of()
+  mutable Csr users_of_;  // see users_of()
+  mutable std::optional<SharedSystem> shared_system_;
   std::vector<double> observed_;  // per item
   std::vector<double> diagonal_;  // of A^-1
   mutable std::vector<Pin> pins_;

@@ -30,6 +30,17 @@ double iteration_operations(const ColumnProblem& problem, std::int32_t i, const 
          residual_cost * 4 * static_cast<double>(problem.X.entries());
 }
 
+bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options) {
+  // A sparse-dense product costs some 7 times as much an operation. Of small problems it may take as much as
+  // the rest.
+  constexpr double sparse_cost = 7;
+  constexpr double large = 8000;
+  const auto n = static_cast<double>(problem.items());
+  const double share = n < large ? 1.0 : 0.03;
+  return sparse_cost * 2 * static_cast<double>(problem.X.entries()) * n <=
+         share * full_rank_operations(problem.X, *problem.W, options);
+}
+
 bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64) {
   if (!problem.W->b.empty() || !problem.target_is_X) return false;
   const FullRankMemory memory = full_rank_memory(problem.X.rows, problem.items(), true, 2);

@@ -22,6 +22,10 @@ double iteration_operations(const ColumnProblem& problem, std::int32_t i, const 
 /// models, so that one alone takes the same route.
 bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64);
 
+/// Whether the objective is measured through all data, column by column: where that takes little beside an
+/// inverse.
+bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options);
+
 /// Matrices of items x items in float32 that a fit holds on a GPU: A^-1, the models, G in float64, which is
 /// two, and one more while products split A^-1 (or for A^-1 in float64, which is not split); without weights
 /// the last model takes the place of A^-1.

@@ -5,7 +5,6 @@
 #include <future>
 #include <memory>
 #include <numeric>
-#include <random>
 #include <utility>
 
 #include "poise/backend/resident.hpp"
@@ -13,6 +12,7 @@
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/full_rank_columns.hpp"
 #include "poise/model/full_rank_cost.hpp"
+#include "poise/solver/column_certificate.hpp"
 #include "poise/solver/woodbury.hpp"
 
 namespace poise {
@@ -21,23 +21,9 @@ namespace {
 
 /// Up to this condition float32 holds the inverse; beyond it float64 does.
 constexpr double float32_condition = 1e5;
-/// Columns of a direct route that are checked.
-constexpr std::int64_t sample_size = 256;
-/// Slopes up to this much of the objective are left out of it.
-constexpr double negligible_slope = 1e-6;
-
-/// Distinct members of `items`, drawn by a fixed seed, ascending; all of them when there are few.
-std::vector<std::int32_t> sample(std::vector<std::int32_t> items) {
-  std::mt19937 random(1);
-  const auto count = static_cast<std::int64_t>(items.size());
-  for (std::int64_t k = 0; k < std::min(count, sample_size); ++k) {
-    std::swap(items[k],
-              items[k + static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(count - k))]);
-  }
-  items.resize(std::min(count, sample_size));
-  std::sort(items.begin(), items.end());
-  return items;
-}
+/// How many standard errors an estimated slope is taken below its mean, so that an objective is not
+/// understated.
+constexpr double slope_errors = 3;
 
 /// Memory for n x n numbers, mapped by a thread of its own: to touch gigabytes for the first time takes
 /// longer than to fill them.
@@ -55,18 +41,9 @@ struct Variant {
   bool zero_diagonal;
   std::future<Matrix<float>> room = {};  // on the host, while a GPU computes
   Resident<float> columns = {};          // row i is B_:i
-  Certificate certificate = {};
+  std::optional<ColumnCertificate> proof = {};
   double objective = 0;
   double observed = 0;
-
-  void add(const CheckedColumn& column, double times) {
-    certificate.absolute += times * column.excess;
-    certificate.worst_column = std::max(certificate.worst_column, column.ratio);
-  }
-  void add(const ColumnFigures& figures) {
-    objective += figures.objective;
-    observed += figures.observed;
-  }
 };
 
 /// The fit in one precision of the inverse.
@@ -118,12 +95,15 @@ class Fit {
     }
     const ColumnSolver<T> solver(problem_, A_inverse_.view(), basis_.gram().view(), options_.tolerance,
                                  backend_, execution_);
+    for (Variant& variant : variants_) {
+      variant.proof.emplace(solver.shared_system(), solver.observed(), variant.zero_diagonal, backend_,
+                            execution_);
+    }
     watch_.book("data");
-    const bool shared = problem_.W->c.empty() && problem_.W->b.empty() && problem_.target_is_X;
-    if (shared) {
-      solve_unweighted(solver);
-    } else {
+    if (problem_.weighted()) {
       solve_weighted(solver);
+    } else {
+      solve_unweighted(solver);
     }
     for (Variant& variant : variants_) finish(variant);
   }
@@ -151,37 +131,33 @@ class Fit {
     return items;
   }
 
-  /// W = 1, or user weights alone: h_i = A^-1 e_i. The last model takes the place of A^-1, once nothing needs
-  /// that.
+  /// W = 1, or user weights alone: h_i = A^-1 e_i. The last model takes the place of A^-1, which its
+  /// certificate then finds in it.
   void solve_unweighted(const ColumnSolver<T>& solver) {
     const Items items = all_items();
     result_.direct_columns = n_;
     for (std::size_t v = 0; v < variants_.size(); ++v) {
       Variant& variant = variants_[v];
-      const Items sampled = sample(items);
-      const auto count = static_cast<std::int64_t>(sampled.size());
-      Resident<T> h(backend_, count, n_);
-      Resident<float> beta(backend_, count, n_);
-      backend_.copy_rows(MatrixView<const T>(A_inverse_.view()), sampled, h.view(), {});
-      solver.to_columns(sampled, variant.zero_diagonal, h.view(), beta.view());
-      const Sample checked = check_sample(solver, variant, sampled, beta.view(), items);
-      watch_.book("check");
-      bool in_place = false;
-      if constexpr (std::is_same_v<T, float>) in_place = checked.met && !keep_ && v + 1 == variants_.size();
+      const bool in_place = std::is_same_v<T, float> && !keep_ && v + 1 == variants_.size();
       if (!in_place) variant.columns = Resident<float>(backend_, n_, n_);
       for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
         const auto width = static_cast<std::int64_t>(part.size());
         const MatrixView<T> rows = A_inverse_.view().block(part.front(), width);
+        const std::vector<double> own = multipliers(solver, variant, part, rows);
         MatrixView<float> to;
         if constexpr (std::is_same_v<T, float>) to = rows;
         if (!in_place) to = variant.columns.view().block(part.front(), width);
         solver.to_columns(part, variant.zero_diagonal, rows, to);
+        watch_.book("columns");
+        take_note(solver, variant, part, to, own);
       });
       if constexpr (std::is_same_v<T, float>) {
         if (in_place) variant.columns = std::move(A_inverse_);
       }
-      watch_.book("columns");
-      finish_direct(solver, variant, items, checked);
+      std::vector<double> p = solver.inverse_diagonal();
+      for (std::int64_t i = 0; i < n_ && !variant.zero_diagonal; ++i) p[i] = 1 / problem_.l[i];
+      InverseOfColumns P(variant.columns.view(), std::move(p), backend_);
+      certify(solver, variant, P);
     }
   }
 
@@ -193,10 +169,9 @@ class Fit {
     solve_by_woodbury(solver, direct, iterated);
     result_.direct_columns = static_cast<std::int64_t>(direct.size());
     result_.iterated_columns = static_cast<std::int64_t>(iterated.size());
-    if (!direct.empty()) {
-      for (Variant& variant : variants_) check_directly(solver, variant, direct);
-    }
     iterate(solver, iterated);
+    ComputedInverse<T> P(A_inverse_.view(), backend_);
+    for (Variant& variant : variants_) certify(solver, variant, P);
   }
 
   /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by the
@@ -242,6 +217,8 @@ class Fit {
         Resident<float> beta(backend_, h.rows(), n_);
         solver.to_columns(kept, variant.zero_diagonal, h.view(), beta.view());
         put_rows(variant, kept, beta);
+        watch_.book("woodbury");
+        take_note(solver, variant, kept, beta.view(), multipliers(solver, variant, kept, h.view()));
       }
       solved.insert(solved.end(), kept.begin(), kept.end());
     });
@@ -263,91 +240,89 @@ class Fit {
         Resident<float> beta(backend_, count, n_);
         if (problem_.target_is_X) {
           solver.to_columns(part, variant.zero_diagonal, h.view(), beta.view());
-        } else {
+          put_rows(variant, part, beta);
+          watch_.book("iterations");
+          take_note(solver, variant, part, beta.view(), multipliers(solver, variant, part, h.view()));
+        } else {  // another target: all columns are looked at one by one
           solver.start_for_target(part, beta.view());
+          put_rows(variant, part, beta);
+          correct(solver, variant, part);
         }
-        for (const CheckedColumn& column :
-             solver.check_and_correct(part, variant.zero_diagonal, beta.view(), most)) {
-          variant.add(column, 1);
-          variant.add(column.figures);
-        }
-        put_rows(variant, part, beta);
-        watch_.book("check");
       }
     });
     result_.iterations = std::max<std::int64_t>(result_.iterations, most);
   }
 
-  /// What a sample of directly solved columns shows: whether all meet the tolerance, and whether their slopes
-  /// are negligible against the objective.
-  struct Sample {
-    bool met = false;
-    bool stationary = false;
-  };
-  Sample check_sample(const ColumnSolver<T>& solver, Variant& variant, const Items& sampled,
-                      MatrixView<const float> beta, const Items& items) {
-    const std::vector<CheckedColumn> checked = solver.check(sampled, variant.zero_diagonal, beta);
-    double objective = 0;
-    double slope = 0;
-    for (const CheckedColumn& column : checked) {
-      if (!(column.ratio <= options_.tolerance)) return {};
-      objective += column.figures.objective;
-      slope += std::abs(column.slope);
-    }
-    const double times = static_cast<double>(items.size()) / static_cast<double>(sampled.size());
-    for (const CheckedColumn& column : checked) variant.add(column, times);
-    variant.certificate.sampled = variant.certificate.sampled || sampled.size() < items.size();
-    return {.met = true, .stationary = slope <= negligible_slope * objective};
+  /// What the solver takes the multipliers of the zero diagonal for; nothing without one.
+  [[nodiscard]] std::vector<double> multipliers(const ColumnSolver<T>& solver, const Variant& variant,
+                                                std::span<const std::int32_t> items,
+                                                MatrixView<const T> h) const {
+    return variant.zero_diagonal ? solver.multipliers(items, h) : std::vector<double>();
   }
 
-  void check_directly(const ColumnSolver<T>& solver, Variant& variant, const Items& items) {
-    const Items sampled = sample(items);
-    const Sample checked = check_sample(solver, variant, sampled, rows_of(variant, sampled).view(), items);
-    watch_.book("check");
-    finish_direct(solver, variant, items, checked);
-  }
-
-  void finish_direct(const ColumnSolver<T>& solver, Variant& variant, const Items& items, Sample checked) {
-    if (checked.met) {
-      add_objective(solver, variant, items, checked.stationary);
-    } else {
-      correct_all(solver, variant, items);
-    }
-  }
-
-  /// Every column's own objective.
-  void add_objective(const ColumnSolver<T>& solver, Variant& variant, const Items& items, bool stationary) {
-    std::vector<ColumnFigures> figures(block_columns());
-    for_each_block(items, "measuring", [&](std::span<const std::int32_t> part) {
-      const bool contiguous = part.back() - part.front() + 1 == static_cast<std::int64_t>(part.size());
-      const Resident<float> copy = contiguous ? Resident<float>() : rows_of(variant, part);
-      const MatrixView<const float> beta =
-          contiguous ? variant.columns.view().block(part.front(), static_cast<std::int64_t>(part.size()))
-                     : copy.view();
-      if (stationary) {
-        solver.stationary_figures(part, beta, figures);
-      } else {
-        solver.figures(part, beta, figures);
-      }
-      for (std::size_t k = 0; k < part.size(); ++k) variant.add(figures[k]);
-    });
+  /// Columns as they are saved enter what will be proven of them.
+  void take_note(const ColumnSolver<T>& solver, Variant& variant, std::span<const std::int32_t> items,
+                 MatrixView<const float> beta, std::span<const double> own) {
+    const std::vector<double> explained = solver.explained(items, beta);
     watch_.book("objective");
+    variant.proof->add(items, beta, explained, own);
+    watch_.book("certificate");
   }
 
-  /// Checks and corrects every column.
-  void correct_all(const ColumnSolver<T>& solver, Variant& variant, const Items& items) {
+  /// Proves how good all columns are; those that may miss the tolerance are looked at one by one and
+  /// corrected. Columns that came straight from a float32 inverse are not: where one is not good enough, a
+  /// float64 inverse is sooner had than many corrections.
+  void certify(const ColumnSolver<T>& solver, Variant& variant, ApproximateInverse& P) {
+    if (!problem_.target_is_X) return;
+    variant.proof->prove(P, variant.columns.view(), block_columns());
+    watch_.book("certificate");
+    const Items missing = variant.proof->missing(options_.tolerance);
+    const bool correctable = problem_.weighted() || std::is_same_v<T, double>;
+    if (!missing.empty() && correctable) {
+      for_each_block(missing, "correcting",
+                     [&](std::span<const std::int32_t> part) { correct(solver, variant, part); });
+      variant.proof->prove_again(P, variant.columns.view(), block_columns());
+      watch_.book("certificate");
+    }
+    measure(solver, variant);
+  }
+
+  /// Looks at columns one by one and corrects them.
+  void correct(const ColumnSolver<T>& solver, Variant& variant, std::span<const std::int32_t> items) {
     int most = 0;
-    for_each_block(items, "correcting", [&](std::span<const std::int32_t> part) {
-      Resident<float> beta = rows_of(variant, part);
-      for (const CheckedColumn& column :
-           solver.check_and_correct(part, variant.zero_diagonal, beta.view(), most)) {
-        variant.add(column, 1);
-        variant.add(column.figures);
-      }
-      put_rows(variant, part, beta);
-    });
+    Resident<float> beta = rows_of(variant, items);
+    const std::vector<CheckedColumn> checked =
+        solver.check_and_correct(items, variant.zero_diagonal, beta.view(), most);
+    put_rows(variant, items, beta);
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      const ColumnFigures& figures = checked[k].figures;
+      variant.proof->verify(items[k], figures.observed - figures.objective, checked[k].excess,
+                            checked[k].ratio);
+      if (problem_.target_is_X) continue;
+      variant.objective += figures.objective;
+      variant.observed += figures.observed;
+    }
     result_.iterations = std::max<std::int64_t>(result_.iterations, most);
     watch_.book("correct");
+  }
+
+  /// The objective: of every column through all data where that takes little of the fit's time. Elsewhere it
+  /// is what the columns leave unexplained if they are stationary, less the estimated sum of their slopes.
+  void measure(const ColumnSolver<T>& solver, Variant& variant) {
+    variant.observed = std::accumulate(solver.observed().begin(), solver.observed().end(), 0.0);
+    if (measured_whole(problem_, options_)) {
+      std::vector<ColumnFigures> figures(block_columns());
+      for_each_block(all_items(), "measuring", [&](std::span<const std::int32_t> part) {
+        const auto count = static_cast<std::int64_t>(part.size());
+        solver.figures(part, variant.columns.view().block(part.front(), count), figures);
+        for (std::int64_t k = 0; k < count; ++k) variant.objective += figures[k].objective;
+      });
+    } else {
+      variant.objective = variant.proof->stationary_objective();
+      if (const auto slope = variant.proof->slope())
+        variant.objective -= slope->mean - slope_errors * slope->error;
+    }
+    watch_.book("objective");
   }
 
   [[nodiscard]] Resident<float> rows_of(const Variant& variant, std::span<const std::int32_t> items) const {
@@ -386,14 +361,15 @@ class Fit {
   void finish(Variant& variant) {
     backend_.transpose_in_place(variant.columns.view());
     const double explained = variant.observed - variant.objective;
-    variant.certificate.relative = explained > 0 ? variant.certificate.absolute / explained : 0;
+    Certificate certificate = variant.proof->certificate();
+    certificate.relative = relative_excess(certificate.absolute, explained);
     result_.solutions.push_back(
         {.zero_diagonal = variant.zero_diagonal,
          .B = variant.columns.take(variant.room.valid() ? variant.room.get() : Matrix<float>()),
          .objective = variant.objective,
          .observed_weight = problem_.target_is_X ? problem_.W->observed : variant.observed,
-         .certificate = variant.certificate,
-         .converged = variant.certificate.worst_column <= options_.tolerance});
+         .certificate = certificate,
+         .converged = certificate.worst_column <= options_.tolerance});
     watch_.book("columns");
   }
 

@@ -39,7 +39,9 @@ Estimates estimates_from_json(const Json& json) {
 Json to_json(const Certificate& certificate, bool full_rank) {
   Json json = {{"absolute", certificate.absolute}, {"relative", certificate.relative}};
   if (full_rank) json["worst_column"] = certificate.worst_column;
-  json["sampled"] = certificate.sampled;
+  json["sampled"] = false;  // no column is left to inference
+  json["verified_columns"] = certificate.verified_columns;
+  json["probability"] = certificate.probability;
   return json;
 }
 
@@ -48,7 +50,8 @@ Certificate certificate_from_json(const Json& json) {
   certificate.absolute = number(json.at("absolute"));
   certificate.relative = number(json.at("relative"));
   if (json.contains("worst_column")) certificate.worst_column = number(json["worst_column"]);
-  certificate.sampled = json.at("sampled").get<bool>();
+  certificate.verified_columns = json.at("verified_columns").get<std::int64_t>();
+  certificate.probability = json.at("probability").get<double>();
   return certificate;
 }
 

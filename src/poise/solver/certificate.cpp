@@ -10,12 +10,16 @@ double usable_excess(double computed) {
   return std::isnan(computed) ? std::numeric_limits<double>::infinity() : std::max(0.0, computed);
 }
 
+double relative_excess(double absolute, double explained) {
+  if (absolute == 0) return 0;
+  return explained > 0 ? absolute / explained : std::numeric_limits<double>::infinity();
+}
+
 double column_ratio(double excess, double observed, double objective) {
-  constexpr double negligible = 1e-7;
   const double explained = observed - objective;
   // The optimum explains at most explained + excess, so this much is known to be negligible whatever was
   // saved.
-  if (explained + excess <= negligible * observed) return 0;
+  if (explained + excess <= negligible_share * observed) return 0;
   return explained > 0 ? excess / explained : std::numeric_limits<double>::infinity();
 }
 

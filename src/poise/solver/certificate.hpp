@@ -17,12 +17,23 @@ struct Certificate {
   double absolute = 0;      ///< the excess, summed over columns
   double relative = 0;      ///< that over the explained weight of all columns
   double worst_column = 0;  ///< the largest ratio of a single column
-  bool sampled = false;     ///< whether only some columns were checked, and `absolute` scaled up
+  std::int64_t verified_columns =
+      0;                   ///< how many were looked at one by one; probes cover the others together
+  double probability = 1;  ///< that these are bounds; 1 where no random probe was needed
 };
+
+/// A column that explains less than this share of its own weight counts as one that explains nothing.
+constexpr double negligible_share = 1e-7;
+
+/// How likely random probes may be to make a certificate too small.
+constexpr double certificate_doubt = 1e-9;
 
 /// An excess as it was computed, r'M^-1 r: what rounding has made negative is 0, and what is not a number
 /// proves nothing.
 double usable_excess(double computed);
+
+/// A bound on all columns' excess over what they explain; 0 / 0 is 0.
+double relative_excess(double absolute, double explained);
 
 /// The ratio of one column's excess to what it explains. A column that explains less than 1e-7 of its own
 /// weight counts in `absolute` only: its ratio is 0.

@@ -28,9 +28,11 @@ struct ColumnProblem {
   Csr columns;       ///< items x users: row i the users of C_:i, values a_u C_ui; without entries where C = 0
 
   [[nodiscard]] std::int64_t items() const { return X.cols; }
+  /// Whether a column's system is another than A.
+  [[nodiscard]] bool weighted() const { return !W->c.empty() || !W->b.empty() || !target_is_X; }
   /// lo_i A <= H_i / b_i <= hi_i A.
-  [[nodiscard]] double lo(std::int64_t i) const { return W->lowest * std::min(1.0, b_bar / W->b_of(i)); }
-  [[nodiscard]] double hi(std::int64_t i) const { return W->highest * std::max(1.0, b_bar / W->b_of(i)); }
+  [[nodiscard]] double lo(std::int64_t i) const { return std::min(W->lowest, b_bar / W->b_of(i)); }
+  [[nodiscard]] double hi(std::int64_t i) const { return std::max(W->highest, b_bar / W->b_of(i)); }
 };
 
 /// `l` is Lambda's diagonal; `target` null for an autoencoder. X, W and the target must outlive the result.

@@ -1,7 +1,6 @@
 #include <cassert>
 #include <cmath>
 #include <memory>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "poise/backend/cpu/dense_kernels.hpp"
 #include "poise/backend/cpu/mirror.hpp"
 #include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/backend/power_start.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
@@ -19,12 +19,10 @@ namespace {
 template <class T>
 double largest_eigenvalue(MatrixView<T> a, int threads) {
   constexpr int steps = 12;
-  std::mt19937 random(1);
-  std::vector<double> x(a.rows);
-  for (double& entry : x) entry = (random() & 1U) != 0 ? 1 : -1;
+  std::vector<double> x = power_start(a.rows);
   std::vector<double> y(a.rows);
   const Tiling tiling{a.rows, 64};
-  double norm = std::sqrt(static_cast<double>(a.rows));
+  double norm = 1;
   double value = 0;
   for (int step = 0; step < steps && norm > 0; ++step) {
     for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {

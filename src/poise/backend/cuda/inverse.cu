@@ -1,8 +1,8 @@
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "poise/backend/cuda/cuda_backend.hpp"
+#include "poise/backend/power_start.hpp"
 
 namespace poise {
 namespace cuda {
@@ -40,12 +40,10 @@ __global__ void mirror_kernel(MatrixView<T> a) {
 template <class T>
 double largest_eigenvalue(CudaBackend& backend, MatrixView<const T> a) {
   constexpr int steps = 12;
-  std::mt19937 random(1);
-  std::vector<double> start(a.rows);
-  for (double& entry : start) entry = (random() & 1U) != 0 ? 1 : -1;
+  const std::vector<double> start = power_start(a.rows);
   Array<double> x = backend.upload(std::span<const double>(start));
   Array<double> y(backend, a.rows);
-  double norm = std::sqrt(static_cast<double>(a.rows));
+  double norm = 1;
   double value = 0;
   for (int step = 0; step < steps && norm > 0; ++step) {
     apply_kernel<<<static_cast<unsigned>(a.rows), threads, 0, backend.stream()>>>(a, x.data(), norm,

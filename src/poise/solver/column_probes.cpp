@@ -1,0 +1,115 @@
+#include "poise/solver/column_probes.hpp"
+
+#include <utility>
+
+namespace poise {
+
+namespace {
+
+/// beta in float64.
+Resident<double> widened(MatrixView<const float> beta, Backend& backend) {
+  Resident<double> wide(backend, beta.rows, beta.cols);
+  backend.copy(beta, wide.view());
+  return wide;
+}
+
+/// q = e_i - beta, in the place of beta.
+void to_q(std::span<const std::int32_t> items, Resident<double>& beta, Backend& backend) {
+  std::vector<double> own(items.size());
+  backend.get_entries(std::as_const(beta).view(), {}, items, own);
+  for (double& entry : own) entry = 1 - entry;
+  backend.combine(std::vector<Term<double>>{{.x = beta.view(), .scale = -1}}, beta.view());
+  backend.set_entries(beta.view(), items, own);
+}
+
+/// C_i q_i for each row.
+Resident<double> sparse_part(const ColumnProblem& problem, std::span<const std::int32_t> items,
+                             const Resident<double>& q, Backend& backend) {
+  Resident<double> result(backend, q.rows(), q.cols());
+  backend.column_hessian(problem.X, problem.columns.view(), items, q.view(), result.view());
+  return result;
+}
+
+}  // namespace
+
+ColumnProbes::ColumnProbes(const SharedSystem& A, Matrix<double> z, Backend& backend)
+    : A_(A), problem_(A.problem()), z_(std::move(z)), backend_(backend), Bz_(backend, z_.rows(), z_.cols()) {
+  if (!problem_.W->b.empty()) qbz_ = Resident<double>(backend, z_.rows(), z_.cols());
+  if (problem_.columns.entries() > 0) Cqbz_ = Resident<double>(backend, z_.rows(), z_.cols());
+}
+
+void ColumnProbes::add(std::span<const std::int32_t> items, MatrixView<const float> beta) {
+  const auto count = static_cast<std::int64_t>(items.size());
+  Matrix<double> z(count, z_.cols());
+  Matrix<double> bz(count, z_.cols());
+  for (std::int64_t k = 0; k < count; ++k) {
+    for (std::int64_t p = 0; p < z_.cols(); ++p) {
+      z(k, p) = z_(items[k], p);
+      bz(k, p) = problem_.W->b_of(items[k]) * z(k, p);
+    }
+  }
+  Resident<double> wide = widened(beta, backend_);
+  backend_.gemm(Op::transpose, Op::none, 1.0, std::as_const(wide).view(), z.view(), 1.0, Bz_.view());
+  if (qbz_.rows() > 0)
+    backend_.gemm(Op::transpose, Op::none, -1.0, std::as_const(wide).view(), bz.view(), 1.0, qbz_.view());
+  if (Cqbz_.rows() == 0) return;
+  to_q(items, wide, backend_);
+  const Resident<double> Cq = sparse_part(problem_, items, wide, backend_);
+  backend_.gemm(Op::transpose, Op::none, 1.0, Cq.view(), bz.view(), 1.0, Cqbz_.view());
+}
+
+Matrix<double> ColumnProbes::residuals() const {
+  const Matrix<double> Bz = Bz_.home();
+  Matrix<double> v = qbz_.rows() > 0 ? qbz_.home() : Matrix<double>(Bz.rows(), Bz.cols());
+  for (std::int64_t i = 0; i < v.rows(); ++i) {
+    const double b = problem_.W->b_of(i);
+    for (std::int64_t p = 0; p < v.cols(); ++p) v(i, p) += b * z_(i, p) - (qbz_.rows() > 0 ? 0.0 : Bz(i, p));
+  }
+  Matrix<double> y = A_.background(v);
+  const Matrix<double> Cq = Cqbz_.rows() > 0 ? Cqbz_.home() : Matrix<double>();
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    for (std::int64_t p = 0; p < y.cols(); ++p)
+      y(i, p) += (Cq.rows() > 0 ? Cq(i, p) : 0.0) - problem_.l[i] * Bz(i, p);
+  }
+  return y;
+}
+
+Matrix<double> residual_dots(const SharedSystem& A, std::span<const std::int32_t> items,
+                             MatrixView<const float> beta, const InverseForms& forms, Backend& backend) {
+  // rho_i . e = b_i (q_i . G e + C_i q_i . e) + q_i . Lambda e - (Lambda e)_i.
+  const ColumnProblem& problem = A.problem();
+  const auto count = static_cast<std::int64_t>(items.size());
+  Resident<double> q = widened(beta, backend);
+  to_q(items, q, backend);
+  Matrix<double> Lambda_e = forms.e;
+  for (std::int64_t i = 0; i < Lambda_e.rows(); ++i) {
+    for (double& entry : Lambda_e.row(i)) entry *= problem.l[i];
+  }
+  const auto product = [&](const Resident<double>& rows, const Matrix<double>& e, double keep,
+                           Matrix<double>& out) {
+    backend.gemm(Op::none, Op::none, 1.0, rows.view(), e.view(), keep, out.view());
+  };
+  Matrix<double> data(count, forms.e.cols());
+  Matrix<double> penalty;
+  if (problem.W->b.empty()) {  // one product for both
+    Matrix<double> Ae = Lambda_e;
+    for (std::int64_t i = 0; i < Ae.rows(); ++i) {
+      for (std::int64_t p = 0; p < Ae.cols(); ++p) Ae(i, p) += forms.background(i, p);
+    }
+    product(q, Ae, 0.0, data);
+  } else {
+    penalty = Matrix<double>(count, forms.e.cols());
+    product(q, forms.background, 0.0, data);
+    product(q, Lambda_e, 0.0, penalty);
+  }
+  if (problem.columns.entries() > 0) product(sparse_part(problem, items, q, backend), forms.e, 1.0, data);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double b = problem.W->b_of(items[k]);
+    for (std::int64_t p = 0; p < data.cols(); ++p) {
+      data(k, p) = b * data(k, p) + (penalty.rows() > 0 ? penalty(k, p) : 0.0) - Lambda_e(items[k], p);
+    }
+  }
+  return data;
+}
+
+}  // namespace poise

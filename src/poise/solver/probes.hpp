@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "poise/linalg/matrix.hpp"
+
+namespace poise {
+
+/// Random probes of a quadratic form. With z standard normal and K symmetric and not negative, E z'Kz = tr K;
+/// of all such K with that trace one of rank one is the most likely to look small (Roosta-Khorasani, Szekely
+/// and Ascher 2015), so from q independent probes
+///
+///     tr K <= (sum of z'Kz) / chi2_q(delta)     with probability at least 1 - delta,
+///
+/// chi2_q(delta) the lower delta-quantile. Returns 1 / chi2_q(delta).
+double probe_factor(std::int64_t probes, double delta);
+
+/// What draws are for; streams of different purposes are independent of each other and of every other random
+/// number that Poise draws, so that nothing that is probed can depend on them.
+enum class ProbeStream : std::uint64_t { sum = 0x70726F62, sum_again, columns, choice };
+
+/// items x probes standard normal numbers: a function of the stream and the position alone.
+Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t probes, int threads);
+
+}  // namespace poise

@@ -1,0 +1,172 @@
+#include "poise/solver/shared_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "poise/backend/resident.hpp"
+
+namespace poise {
+
+namespace {
+
+/// Vectors that pass through the data together.
+constexpr std::int64_t vectors_at_a_time = 32;
+/// Steps e <- e + P r at the most, and what one must leave of the remainders for the next to be worth its
+/// time.
+constexpr int max_steps = 8;
+constexpr double worthwhile = 0.5;
+
+Matrix<double> vectors(const Matrix<double>& v, std::int64_t first, std::int64_t count) {
+  Matrix<double> part(v.rows(), count);
+  for (std::int64_t i = 0; i < v.rows(); ++i) {
+    const auto row = v.row(i).subspan(first, count);
+    std::copy(row.begin(), row.end(), part.row(i).begin());
+  }
+  return part;
+}
+
+/// x'y of each column, added up by item.
+std::vector<double> column_dots(const Matrix<double>& x, const Matrix<double>& y) {
+  std::vector<double> dots(x.cols(), 0.0);
+  for (std::int64_t i = 0; i < x.rows(); ++i) {
+    for (std::int64_t k = 0; k < x.cols(); ++k) dots[k] += x(i, k) * y(i, k);
+  }
+  return dots;
+}
+
+/// The powers of two that bring the largest entry of each column to [1, 2), so that float32 can hold it.
+std::vector<double> column_scales(const Matrix<double>& y) {
+  std::vector<double> largest(y.cols(), 0.0);
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    for (std::int64_t k = 0; k < y.cols(); ++k) largest[k] = std::max(largest[k], std::abs(y(i, k)));
+  }
+  for (double& entry : largest)
+    entry = entry > 0 && std::isfinite(entry) ? std::ldexp(1.0, -std::ilogb(entry)) : 1.0;
+  return largest;
+}
+
+template <class T>
+Matrix<T> scaled(const Matrix<double>& y, std::span<const double> columns, std::span<const double> rows) {
+  Matrix<T> result(y.rows(), y.cols());
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    const double row = rows.empty() ? 1.0 : rows[i];
+    for (std::int64_t k = 0; k < y.cols(); ++k) result(i, k) = static_cast<T>(y(i, k) * columns[k] * row);
+  }
+  return result;
+}
+
+/// r = y - A e, from A's background part of e.
+Matrix<double> remainder(const SharedSystem& A, const Matrix<double>& y, const InverseForms& forms) {
+  Matrix<double> r(y.rows(), y.cols());
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    for (std::int64_t k = 0; k < y.cols(); ++k)
+      r(i, k) = y(i, k) - forms.background(i, k) - A.least(i) * forms.e(i, k);
+  }
+  return r;
+}
+
+void bound(const SharedSystem& A, const Matrix<double>& y, const Matrix<double>& r, InverseForms& forms) {
+  const std::vector<double> ye = column_dots(y, forms.e);
+  const std::vector<double> er = column_dots(forms.e, r);
+  forms.remainder.assign(y.cols(), 0.0);
+  for (std::int64_t i = 0; i < r.rows(); ++i) {
+    for (std::int64_t k = 0; k < r.cols(); ++k) forms.remainder[k] += r(i, k) * r(i, k) / A.least(i);
+  }
+  forms.form.resize(y.cols());
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  for (std::int64_t k = 0; k < y.cols(); ++k) {
+    const double sum = ye[k] + er[k] + forms.remainder[k];
+    forms.form[k] = std::isfinite(sum) ? std::max(0.0, sum) : unknown;
+    if (!std::isfinite(forms.remainder[k])) forms.remainder[k] = unknown;
+  }
+}
+
+double total(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+}  // namespace
+
+SharedSystem::SharedSystem(const ColumnProblem& problem, CsrView users_of, Backend& backend,
+                           const Execution& execution)
+    : problem_(problem), X_(problem.X), users_of_(users_of), backend_(backend), execution_(execution) {
+  X_.values = {};
+  users_of_.values = {};
+  a_.assign(problem.W->a.begin(), problem.W->a.end());
+}
+
+Matrix<double> SharedSystem::background(const Matrix<double>& v) const {
+  Matrix<double> result(v.rows(), v.cols());
+  const Tiling tiling{v.cols(), vectors_at_a_time};
+  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
+    stop_if_asked(execution_.observer);
+    const std::int64_t first = tiling.first(tile);
+    const std::int64_t count = tiling.last(tile) - first;
+    Matrix<double> part = vectors(v, first, count);
+    Resident<double> s(backend_, X_.rows, count);
+    backend_.spmm(X_, MatrixView<const double>(part.view()), s.view());
+    if (!a_.empty()) backend_.combine(std::vector<Term<double>>{{.x = s.view(), .rows = a_}}, s.view());
+    backend_.spmm(users_of_, MatrixView<const double>(s.view()), part.view());
+    for (std::int64_t i = 0; i < v.rows(); ++i)
+      std::copy_n(part.row(i).begin(), count, result.row(i).begin() + first);
+  }
+  return result;
+}
+
+template <class T>
+Matrix<double> ComputedInverse<T>::apply(const Matrix<double>& y) {
+  std::vector<double> scales = column_scales(y);
+  const Matrix<T> narrow = scaled<T>(y, scales, {});
+  Matrix<T> product(y.rows(), y.cols());
+  backend_.gemm(Op::none, Op::none, T{1}, A_inverse_, narrow.view(), T{0}, product.view());
+  Matrix<double> e(y.rows(), y.cols());
+  for (double& scale : scales) scale = 1 / scale;
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    for (std::int64_t k = 0; k < y.cols(); ++k) e(i, k) = scales[k] * static_cast<double>(product(i, k));
+  }
+  return e;
+}
+
+Matrix<double> InverseOfColumns::apply(const Matrix<double>& y) {
+  const std::vector<double> ones(y.cols(), 1.0);
+  Matrix<double> w = scaled<double>(y, ones, p_);
+  const std::vector<double> scales = column_scales(w);
+  const Matrix<float> narrow = scaled<float>(w, scales, {});
+  Matrix<float> product(y.rows(), y.cols());
+  backend_.gemm(Op::transpose, Op::none, 1.0F, columns_, narrow.view(), 0.0F, product.view());
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    for (std::int64_t k = 0; k < y.cols(); ++k) w(i, k) -= static_cast<double>(product(i, k)) / scales[k];
+  }
+  return w;
+}
+
+InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
+                                 double share) {
+  InverseForms best;
+  best.e = P.apply(y);
+  best.background = A.background(best.e);
+  Matrix<double> r = remainder(A, y, best);
+  bound(A, y, r, best);
+  for (int step = 1; step < max_steps && total(best.remainder) > share * total(best.form); ++step) {
+    InverseForms next;
+    next.e = P.apply(r);
+    for (std::int64_t i = 0; i < y.rows(); ++i) {
+      for (std::int64_t k = 0; k < y.cols(); ++k) next.e(i, k) += best.e(i, k);
+    }
+    next.background = A.background(next.e);
+    Matrix<double> left = remainder(A, y, next);
+    bound(A, y, left, next);
+    if (!(total(next.remainder) < worthwhile * total(best.remainder))) break;
+    best = std::move(next);
+    r = std::move(left);
+  }
+  return best;
+}
+
+template class ComputedInverse<float>;
+template class ComputedInverse<double>;
+
+}  // namespace poise
