@@ -18,6 +18,7 @@ const std::vector<Command>& commands() {
       {"search", "find the best lambda, alpha and more on the validation part", setup_search, true},
       {"study", "does weighting help? the paper's tables from your own data", setup_study, true},
       {"evaluate", "measure a model's ranking on held-out users", setup_evaluate, false, true},
+      {"certify", "prove how far a full-rank model is from its optimum", setup_certify, true},
       {"recommend", "recommend items for a history", setup_recommend, false, true},
       {"similar", "find the items similar to one", setup_similar},
       {"export", "write a model's item factors for other programs", setup_export},

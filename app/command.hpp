@@ -54,6 +54,7 @@ Run setup_train(CLI::App& parser);
 Run setup_search(CLI::App& parser);
 Run setup_study(CLI::App& parser);
 Run setup_evaluate(CLI::App& parser);
+Run setup_certify(CLI::App& parser);
 Run setup_recommend(CLI::App& parser);
 Run setup_similar(CLI::App& parser);
 Run setup_export(CLI::App& parser);

@@ -43,10 +43,11 @@ FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset&
   const double objective = full_rank_objective(X, W, full_rank_options(parameters, context.memory_limit),
                                                sparse.sparse()->view(), backend, context.execution);
   const double before = report.json["objective"];
-  const double absolute =
-      report.json["certificate"]["absolute"].get<double>() + std::max(0.0, objective - before);
+  const double absolute = report.json["certificate"]["absolute"].get<double>() +
+                          report.json["objective_error"].get<double>() + std::max(0.0, objective - before);
   const double explained = report.json["observed_weight"].get<double>() - objective;
   report.json["objective"] = objective;
+  report.json["objective_error"] = 0;
   report.json["certificate"]["absolute"] = absolute;
   report.json["certificate"]["relative"] = explained > 0 ? Json(absolute / explained) : Json();
   report.json["certificate"]["worst_column"] = nullptr;

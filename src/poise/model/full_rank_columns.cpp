@@ -171,13 +171,7 @@ typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::spa
   std::vector<ColumnFigures> figures(items.size());
   residuals(items, beta, checked.rho.view(), figures);
   if (zero_diagonal) backend_.set_entries(checked.rho.view(), items, std::vector<double>(items.size(), 0.0));
-  Resident<T> z(backend_, beta.rows, beta.cols);
-  {
-    Resident<T> r(backend_, beta.rows, beta.cols);
-    backend_.copy(readable(checked.rho), r.view());
-    ColumnPreconditioner<T>(A_inverse_, diagonal_, zero_diagonal, backend_).apply(items, r.view(), z.view());
-  }
-  const std::vector<double> excess = inverse_forms(items, zero_diagonal, checked.rho, z);
+  const std::vector<double> excess = inverse_forms(items, zero_diagonal, checked.rho.home());
   for (std::size_t k = 0; k < items.size(); ++k) {
     const std::int32_t i = items[k];
     CheckedColumn& column = checked.columns[k];
@@ -188,27 +182,43 @@ typename ColumnSolver<T>::Checked ColumnSolver<T>::check_with_residuals(std::spa
   return checked;
 }
 
-/// rho'A^-1 rho <= rho'z + z'r + r'(Lambda / b_bar)^-1 r, r = rho - A z, whatever z is; for the zero diagonal
-/// without coordinate i.
+/// rho'A^-1 rho <= rho'e + e'r + r'(Lambda / b_bar)^-1 r with r = rho - A e, whatever e is; for the zero
+/// diagonal without coordinate i. e = P rho, and e <- e + P r while that helps.
 template <class T>
 std::vector<double> ColumnSolver<T>::inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
-                                                   const Resident<double>& rho, const Resident<T>& z) const {
-  const Matrix<double> rows = rho.home();
-  const Matrix<T> steps = z.home();
-  const auto count = static_cast<std::int64_t>(items.size());
-  Matrix<double> e(rows.cols(), count);
-  for (std::int64_t k = 0; k < count; ++k) {
-    for (std::int64_t j = 0; j < rows.cols(); ++j) e(j, k) = static_cast<double>(steps(k, j));
-  }
+                                                   const Matrix<double>& rho) const {
+  constexpr int max_steps = 4;
+  constexpr double small_remainder = 0.05;
   const SharedSystem& A = shared_system();
-  const Matrix<double> background = A.background(e);
-  std::vector<double> forms(count, 0.0);
-  for (std::int64_t k = 0; k < count; ++k) {
-    for (std::int64_t j = 0; j < rows.cols(); ++j) {
-      if (zero_diagonal && j == items[k]) continue;
-      const double r = rows(k, j) - background(j, k) - A.least(j) * e(j, k);
-      forms[k] += (rows(k, j) + r) * e(j, k) + r * r / A.least(j);
+  ColumnPreconditioner<T> P(A_inverse_, diagonal_, zero_diagonal, backend_);
+  const auto count = static_cast<std::int64_t>(items.size());
+  Matrix<double> r = rho;
+  Matrix<double> e(rho.cols(), count);  // a column each, as A takes them
+  std::vector<double> forms;
+  for (int step = 0; step < max_steps; ++step) {
+    Resident<T> narrow(backend_, count, rho.cols());
+    Resident<T> z(backend_, count, rho.cols());
+    backend_.copy(MatrixView<const double>(r.view()), narrow.view());
+    P.apply(items, narrow.view(), z.view());
+    const Matrix<T> more = z.home();
+    for (std::int64_t k = 0; k < count; ++k) {
+      for (std::int64_t j = 0; j < rho.cols(); ++j) e(j, k) += static_cast<double>(more(k, j));
     }
+    const Matrix<double> background = A.background(e);
+    std::vector<double> bounds(count, 0.0);
+    double remainders = 0;
+    for (std::int64_t k = 0; k < count; ++k) {
+      for (std::int64_t j = 0; j < rho.cols(); ++j) {
+        r(k, j) = zero_diagonal && j == items[k] ? 0.0 : rho(k, j) - background(j, k) - A.least(j) * e(j, k);
+        bounds[k] += (rho(k, j) + r(k, j)) * e(j, k) + r(k, j) * r(k, j) / A.least(j);
+        remainders += r(k, j) * r(k, j) / A.least(j);
+      }
+    }
+    for (std::int64_t k = 0; k < count && !forms.empty(); ++k) {
+      if (!(bounds[k] < forms[k])) bounds[k] = forms[k];
+    }
+    forms = std::move(bounds);
+    if (!(remainders > small_remainder * std::accumulate(forms.begin(), forms.end(), 0.0))) break;
   }
   return forms;
 }

@@ -55,6 +55,12 @@ class ColumnSolver {
   /// objective.
   std::vector<double> multipliers(std::span<const std::int32_t> items, MatrixView<const T> h) const;
 
+  /// Proves how good saved columns are, as follows, and leaves them as they are.
+  std::vector<CheckedColumn> check(std::span<const std::int32_t> items, bool zero_diagonal,
+                                   MatrixView<const float> beta) const {
+    return check_with_residuals(items, zero_diagonal, beta).columns;
+  }
+
   /// Proves how good saved columns are, each from its true residual and by a bound that holds whatever
   /// A_inverse is (solver/shared_system.hpp), and improves those that miss the tolerance until they meet it
   /// or nothing helps (iterative refinement: beta <- beta + H_i^-1 rho). Returns what is proven in the end;
@@ -84,7 +90,7 @@ class ColumnSolver {
   void residuals_on_host(std::span<const std::int32_t> items, MatrixView<const float> beta,
                          MatrixView<double> rho, std::span<ColumnFigures> figures) const;
   std::vector<double> inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
-                                    const Resident<double>& rho, const Resident<T>& z) const;
+                                    const Matrix<double>& rho) const;
   Checked check_with_residuals(std::span<const std::int32_t> items, bool zero_diagonal,
                                MatrixView<const float> beta) const;
 

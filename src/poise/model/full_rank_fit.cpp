@@ -12,6 +12,7 @@
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/full_rank_columns.hpp"
 #include "poise/model/full_rank_cost.hpp"
+#include "poise/model/full_rank_inverse.hpp"
 #include "poise/solver/column_certificate.hpp"
 #include "poise/solver/woodbury.hpp"
 
@@ -19,8 +20,6 @@ namespace poise {
 
 namespace {
 
-/// Up to this condition float32 holds the inverse; beyond it float64 does.
-constexpr double float32_condition = 1e5;
 /// How many standard errors an estimated slope is taken below its mean, so that an objective is not
 /// understated.
 constexpr double slope_errors = 3;
@@ -43,6 +42,7 @@ struct Variant {
   Resident<float> columns = {};          // row i is B_:i
   std::optional<ColumnCertificate> proof = {};
   double objective = 0;
+  double objective_error = 0;
   double observed = 0;
 };
 
@@ -63,29 +63,8 @@ class Fit {
         n_(problem.items()),
         A_inverse_(basis.inverse<T>().matrix) {}
 
-  /// A^-1, unless it is there; false when this precision is not up to it.
-  bool invert() {
-    std::optional<SpdInverse>& outcome = basis_.inverse<T>().outcome;
-    const auto good = [&] {
-      return outcome->positive_definite &&
-             (!std::is_same_v<T, float> || outcome->condition <= float32_condition);
-    };
-    if (!outcome || (good() && A_inverse_.rows() != n_)) {
-      A_inverse_ = Resident<T>(backend_, n_, n_);
-      fill_gram();
-      const Items all = all_items();
-      std::vector<double> diagonal(n_);
-      backend_.get_entries(MatrixView<const T>(A_inverse_.view()), all, all, diagonal);
-      for (std::int64_t i = 0; i < n_; ++i) diagonal[i] += problem_.l[i] / problem_.b_bar;
-      backend_.set_entries(A_inverse_.view(), all, diagonal);
-      watch_.book("gram");
-      outcome = backend_.invert_spd(A_inverse_.view());
-      watch_.book("inverse");
-    }
-    result_.condition = outcome->condition;
-    if (!good()) A_inverse_ = {};
-    return good();
-  }
+  /// A^-1; false when this precision is not up to it.
+  bool invert() { return invert_shared_system<T>(problem_, basis_, backend_, watch_, result_.condition); }
 
   void solve() {
     if (options_.unconstrained) variants_.push_back({.zero_diagonal = false});
@@ -110,20 +89,6 @@ class Fit {
 
  private:
   using Items = std::vector<std::int32_t>;
-
-  /// G in the place of A^-1. On a GPU by way of the basis, for residuals.
-  void fill_gram() {
-    if (backend_.on_host()) {
-      backend_.gram(problem_.X, problem_.W->a, A_inverse_.view());
-      return;
-    }
-    Resident<double>& G = basis_.gram();
-    if (G.rows() != n_) {
-      G = Resident<double>(backend_, n_, n_);
-      backend_.gram(problem_.X, problem_.W->a, G.view());
-    }
-    backend_.copy(MatrixView<const double>(G.view()), A_inverse_.view());
-  }
 
   [[nodiscard]] Items all_items() const {
     Items items(n_);
@@ -318,9 +283,9 @@ class Fit {
         for (std::int64_t k = 0; k < count; ++k) variant.objective += figures[k].objective;
       });
     } else {
-      variant.objective = variant.proof->stationary_objective();
-      if (const auto slope = variant.proof->slope())
-        variant.objective -= slope->mean - slope_errors * slope->error;
+      const EstimatedObjective estimate = variant.proof->objective();
+      variant.objective = estimate.value;
+      variant.objective_error = estimate.error;
     }
     watch_.book("objective");
   }
@@ -367,6 +332,7 @@ class Fit {
         {.zero_diagonal = variant.zero_diagonal,
          .B = variant.columns.take(variant.room.valid() ? variant.room.get() : Matrix<float>()),
          .objective = variant.objective,
+         .objective_error = variant.objective_error,
          .observed_weight = problem_.target_is_X ? problem_.W->observed : variant.observed,
          .certificate = certificate,
          .converged = certificate.worst_column <= options_.tolerance});

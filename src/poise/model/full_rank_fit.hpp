@@ -37,8 +37,10 @@ void validate(const FullRankOptions& options);
 
 struct FullRankSolution {
   bool zero_diagonal = false;
-  Matrix<float> B;             ///< row j: what history item j adds to all scores
-  double objective = 0;        ///< of this B, in float64
+  Matrix<float> B;       ///< row j: what history item j adds to all scores
+  double objective = 0;  ///< of this B, in float64
+  double objective_error =
+      0;  ///< how far that may be from it; 0 where every column was measured through all data
   double observed_weight = 0;  ///< the objective of B = 0
   Certificate certificate;
   bool converged = false;  ///< whether certificate.worst_column is within the tolerance

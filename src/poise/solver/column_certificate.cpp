@@ -36,6 +36,21 @@ double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
+/// Draws of several streams side by side.
+Matrix<double> draw_sets(const std::vector<std::pair<ProbeStream, std::int64_t>>& sets, std::int64_t items,
+                         int threads) {
+  std::int64_t probes = 0;
+  for (const auto& set : sets) probes += set.second;
+  Matrix<double> z(items, probes);
+  std::int64_t at = 0;
+  for (const auto& [stream, count] : sets) {
+    const Matrix<double> drawn = draw_probes(stream, items, count, threads);
+    for (std::int64_t i = 0; i < items; ++i) std::copy_n(drawn.row(i).begin(), count, z.row(i).begin() + at);
+    at += count;
+  }
+  return z;
+}
+
 /// The ratio of a column's excess to what it explains, from a bound K on its ratio to t = beta'c. It explains
 /// t + beta'rho, and |beta'rho| <= sqrt(beta'H beta * excess), beta'H beta = t - beta'rho: at least t (1 - 2
 /// sqrt(K)) for small K.
@@ -59,22 +74,16 @@ ColumnCertificate::ColumnCertificate(const SharedSystem& A, std::vector<double> 
       column_probes_(problem_.W->c.empty() && problem_.W->b.empty() ? column_probes_direct
                                                                     : column_probes_weighted),
       choice_probes_(zero_diagonal ? choice_probes : 0),
+      probes_(A,
+              draw_sets({{ProbeStream::sum, sum_probes_},
+                         {ProbeStream::columns, column_probes_},
+                         {ProbeStream::choice, choice_probes_}},
+                        n_, execution.threads),
+              backend),
       explained_(n_, 0.0),
       ratio_(n_, unknown),
       excess_(n_, 0.0),
-      verified_(n_, 0) {
-  Matrix<double> z(n_, sum_probes_ + column_probes_ + choice_probes_);
-  std::int64_t at = 0;
-  const auto draw = [&](ProbeStream stream, std::int64_t count) {
-    const Matrix<double> drawn = draw_probes(stream, n_, count, execution.threads);
-    for (std::int64_t i = 0; i < n_; ++i) std::copy_n(drawn.row(i).begin(), count, z.row(i).begin() + at);
-    at += count;
-  };
-  draw(ProbeStream::sum, sum_probes_);
-  draw(ProbeStream::columns, column_probes_);
-  draw(ProbeStream::choice, choice_probes_);
-  probes_.emplace(A, std::move(z), backend);
-}
+      verified_(n_, 0) {}
 
 double ColumnCertificate::scale(std::int32_t i) const {
   return 1 / std::sqrt(problem_.lo(i) * problem_.W->b_of(i));
@@ -95,11 +104,11 @@ void ColumnCertificate::add(std::span<const std::int32_t> items, MatrixView<cons
     if (!own.empty()) own_[i] = own[k];
     const double of_sum = scale(i);
     const double of_column = column_scale(i);
-    const auto z = probes_->z().row(i);
+    const auto z = probes_.z().row(i);
     for (std::int64_t p = 0; p < static_cast<std::int64_t>(z.size()); ++p)
       z[p] *= p >= sum_probes_ && p < sum_probes_ + column_probes_ ? of_column : of_sum;
   }
-  probes_->add(items, beta);
+  probes_.add(items, beta);
 }
 
 Matrix<double> ColumnCertificate::probes_of(const Matrix<double>& y, const Matrix<double>& z,
@@ -113,47 +122,42 @@ Matrix<double> ColumnCertificate::probes_of(const Matrix<double>& y, const Matri
   return part;
 }
 
-void ColumnCertificate::choose_diagonal(ApproximateInverse& P, const Matrix<double>& y) {
+void ColumnCertificate::choose_diagonal(ApproximateInverse& P) {
+  if (!zero_diagonal_) return;
   std::vector<double> saved(n_);
   for (std::int64_t i = 0; i < n_; ++i) saved[i] = observed_[i] - explained_[i];
-  if (own_.empty()) {
-    own_ = std::move(saved);
-    return;
-  }
   const auto expected = [&](std::span<const double> d) {
-    const Matrix<double> part = probes_of(y, probes_->z(), d, sum_probes_ + column_probes_, choice_probes_);
+    const Matrix<double> part = probes_of(y_, probes_.z(), d, sum_probes_ + column_probes_, choice_probes_);
     return sum_of(bound_inverse_forms(A_, P, part, sum_remainder).form);
   };
-  if (!(expected(own_) <= expected(saved))) own_ = std::move(saved);
+  d_ = !own_.empty() && expected(own_) <= expected(saved) ? own_ : std::move(saved);
 }
 
 void ColumnCertificate::bound_sum(ApproximateInverse& P, const ColumnProbes& probes, const Matrix<double>& z,
                                   const Matrix<double>& y, double doubt) {
-  const Matrix<double> part = probes_of(y, z, own_, 0, sum_probes_);
+  const Matrix<double> part = probes_of(y, z, d_, 0, sum_probes_);
   const InverseForms forms = bound_inverse_forms(A_, P, part, sum_remainder);
   sum_ = sum_of(forms.form) * probe_factor(sum_probes_, doubt);
-  slope_.reset();
-  if (!problem_.W->b.empty()) return;
-  // E (B S z)'(R S z) = s^2 sum of beta'rho, s being the same for all columns.
-  const Matrix<double> Bz = probes.columns();
+  // E (B S z)'(R S z) = sum of s_i^2 beta'rho; where s_i is the same for all columns that is what is sought.
   const double squared = scale(0) * scale(0);
-  double sum = 0;
+  const Matrix<double> Bz = probes.columns();
+  double total = 0;
   double squares = 0;
   for (std::int64_t p = 0; p < sum_probes_; ++p) {
     double dot = 0;
     for (std::int64_t i = 0; i < n_; ++i) dot += Bz(i, p) * part(i, p);
-    sum += dot / squared;
+    total += dot / squared;
     squares += dot / squared * (dot / squared);
   }
   const auto count = static_cast<double>(sum_probes_);
-  const double mean = sum / count;
-  slope_ = {.mean = mean, .error = std::sqrt(std::max(0.0, squares / count - mean * mean) / count)};
+  slope_ = total / count;
+  slope_error_ = std::sqrt(std::max(0.0, squares / count - slope_ * slope_) / count);
 }
 
-void ColumnCertificate::bound_columns(ApproximateInverse& P, const Matrix<double>& y,
-                                      MatrixView<const float> columns, std::int64_t block) {
+void ColumnCertificate::bound_columns(ApproximateInverse& P, MatrixView<const float> columns,
+                                      std::int64_t block) {
   const InverseForms forms =
-      bound_inverse_forms(A_, P, probes_of(y, probes_->z(), own_, sum_probes_, column_probes_),
+      bound_inverse_forms(A_, P, probes_of(y_, probes_.z(), d_, sum_probes_, column_probes_),
                           column_remainder / static_cast<double>(n_));
   // |Kz| >= |S R'e| less sqrt(K_ii) times the norm of the remainders.
   const double remainder = std::sqrt(sum_of(forms.remainder));
@@ -172,7 +176,7 @@ void ColumnCertificate::bound_columns(ApproximateInverse& P, const Matrix<double
       if (column_scale(i) == 0) continue;  // nobody has the item
       double squares = 0;
       for (std::int64_t p = 0; p < column_probes_; ++p) {
-        const double own = own_.empty() ? 0.0 : own_[i] * forms.e(i, p);
+        const double own = d_.empty() ? 0.0 : d_[i] * forms.e(i, p);
         const double entry = column_scale(i) * (dots(static_cast<std::int64_t>(k), p) - own);
         squares += entry * entry;
       }
@@ -186,11 +190,10 @@ void ColumnCertificate::bound_columns(ApproximateInverse& P, const Matrix<double
 }
 
 void ColumnCertificate::prove(ApproximateInverse& P, MatrixView<const float> columns, std::int64_t block) {
-  const Matrix<double> y = probes_->residuals();
-  if (zero_diagonal_) choose_diagonal(P, y);
-  bound_sum(P, *probes_, probes_->z(), y, sum_doubt);
-  bound_columns(P, y, columns, block);
-  probes_.reset();
+  if (y_.rows() == 0) y_ = probes_.residuals();
+  choose_diagonal(P);
+  bound_sum(P, probes_, probes_.z(), y_, sum_doubt);
+  bound_columns(P, columns, block);
 }
 
 std::vector<std::int32_t> ColumnCertificate::missing(double tolerance) const {
@@ -211,7 +214,8 @@ void ColumnCertificate::verify(std::int32_t i, double explained, double excess, 
 void ColumnCertificate::prove_again(ApproximateInverse& P, MatrixView<const float> columns,
                                     std::int64_t block) {
   sum_ = 0;
-  slope_.reset();
+  slope_ = 0;
+  slope_error_ = 0;
   if (std::ranges::all_of(verified_, [](char verified) { return verified != 0; })) return;
   Matrix<double> z = draw_probes(ProbeStream::sum_again, n_, sum_probes_, execution_.threads);
   for (std::int32_t i = 0; i < n_; ++i) {
@@ -238,6 +242,16 @@ Certificate ColumnCertificate::certificate() const {
   return certificate;
 }
 
-double ColumnCertificate::stationary_objective() const { return sum_of(observed_) - sum_of(explained_); }
+EstimatedObjective ColumnCertificate::objective() const {
+  // Six standard errors hold for a normal number but for a chance of 1e-9. The value is taken above the
+  // estimate, so that it is not below what no B can reach.
+  constexpr double errors = 6;
+  const double stationary = sum_of(observed_) - sum_of(explained_);
+  if (problem_.W->b.empty())
+    return {stationary - slope_ + 0.5 * errors * slope_error_, 1.5 * errors * slope_error_};
+  // |sum of beta'rho| <= sqrt(sum of beta'H beta * sum of excesses), up to the slopes in the first.
+  const double error = std::sqrt(std::max(0.0, sum_of(explained_)) * sum_);
+  return {stationary + error, 2 * error};
+}
 
 }  // namespace poise

@@ -14,6 +14,12 @@
 
 namespace poise {
 
+/// A value, and how far it may be from the truth.
+struct EstimatedObjective {
+  double value = 0;
+  double error = 0;
+};
+
 /// A certificate of every column of a saved B that trusts neither the solver nor the inverse.
 ///
 /// The excess of column i is at most rho_i'A^-1 rho_i / (lo_i b_i). Let K = S R'A^-1 R S with a diagonal S
@@ -43,8 +49,12 @@ class ColumnCertificate {
   void add(std::span<const std::int32_t> items, MatrixView<const float> beta,
            std::span<const double> explained, std::span<const double> own);
 
-  /// Bounds all columns, once all were added; row i of `columns` is column i.
+  /// Bounds all columns, once all were added; row i of `columns` is column i. With another P the same draws
+  /// serve again: what they prove does not depend on it.
   void prove(ApproximateInverse& P, MatrixView<const float> columns, std::int64_t block);
+
+  /// Another guess at the multipliers d_i, for the next proof.
+  void suggest_multipliers(std::vector<double> own) { own_ = std::move(own); }
 
   /// Columns whose ratio is not proven to be within the tolerance.
   [[nodiscard]] std::vector<std::int32_t> missing(double tolerance) const;
@@ -56,15 +66,9 @@ class ColumnCertificate {
 
   [[nodiscard]] Certificate certificate() const;
 
-  /// sum of observed - beta'c_i, but for what follows.
-  [[nodiscard]] double stationary_objective() const;
-  /// An estimate of the sum of beta'rho, which vanishes at the optimum, and its standard error, over columns
-  /// that were not verified. Nothing where items have weights of their own.
-  struct Slope {
-    double mean = 0;
-    double error = 0;
-  };
-  [[nodiscard]] std::optional<Slope> slope() const { return slope_; }
+  /// The objective of what is saved, observed - beta'c - beta'rho over all columns, without a pass through
+  /// all data: the slopes beta'rho, which vanish at the optimum, are estimated by the probes of the sum.
+  [[nodiscard]] EstimatedObjective objective() const;
 
  private:
   [[nodiscard]] double scale(std::int32_t i) const;         // s_i of the sum
@@ -73,11 +77,10 @@ class ColumnCertificate {
   [[nodiscard]] Matrix<double> probes_of(const Matrix<double>& y, const Matrix<double>& z,
                                          std::span<const double> d, std::int64_t first,
                                          std::int64_t count) const;
-  void choose_diagonal(ApproximateInverse& P, const Matrix<double>& y);
+  void choose_diagonal(ApproximateInverse& P);
   void bound_sum(ApproximateInverse& P, const ColumnProbes& probes, const Matrix<double>& z,
                  const Matrix<double>& y, double doubt);
-  void bound_columns(ApproximateInverse& P, const Matrix<double>& y, MatrixView<const float> columns,
-                     std::int64_t block);
+  void bound_columns(ApproximateInverse& P, MatrixView<const float> columns, std::int64_t block);
 
   const SharedSystem& A_;
   const ColumnProblem& problem_;
@@ -89,14 +92,17 @@ class ColumnCertificate {
   std::int64_t sum_probes_;
   std::int64_t column_probes_;
   std::int64_t choice_probes_;
-  std::optional<ColumnProbes> probes_;
+  ColumnProbes probes_;
+  Matrix<double> y_;  // R z, once it was made
   std::vector<double> explained_;
-  std::vector<double> own_;  // d_i
+  std::vector<double> own_;  // what the solver takes d_i for
+  std::vector<double> d_;    // what is taken
   std::vector<double> ratio_;
   std::vector<double> excess_;  // of verified columns
   std::vector<char> verified_;
   double sum_ = 0;
-  std::optional<Slope> slope_;
+  double slope_ = 0;        // an estimate of the sum of beta'rho over columns that were not verified
+  double slope_error_ = 0;  // its standard error
 };
 
 }  // namespace poise

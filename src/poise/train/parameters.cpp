@@ -1,5 +1,7 @@
 #include "poise/train/parameters.hpp"
 
+#include <charconv>
+
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
@@ -75,6 +77,33 @@ std::map<std::string, std::string> option_texts(const ModelParameters& parameter
     put("regularizer", regularizer_name(parameters.regularizer));
   }
   return texts;
+}
+
+ModelParameters full_rank_parameters(const std::map<std::string, std::string>& texts) {
+  const auto text = [&](const char* name) -> const std::string& {
+    const auto found = texts.find(name);
+    if (found == texts.end()) fail(ErrorKind::input, "the model does not say its --{}", name);
+    return found->second;
+  };
+  const auto number = [&](const char* name) {
+    const std::string& digits = text(name);
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size())
+      fail(ErrorKind::input, "the model's --{} is \"{}\", which is no number", name, digits);
+    return value;
+  };
+  ModelParameters parameters;
+  parameters.weighting = {.scheme = parse_scheme(text("weighting")),
+                          .alpha = number("alpha"),
+                          .epsilon = number("epsilon"),
+                          .gamma = number("gamma"),
+                          .clip = number("clip")};
+  parameters.lambda = number("lambda");
+  parameters.tolerance = number("tolerance");
+  parameters.dropout = number("dropout");
+  parameters.zero_diagonal = text("zero-diagonal") == "true";
+  return parameters;
 }
 
 FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64_t memory_limit) {

@@ -49,6 +49,9 @@ void validate(const ModelParameters& parameters);
 /// Those that the family reads, by flag name: what a model file and a journal keep.
 std::map<std::string, std::string> option_texts(const ModelParameters& parameters);
 
+/// What option_texts wrote of a full-rank model; Error{input} where that is not it.
+ModelParameters full_rank_parameters(const std::map<std::string, std::string>& texts);
+
 FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64_t memory_limit);
 AsymmetricOptions asymmetric_options(const ModelParameters& parameters, std::uint64_t memory_limit);
 WmfOptions wmf_options(const ModelParameters& parameters, std::uint64_t memory_limit);

@@ -32,7 +32,8 @@ Json trained_json(const ModelParameters& parameters, const Trained& trained) {
                {"rounds", trained.rounds},
                {"converged", trained.converged}});
   if (full_rank) {
-    json.update({{"condition", trained.condition},
+    json.update({{"objective_error", trained.objective_error},
+                 {"condition", trained.condition},
                  {"precision", trained.float64 ? "float64" : "float32"},
                  {"tensor_cores", trained.tensor_cores},
                  {"direct_columns", trained.direct_columns},

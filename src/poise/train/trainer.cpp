@@ -73,6 +73,7 @@ std::vector<Trained> Trainer::full_rank(const ModelParameters& parameters, const
                       .iterations = fit.iterations,
                       .converged = solution.converged,
                       .seconds = fit.seconds,
+                      .objective_error = solution.objective_error,
                       .condition = fit.condition,
                       .float64 = fit.float64,
                       .tensor_cores = fit.tensor_cores,

@@ -36,6 +36,7 @@ struct Trained {
   std::map<std::string, double> seconds = {};  ///< by phase
 
   // Of full rank:
+  double objective_error = 0;
   double condition = 0;
   bool float64 = false;
   bool tensor_cores = false;

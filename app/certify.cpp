@@ -1,0 +1,127 @@
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/base/memory.hpp"
+#include "poise/data/dataset_file.hpp"
+#include "poise/io/model_file.hpp"
+#include "poise/model/full_rank_certify.hpp"
+#include "poise/search/point_json.hpp"
+#include "poise/train/cost.hpp"
+#include "poise/train/parameters.hpp"
+
+#include "command.hpp"
+#include "device.hpp"
+#include "train.hpp"
+#include "trained_report.hpp"
+
+namespace poise::app {
+
+namespace {
+
+struct Options {
+  std::filesystem::path model;
+  std::filesystem::path data;
+};
+
+/// B', whatever the model holds of B.
+Matrix<float> columns_of(const FullRank& model, int threads) {
+  const std::int64_t n = model.items();
+  Matrix<float> columns(n, n);
+  if (const Csr* const sparse = model.sparse()) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto items = sparse->view().row(j);
+      const auto values = sparse->view().row_values(j);
+      for (std::size_t e = 0; e < items.size(); ++e) columns(items[e], j) = values[e];
+    }
+    return columns;
+  }
+  const Tiling tiling{n, 64};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i)
+        columns(i, j) = model.dense()(j, i);
+    }
+  });
+  return columns;
+}
+
+const FullRank& full_rank_of(const LoadedModel& model, const Options& options) {
+  if (const FullRank* const full_rank = model.full_rank()) return *full_rank;
+  fail(ErrorKind::input,
+       "{} is a {} model; only full-rank models can be certified from the data (`poise info` shows what "
+       "training proved "
+       "of it)",
+       options.model.string(), model.info.model);
+}
+
+void run(const Options& options, const Context& context) {
+  const Stopwatch watch;
+  const LoadedModel model = read_model(options.model, context.execution.threads);
+  const FullRank& full_rank = full_rank_of(model, options);
+  const LoadedDataset data = read_dataset(options.data, context.execution);
+  if (model.info.data_checksum != data.checksum) {
+    fail(ErrorKind::input, "{} was trained on other data than {}; certify it on the data it was trained on",
+         options.model.string(), options.data.string());
+  }
+  const ModelParameters parameters = full_rank_parameters(model.info.options);
+  const CsrView X = data.dataset.train.view();
+  const auto backend = backend_for(
+      [&] { return training_work(std::span(&parameters, 1), X, context.memory_limit, worth_a_gpu); },
+      context);
+  const Weights W = make_weights(X, parameters.weighting);
+  const FullRankCheck check =
+      certify_full_rank(X, W, full_rank_options(parameters, context.memory_limit),
+                        columns_of(full_rank, context.execution.threads), *backend, context.execution);
+
+  const bool kept_whole = full_rank.sparse() == nullptr;
+  const Json json = {{"model", model.info.model},
+                     {"objective", check.objective},
+                     {"objective_error", check.objective_error},
+                     {"observed_weight", check.observed_weight},
+                     {"certificate", to_json(check.certificate, true)},
+                     {"converged", check.converged},
+                     {"missing_columns", check.missing},
+                     {"seconds", {{"total", watch.seconds()}}},
+                     {"peak_bytes", peak_memory()},
+                     {"device", backend->name()}};
+  std::string text = fmt::format(
+      "full-rank model over {} users x {} items\n  objective  {:.6g} of {:.6g} observed weight, {}\n",
+      grouped(X.rows), grouped(X.cols), check.objective, check.observed_weight,
+      certificate_text(check.certificate));
+  text += fmt::format("  tolerance  {}: {}\n", parameters.tolerance,
+                      check.converged
+                          ? "every column is within it"
+                          : fmt::format("{} columns are not proven to be within it", grouped(check.missing)));
+  if (!kept_whole)
+    text += "  kept       only the largest entries of each column: the bound is on what that costs, too\n";
+  context.print(json, text + fmt::format("{:.2f} s in all; {:.2f} GB at most\n", watch.seconds(),
+                                         static_cast<double>(peak_memory()) * 1e-9));
+  if (!check.converged && kept_whole) {
+    fail(ErrorKind::numerical,
+         "{}: {} columns are not proven to be within the tolerance {} of their optimum; train it again",
+         options.model.string(), grouped(check.missing), parameters.tolerance);
+  }
+}
+
+}  // namespace
+
+Run setup_certify(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.add_option("MODEL", options->model, "Model file of a full-rank model")->required();
+  parser.add_option("DATA", options->data, "Folder with the prepared data that it was trained on")
+      ->required();
+  parser.footer(
+      "Nothing that training computed is trusted: the bound is made from the data and the saved matrix, by "
+      "random "
+      "probes\nthat cover every column. Exit code 5 where a column is not proven to be within the model's "
+      "tolerance (never for\nmodels of --keep-top, whose bound says what keeping only some entries "
+      "costs).\n\n"
+      "Examples:\n"
+      "  poise certify ease.model ml-20m.data\n"
+      "  poise certify ease.model ml-20m.data --json");
+  return [options](const Context& context) { run(*options, context); };
+}
+
+}  // namespace poise::app

@@ -1,0 +1,188 @@
+#include "poise/model/full_rank_certify.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "poise/backend/resident.hpp"
+#include "poise/base/error.hpp"
+#include "poise/model/full_rank_columns.hpp"
+#include "poise/model/full_rank_cost.hpp"
+#include "poise/model/full_rank_inverse.hpp"
+#include "poise/solver/block_residual.hpp"
+#include "poise/solver/column_certificate.hpp"
+
+namespace poise {
+
+namespace {
+
+/// A model whose excess is more than this of what it explains was not meant to be the optimum (only its
+/// largest entries were kept, say): its columns are not looked at one by one.
+constexpr double hopeless = 1e-2;
+
+class Check {
+ public:
+  Check(const ColumnProblem& problem, const FullRankOptions& options, Matrix<float> columns, Backend& backend,
+        const Execution& execution)
+      : problem_(problem),
+        options_(options),
+        columns_(backend, std::move(columns)),
+        backend_(backend),
+        execution_(execution),
+        users_of_(weighted_transpose(problem, execution.threads)),
+        users_of_pin_(backend.pin(users_of_.view())),
+        columns_pin_(backend.pin(problem.columns.view())),
+        observed_(observed_weights(problem, execution.threads)),
+        A_(problem, users_of_.view(), backend, execution),
+        proof_(A_, observed_, options.zero_diagonal, backend, execution) {}
+
+  FullRankCheck run() {
+    add_all();
+    if (!problem_.weighted()) {
+      InverseOfColumns P(columns_.view(), inverse_factors(), backend_);
+      proof_.prove(P, columns_.view(), full_rank_block);
+    }
+    if (problem_.weighted() || !proof_.missing(options_.tolerance).empty()) {
+      FullRankBasis basis;
+      if (!prove_by_inverse<float>(basis) && !prove_by_inverse<double>(basis)) {
+        fail(ErrorKind::numerical,
+             "X'X + lambda I is singular to working precision even in float64 (condition {:.1e}): nothing "
+             "can be "
+             "proven of this model",
+             condition_);
+      }
+    }
+    return result();
+  }
+
+ private:
+  using Items = std::vector<std::int32_t>;
+
+  template <class Body>
+  void for_each_block(const Items& items, std::string_view task, const Body& body) const {
+    const Tiling tiling{static_cast<std::int64_t>(items.size()), full_rank_block};
+    Progress progress(execution_.observer, task, items.size(), "columns");
+    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
+      body(std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block)));
+      progress.advance(tiling.last(block) - tiling.first(block));
+    }
+  }
+
+  [[nodiscard]] Items all_items() const {
+    Items items(problem_.items());
+    std::iota(items.begin(), items.end(), 0);
+    return items;
+  }
+
+  void add_all() {
+    explained_.resize(problem_.items());
+    for_each_block(all_items(), "reading the model", [&](std::span<const std::int32_t> part) {
+      const MatrixView<const float> beta =
+          columns_.view().block(part.front(), static_cast<std::int64_t>(part.size()));
+      std::vector<double> explained(part.size());
+      backend_.column_form(problem_.X, users_of_.view(), part, beta, explained);
+      std::copy(explained.begin(), explained.end(), explained_.begin() + part.front());
+      proof_.add(part, beta, explained, {});
+    });
+  }
+
+  /// 1 / l_i, or (A^-1)_ii, which is 1 / (R_ii + l_i) at the optimum with a zero diagonal.
+  [[nodiscard]] std::vector<double> inverse_factors() const {
+    std::vector<double> p = problem_.l;
+    for (std::size_t i = 0; i < p.size(); ++i)
+      p[i] = 1 / (p[i] + (options_.zero_diagonal ? observed_[i] - explained_[i] : 0.0));
+    return p;
+  }
+
+  /// False where this precision cannot hold the inverse, or is not enough to prove what float64 may.
+  template <class T>
+  bool prove_by_inverse(FullRankBasis& basis) {
+    Stopwatch watch(seconds_);
+    if (!invert_shared_system<T>(problem_, basis, backend_, watch, condition_)) return false;
+    const MatrixView<const T> A_inverse = std::as_const(basis.inverse<T>().matrix).view();
+    const ColumnSolver<T> solver(problem_, A_inverse, std::as_const(basis.gram()).view(), options_.tolerance,
+                                 backend_, execution_);
+    ComputedInverse<T> P(A_inverse, backend_);
+    if (options_.zero_diagonal && !problem_.weighted()) {
+      std::vector<double> own = solver.inverse_diagonal();
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] = 1 / own[i] - problem_.l[i];
+      proof_.suggest_multipliers(std::move(own));
+    }
+    proof_.prove(P, columns_.view(), full_rank_block);
+    const Items missing = proof_.missing(options_.tolerance);
+    const double explained = std::accumulate(explained_.begin(), explained_.end(), 0.0);
+    if (missing.empty() || !(proof_.certificate().absolute <= hopeless * explained)) return true;
+    for_each_block(missing, "looking at columns", [&](std::span<const std::int32_t> part) {
+      Resident<float> beta(backend_, static_cast<std::int64_t>(part.size()), problem_.items());
+      backend_.copy_rows(std::as_const(columns_).view(), part, beta.view(), {});
+      const std::vector<CheckedColumn> checked =
+          solver.check(part, options_.zero_diagonal, std::as_const(beta).view());
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        const ColumnFigures& figures = checked[k].figures;
+        proof_.verify(part[k], figures.observed - figures.objective, checked[k].excess, checked[k].ratio);
+      }
+    });
+    proof_.prove_again(P, columns_.view(), full_rank_block);
+    return true;
+  }
+
+  [[nodiscard]] FullRankCheck result() {
+    FullRankCheck check;
+    check.observed_weight = problem_.W->observed;
+    if (measured_whole(problem_, options_)) {
+      std::vector<ColumnFigures> figures(full_rank_block);
+      for_each_block(all_items(), "measuring", [&](std::span<const std::int32_t> part) {
+        Matrix<float> beta(static_cast<std::int64_t>(part.size()), problem_.items());
+        backend_.copy(std::as_const(columns_).view().block(part.front(), beta.rows()), beta.view());
+        block_residuals(problem_, users_of_.view(), part, beta.view(), {}, figures, backend_, execution_);
+        for (std::size_t k = 0; k < part.size(); ++k) check.objective += figures[k].objective;
+      });
+    } else {
+      const EstimatedObjective estimate = proof_.objective();
+      check.objective = estimate.value;
+      check.objective_error = estimate.error;
+    }
+    check.certificate = proof_.certificate();
+    check.certificate.relative =
+        relative_excess(check.certificate.absolute, check.observed_weight - check.objective);
+    check.missing = static_cast<std::int64_t>(proof_.missing(options_.tolerance).size());
+    check.converged = check.missing == 0;
+    return check;
+  }
+
+  const ColumnProblem& problem_;
+  const FullRankOptions& options_;
+  Resident<float> columns_;
+  Backend& backend_;
+  const Execution& execution_;
+  Csr users_of_;
+  Pin users_of_pin_;
+  Pin columns_pin_;
+  std::vector<double> observed_;
+  SharedSystem A_;
+  ColumnCertificate proof_;
+  std::vector<double> explained_;
+  std::map<std::string, double> seconds_;
+  double condition_ = 0;
+};
+
+}  // namespace
+
+FullRankCheck certify_full_rank(CsrView X, const Weights& W, const FullRankOptions& options,
+                                Matrix<float> columns, Backend& backend, const Execution& execution) {
+  validate(options);
+  for (std::int64_t i = 0; options.zero_diagonal && i < columns.rows(); ++i) {
+    if (columns(i, i) != 0)
+      fail(ErrorKind::input, "entry {} of the diagonal is {}, and the model says that it is 0", i,
+           columns(i, i));
+  }
+  check_full_rank_memory(X, W, options);
+  const ColumnProblem problem =
+      make_column_problem(X, W, full_rank_lambda(X, options), nullptr, execution.threads);
+  CsrView support = X;
+  support.values = {};
+  const Pin pinned = backend.pin(support);
+  return Check(problem, options, std::move(columns), backend, execution).run();
+}
+
+}  // namespace poise
