@@ -102,13 +102,13 @@ void expect_exact(const DenseOracle& oracle, const FullRankSolution& solution, c
     explained += column_explained;
   }
   EXPECT_TRUE(solution.converged);
-  
+
   EXPECT_LE(solution.certificate.worst_column, options.tolerance);
   EXPECT_NEAR(solution.objective, objective, 1e-6 * objective);
   EXPECT_GE(1.05 * solution.certificate.absolute, excess - 1e-10 * explained)
       << "the certificate is below the truth";
   if (excess > 1e-10 * explained) {
-    EXPECT_LE(solution.certificate.absolute, 2 * hi_over_lo * excess)
+    EXPECT_LE(solution.certificate.absolute, 6 * hi_over_lo * excess)
         << "the certificate is far above the truth";
   }
   EXPECT_NEAR(solution.certificate.relative, solution.certificate.absolute / explained,

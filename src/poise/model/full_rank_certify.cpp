@@ -34,7 +34,8 @@ class Check {
         columns_pin_(backend.pin(problem.columns.view())),
         observed_(observed_weights(problem, execution.threads)),
         A_(problem, users_of_.view(), backend, execution),
-        proof_(A_, observed_, options.zero_diagonal, backend, execution) {}
+        proof_(A_, observed_, options.zero_diagonal, backend, execution),
+        measured_whole_(measured_whole(problem, options)) {}
 
   FullRankCheck run() {
     add_all();
@@ -42,7 +43,7 @@ class Check {
       InverseOfColumns P(columns_.view(), inverse_factors(), backend_);
       proof_.prove(P, columns_.view(), full_rank_block);
     }
-    if (problem_.weighted() || !proof_.missing(options_.tolerance).empty()) {
+    if (problem_.weighted() || !proof_.settled() || !proof_.missing(options_.tolerance).empty()) {
       FullRankBasis basis;
       if (!prove_by_inverse<float>(basis) && !prove_by_inverse<double>(basis)) {
         fail(ErrorKind::numerical,
@@ -82,7 +83,16 @@ class Check {
       std::vector<double> explained(part.size());
       backend_.column_form(problem_.X, users_of_.view(), part, beta, explained);
       std::copy(explained.begin(), explained.end(), explained_.begin() + part.front());
-      proof_.add(part, beta, explained, {});
+      std::vector<double> objectives;
+      if (measured_whole_) {
+        Matrix<float> home(beta.rows, beta.cols);
+        backend_.copy(beta, home.view());
+        std::vector<ColumnFigures> figures(part.size());
+        block_residuals(problem_, users_of_.view(), part, home.view(), {}, figures, backend_, execution_);
+        for (const ColumnFigures& column : figures) objectives.push_back(column.objective);
+        objective_ += std::accumulate(objectives.begin(), objectives.end(), 0.0);
+      }
+      proof_.add(part, beta, explained, options_.zero_diagonal ? objectives : std::vector<double>());
     });
   }
 
@@ -103,12 +113,13 @@ class Check {
     const ColumnSolver<T> solver(problem_, A_inverse, std::as_const(basis.gram()).view(), options_.tolerance,
                                  backend_, execution_);
     ComputedInverse<T> P(A_inverse, backend_);
-    if (options_.zero_diagonal && !problem_.weighted()) {
+    if (options_.zero_diagonal && !problem_.weighted() && !measured_whole_) {
       std::vector<double> own = solver.inverse_diagonal();
       for (std::size_t i = 0; i < own.size(); ++i) own[i] = 1 / own[i] - problem_.l[i];
       proof_.suggest_multipliers(std::move(own));
     }
     proof_.prove(P, columns_.view(), full_rank_block);
+    if (std::is_same_v<T, float> && !proof_.settled()) return false;
     const Items missing = proof_.missing(options_.tolerance);
     const double explained = std::accumulate(explained_.begin(), explained_.end(), 0.0);
     if (missing.empty() || !(proof_.certificate().absolute <= hopeless * explained)) return true;
@@ -129,15 +140,8 @@ class Check {
   [[nodiscard]] FullRankCheck result() {
     FullRankCheck check;
     check.observed_weight = problem_.W->observed;
-    if (measured_whole(problem_, options_)) {
-      std::vector<ColumnFigures> figures(full_rank_block);
-      for_each_block(all_items(), "measuring", [&](std::span<const std::int32_t> part) {
-        Matrix<float> beta(static_cast<std::int64_t>(part.size()), problem_.items());
-        backend_.copy(std::as_const(columns_).view().block(part.front(), beta.rows()), beta.view());
-        block_residuals(problem_, users_of_.view(), part, beta.view(), {}, figures, backend_, execution_);
-        for (std::size_t k = 0; k < part.size(); ++k) check.objective += figures[k].objective;
-      });
-    } else {
+    check.objective = objective_;
+    if (!measured_whole_) {
       const EstimatedObjective estimate = proof_.objective();
       check.objective = estimate.value;
       check.objective_error = estimate.error;
@@ -161,6 +165,8 @@ class Check {
   std::vector<double> observed_;
   SharedSystem A_;
   ColumnCertificate proof_;
+  bool measured_whole_;
+  double objective_ = 0;
   std::vector<double> explained_;
   std::map<std::string, double> seconds_;
   double condition_ = 0;

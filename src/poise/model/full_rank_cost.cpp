@@ -31,14 +31,15 @@ double iteration_operations(const ColumnProblem& problem, std::int32_t i, const 
 }
 
 bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options) {
-  // A sparse-dense product costs some 7 times as much an operation. Of small problems it may take as much as
-  // the rest.
-  constexpr double sparse_cost = 7;
+  // A sparse-dense product costs some 14 times as much an operation in float64. Of small problems it may take
+  // as much as the rest, and a fraction of a second in any case.
+  constexpr double sparse_cost = 14;
   constexpr double large = 8000;
+  constexpr double moment = 2e10;
   const auto n = static_cast<double>(problem.items());
-  const double share = n < large ? 1.0 : 0.03;
-  return sparse_cost * 2 * static_cast<double>(problem.X.entries()) * n <=
-         share * full_rank_operations(problem.X, *problem.W, options);
+  const double operations = sparse_cost * 2 * static_cast<double>(problem.X.entries()) * n;
+  if (n < large && operations <= moment) return true;
+  return operations <= (n < large ? 1.0 : 0.03) * full_rank_operations(problem.X, *problem.W, options);
 }
 
 bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64) {

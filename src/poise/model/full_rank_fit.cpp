@@ -41,6 +41,7 @@ struct Variant {
   std::future<Matrix<float>> room = {};  // on the host, while a GPU computes
   Resident<float> columns = {};          // row i is B_:i
   std::optional<ColumnCertificate> proof = {};
+  std::vector<double> objectives = {};  // of each column, where it was measured through all data
   double objective = 0;
   double objective_error = 0;
   double observed = 0;
@@ -61,6 +62,7 @@ class Fit {
         result_(result),
         watch_(result.seconds),
         n_(problem.items()),
+        measured_whole_(measured_whole(problem, options)),
         A_inverse_(basis.inverse<T>().matrix) {}
 
   /// A^-1; false when this precision is not up to it.
@@ -75,6 +77,7 @@ class Fit {
     const ColumnSolver<T> solver(problem_, A_inverse_.view(), basis_.gram().view(), options_.tolerance,
                                  backend_, execution_);
     for (Variant& variant : variants_) {
+      variant.objectives.assign(n_, 0.0);
       variant.proof.emplace(solver.shared_system(), solver.observed(), variant.zero_diagonal, backend_,
                             execution_);
     }
@@ -119,10 +122,15 @@ class Fit {
       if constexpr (std::is_same_v<T, float>) {
         if (in_place) variant.columns = std::move(A_inverse_);
       }
-      std::vector<double> p = solver.inverse_diagonal();
-      for (std::int64_t i = 0; i < n_ && !variant.zero_diagonal; ++i) p[i] = 1 / problem_.l[i];
-      InverseOfColumns P(variant.columns.view(), std::move(p), backend_);
-      certify(solver, variant, P);
+      if constexpr (std::is_same_v<T, float>) {
+        std::vector<double> p = solver.inverse_diagonal();
+        for (std::int64_t i = 0; i < n_ && !variant.zero_diagonal; ++i) p[i] = 1 / problem_.l[i];
+        InverseOfColumns P(variant.columns.view(), std::move(p), backend_);
+        certify(solver, variant, P);
+      } else {
+        ComputedInverse<T> P(A_inverse_.view(), backend_);
+        certify(solver, variant, P);
+      }
     }
   }
 
@@ -225,10 +233,17 @@ class Fit {
     return variant.zero_diagonal ? solver.multipliers(items, h) : std::vector<double>();
   }
 
-  /// Columns as they are saved enter what will be proven of them.
+  /// Columns as they are saved enter what will be proven of them. Where they are measured through all data, a
+  /// column's own objective is the best guess at its multiplier: at the optimum it is that.
   void take_note(const ColumnSolver<T>& solver, Variant& variant, std::span<const std::int32_t> items,
-                 MatrixView<const float> beta, std::span<const double> own) {
+                 MatrixView<const float> beta, std::vector<double> own) {
     const std::vector<double> explained = solver.explained(items, beta);
+    if (measured_whole_) {
+      std::vector<ColumnFigures> figures(items.size());
+      solver.figures(items, beta, figures);
+      for (std::size_t k = 0; k < items.size(); ++k) variant.objectives[items[k]] = figures[k].objective;
+      for (std::size_t k = 0; k < own.size(); ++k) own[k] = figures[k].objective;
+    }
     watch_.book("objective");
     variant.proof->add(items, beta, explained, own);
     watch_.book("certificate");
@@ -263,31 +278,28 @@ class Fit {
       const ColumnFigures& figures = checked[k].figures;
       variant.proof->verify(items[k], figures.observed - figures.objective, checked[k].excess,
                             checked[k].ratio);
-      if (problem_.target_is_X) continue;
-      variant.objective += figures.objective;
-      variant.observed += figures.observed;
+      if (problem_.target_is_X) {
+        variant.objectives[items[k]] = figures.objective;
+      } else {
+        variant.objective += figures.objective;
+        variant.observed += figures.observed;
+      }
     }
     result_.iterations = std::max<std::int64_t>(result_.iterations, most);
     watch_.book("correct");
   }
 
-  /// The objective: of every column through all data where that takes little of the fit's time. Elsewhere it
-  /// is what the columns leave unexplained if they are stationary, less the estimated sum of their slopes.
+  /// The objective: of every column through all data where that takes little of the fit's time, else what the
+  /// proof knows of it.
   void measure(const ColumnSolver<T>& solver, Variant& variant) {
     variant.observed = std::accumulate(solver.observed().begin(), solver.observed().end(), 0.0);
-    if (measured_whole(problem_, options_)) {
-      std::vector<ColumnFigures> figures(block_columns());
-      for_each_block(all_items(), "measuring", [&](std::span<const std::int32_t> part) {
-        const auto count = static_cast<std::int64_t>(part.size());
-        solver.figures(part, variant.columns.view().block(part.front(), count), figures);
-        for (std::int64_t k = 0; k < count; ++k) variant.objective += figures[k].objective;
-      });
-    } else {
-      const EstimatedObjective estimate = variant.proof->objective();
-      variant.objective = estimate.value;
-      variant.objective_error = estimate.error;
+    if (measured_whole_) {
+      variant.objective = std::accumulate(variant.objectives.begin(), variant.objectives.end(), 0.0);
+      return;
     }
-    watch_.book("objective");
+    const EstimatedObjective estimate = variant.proof->objective();
+    variant.objective = estimate.value;
+    variant.objective_error = estimate.error;
   }
 
   [[nodiscard]] Resident<float> rows_of(const Variant& variant, std::span<const std::int32_t> items) const {
@@ -348,6 +360,7 @@ class Fit {
   FullRankFit& result_;
   Stopwatch watch_;
   std::int64_t n_;
+  bool measured_whole_;
   Resident<T>& A_inverse_;  ///< the basis's
   std::vector<Variant> variants_;
 };

@@ -8,15 +8,15 @@ namespace poise {
 
 namespace {
 
-constexpr std::int64_t block_width = 128;
+constexpr std::int64_t block_width = 64;
 constexpr std::int64_t users_per_tile = 4096;
 
-/// Up to 128 columns at a time. `scores` (users x columns) holds X beta, and then the errors W o (X - X beta)
+/// Up to 64 columns at a time. `scores` (users x columns) holds X beta, and then the errors W o (X - X beta)
 /// / b.
 class Block {
  public:
   Block(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
-        MatrixView<const float> beta, MatrixView<float> by_item, MatrixView<float> scores, Backend& backend,
+        MatrixView<const float> beta, MatrixView<double> by_item, MatrixView<double> scores, Backend& backend,
         const Execution& execution)
       : problem_(problem),
         users_of_(users_of),
@@ -31,8 +31,8 @@ class Block {
     transpose_beta();
     CsrView support = problem_.X;
     support.values = {};
-    backend_.spmm(support, by_item_, scores_);
-    std::vector<std::vector<float>> stored(items_.size());
+    backend_.spmm(support, MatrixView<const double>(by_item_), scores_);
+    std::vector<std::vector<double>> stored(items_.size());
     for_each_tile(beta_.rows, execution_.threads,
                   [&](std::int64_t k) { stored[k] = stored_errors(k, figures[k]); });
     add_background(figures);
@@ -41,7 +41,7 @@ class Block {
     for_each_tile(beta_.rows, execution_.threads, [&](std::int64_t k) { put_stored(k, stored[k]); });
     CsrView transposed = users_of_;
     transposed.values = {};
-    backend_.spmm(transposed, scores_, by_item_);
+    backend_.spmm(transposed, MatrixView<const double>(scores_), by_item_);
     for_each_tile(beta_.rows, execution_.threads, [&](std::int64_t k) { finish(k, rho.row(k)); });
   }
 
@@ -57,11 +57,11 @@ class Block {
 
   /// Where C or the target is not 0: what has to be added to the background's error -a_u s, first for the
   /// users that C touches, then for those of the item.
-  std::vector<float> stored_errors(std::int64_t k, ColumnFigures& figures) const {
+  std::vector<double> stored_errors(std::int64_t k, ColumnFigures& figures) const {
     const std::int32_t i = items_[k];
     const double b = problem_.W->b_of(i);
     figures = {};
-    std::vector<float> errors;
+    std::vector<double> errors;
     const auto touched = problem_.columns.view().row(i);
     const auto aC = problem_.columns.view().row_values(i);
     const auto users = users_of_.row(i);
@@ -70,18 +70,18 @@ class Block {
     for (std::size_t e = 0; e < touched.size(); ++e) {
       const double score = scores_(touched[e], k);
       figures.objective += b * static_cast<double>(aC[e]) * score * score;
-      errors.push_back(static_cast<float>(-static_cast<double>(aC[e]) * score));
+      errors.push_back(-static_cast<double>(aC[e]) * score);
     }
     for (std::size_t e = 0; e < users.size(); ++e) {
       const double weight = weights[e];
       figures.observed += weight;
-      figures.objective += weight * (1 - 2 * static_cast<double>(scores_(users[e], k)));
-      errors.push_back(static_cast<float>(weight / b));
+      figures.objective += weight * (1 - 2 * scores_(users[e], k));
+      errors.push_back(weight / b);
     }
     return errors;
   }
 
-  void put_stored(std::int64_t k, std::span<const float> errors) {
+  void put_stored(std::int64_t k, std::span<const double> errors) {
     const auto touched = problem_.columns.view().row(items_[k]);
     const auto users = users_of_.row(items_[k]);
     for (std::size_t e = 0; e < touched.size(); ++e) scores_(touched[e], k) += errors[e];
@@ -97,12 +97,12 @@ class Block {
       double* const sum = sums.row(tile).data();
       for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
         const double a = problem_.W->a_of(u);
-        float* const score = scores_.row(u).data();
+        double* const score = scores_.row(u).data();
 #pragma omp simd
         for (std::int64_t k = 0; k < beta_.rows; ++k) {
           const double s = score[k];
           sum[k] += a * s * s;
-          score[k] = static_cast<float>(-a * s);
+          score[k] = -a * s;
         }
       }
     });
@@ -123,7 +123,7 @@ class Block {
   void finish(std::int64_t k, std::span<double> rho) const {
     const double b = problem_.W->b_of(items_[k]);
     for (std::int64_t j = 0; j < problem_.items(); ++j) {
-      rho[j] = b * static_cast<double>(by_item_(j, k)) - problem_.l[j] * static_cast<double>(beta_(k, j));
+      rho[j] = b * by_item_(j, k) - problem_.l[j] * static_cast<double>(beta_(k, j));
     }
   }
 
@@ -131,8 +131,8 @@ class Block {
   CsrView users_of_;
   std::span<const std::int32_t> items_;
   MatrixView<const float> beta_;
-  MatrixView<float> by_item_;
-  MatrixView<float> scores_;
+  MatrixView<double> by_item_;
+  MatrixView<double> scores_;
   Backend& backend_;
   const Execution& execution_;
 };
@@ -145,8 +145,8 @@ void block_residuals(const ColumnProblem& problem, CsrView users_of, std::span<c
   assert(problem.target_is_X);
   const Tiling tiling{static_cast<std::int64_t>(items.size()), block_width};
   const std::int64_t width = std::min(block_width, tiling.count);
-  Matrix<float> by_item(problem.items(), width);
-  Matrix<float> scores(problem.X.rows, width);
+  Matrix<double> by_item(problem.items(), width);
+  Matrix<double> scores(problem.X.rows, width);
   for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
     const std::int64_t first = tiling.first(tile);
     const std::int64_t count = tiling.last(tile) - first;

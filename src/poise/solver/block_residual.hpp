@@ -10,15 +10,11 @@
 
 namespace poise {
 
-/// The true residual of saved columns, as column_residuals makes it, by two sparse-dense products, some ten
+/// The true residual of saved columns, as column_residuals makes it, by two sparse-dense products, several
 /// times as fast: rho_k = X'(W_:i o (X_:i - X beta)) - Lambda beta. For an autoencoder (target X) only.
 ///
-/// Scores and errors are rounded to float32, a relative error of some 1e-7 in each. Since X A^-1 X' <= I,
-/// such an error e adds at most ||e||^2 to the excess: 1e-14 of what the column explains, however A is
-/// conditioned.
-///
 /// `rho` may have no rows: then only the figures are made. `users_of` (items x users) is X' with the weights
-/// W_ui as values. Memory: 128 floats a user.
+/// W_ui as values. Memory: 64 numbers a user.
 void block_residuals(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
                      MatrixView<const float> beta, MatrixView<double> rho, std::span<ColumnFigures> figures,
                      Backend& backend, const Execution& execution);

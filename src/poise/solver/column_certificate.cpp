@@ -138,6 +138,7 @@ void ColumnCertificate::bound_sum(ApproximateInverse& P, const ColumnProbes& pro
   const Matrix<double> part = probes_of(y, z, d_, 0, sum_probes_);
   const InverseForms forms = bound_inverse_forms(A_, P, part, sum_remainder);
   sum_ = sum_of(forms.form) * probe_factor(sum_probes_, doubt);
+  settled_ = sum_of(forms.remainder) <= sum_remainder * sum_of(forms.form);
   // E (B S z)'(R S z) = sum of s_i^2 beta'rho; where s_i is the same for all columns that is what is sought.
   const double squared = scale(0) * scale(0);
   const Matrix<double> Bz = probes.columns();

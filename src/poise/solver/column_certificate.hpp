@@ -53,6 +53,9 @@ class ColumnCertificate {
   /// serve again: what they prove does not depend on it.
   void prove(ApproximateInverse& P, MatrixView<const float> columns, std::int64_t block);
 
+  /// Whether P was good enough for bounds close to the truth; others hold all the same.
+  [[nodiscard]] bool settled() const { return settled_; }
+
   /// Another guess at the multipliers d_i, for the next proof.
   void suggest_multipliers(std::vector<double> own) { own_ = std::move(own); }
 
@@ -101,6 +104,7 @@ class ColumnCertificate {
   std::vector<double> excess_;  // of verified columns
   std::vector<char> verified_;
   double sum_ = 0;
+  bool settled_ = true;
   double slope_ = 0;        // an estimate of the sum of beta'rho over columns that were not verified
   double slope_error_ = 0;  // its standard error
 };

@@ -143,25 +143,67 @@ Matrix<double> InverseOfColumns::apply(const Matrix<double>& y) {
   return w;
 }
 
+namespace {
+
+/// e comes closer to A^-1 y by conjugate gradients on what is left, r = y - A e, with P as the
+/// preconditioner: where P is poor in some directions, a few steps deal with these. P need not be symmetric
+/// (Polak and Ribiere's formula).
+void improve(const SharedSystem& A, ApproximateInverse& P, Matrix<double>& e, Matrix<double> r, double goal) {
+  const std::int64_t q = r.cols();
+  Matrix<double> p(r.rows(), q);
+  Matrix<double> before = r;
+  std::vector<double> rz_before(q, 0.0);
+  for (int step = 0; step < max_steps; ++step) {
+    const Matrix<double> z = P.apply(r);
+    const std::vector<double> rz = column_dots(r, z);
+    const std::vector<double> cross = column_dots(before, z);
+    for (std::int64_t i = 0; i < r.rows(); ++i) {
+      for (std::int64_t k = 0; k < q; ++k) {
+        const double back = rz_before[k] > 0 ? (rz[k] - cross[k]) / rz_before[k] : 0.0;
+        p(i, k) = z(i, k) + back * p(i, k);
+      }
+    }
+    Matrix<double> Ap = A.background(p);
+    for (std::int64_t i = 0; i < r.rows(); ++i) {
+      for (std::int64_t k = 0; k < q; ++k) Ap(i, k) += A.least(i) * p(i, k);
+    }
+    const std::vector<double> rp = column_dots(r, p);
+    const std::vector<double> pAp = column_dots(p, Ap);
+    before = r;
+    double left = 0;
+    for (std::int64_t i = 0; i < r.rows(); ++i) {
+      for (std::int64_t k = 0; k < q; ++k) {
+        const double length = pAp[k] > 0 ? rp[k] / pAp[k] : 0.0;
+        e(i, k) += length * p(i, k);
+        r(i, k) -= length * Ap(i, k);
+        left += r(i, k) * r(i, k) / A.least(i);
+      }
+    }
+    rz_before = rz;
+    if (!(left > goal)) return;
+  }
+}
+
+}  // namespace
+
 InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
                                  double share) {
-  InverseForms best;
-  best.e = P.apply(y);
-  best.background = A.background(best.e);
-  Matrix<double> r = remainder(A, y, best);
-  bound(A, y, r, best);
-  for (int step = 1; step < max_steps && total(best.remainder) > share * total(best.form); ++step) {
-    InverseForms next;
-    next.e = P.apply(r);
-    for (std::int64_t i = 0; i < y.rows(); ++i) {
-      for (std::int64_t k = 0; k < y.cols(); ++k) next.e(i, k) += best.e(i, k);
-    }
-    next.background = A.background(next.e);
-    Matrix<double> left = remainder(A, y, next);
-    bound(A, y, left, next);
+  const auto bounded = [&](Matrix<double> e, Matrix<double>& r) {
+    InverseForms forms;
+    forms.e = std::move(e);
+    forms.background = A.background(forms.e);
+    r = remainder(A, y, forms);
+    bound(A, y, r, forms);
+    return forms;
+  };
+  Matrix<double> r;
+  InverseForms best = bounded(P.apply(y), r);
+  for (int time = 0; time < max_times && total(best.remainder) > share * total(best.form); ++time) {
+    Matrix<double> e = best.e;
+    improve(A, P, e, r, 0.5 * share * total(best.form));
+    InverseForms next = bounded(std::move(e), r);
     if (!(total(next.remainder) < worthwhile * total(best.remainder))) break;
     best = std::move(next);
-    r = std::move(left);
   }
   return best;
 }

@@ -81,8 +81,8 @@ struct InverseForms {
 ///
 ///     y'A^-1 y = y'e + e'r + r'A^-1 r <= y'e + e'r + r'(Lambda / b_bar)^-1 r,
 ///
-/// since A >= Lambda / b_bar; the step e <- e + P r is repeated until the remainders are at most `share` of
-/// the forms, or no longer fall. A bound that is not a number is infinite: it proves nothing.
+/// since A >= Lambda / b_bar. Where the remainders are more than `share` of the forms, conjugate gradients
+/// with P as the preconditioner improve e. A bound that is not a number is infinite: it proves nothing.
 InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
                                  double share);
 
