@@ -12,9 +12,10 @@ namespace {
 
 /// Vectors that pass through the data together.
 constexpr std::int64_t vectors_at_a_time = 32;
-/// Steps e <- e + P r at the most, and what one must leave of the remainders for the next to be worth its
-/// time.
+/// Steps of conjugate gradients at a time, how often at the most, and what they must leave of the remainders
+/// for more to be worth their time.
 constexpr int max_steps = 8;
+constexpr int max_times = 3;
 constexpr double worthwhile = 0.5;
 
 Matrix<double> vectors(const Matrix<double>& v, std::int64_t first, std::int64_t count) {
