@@ -85,9 +85,9 @@ class ColumnSolver {
   double aim_;  ///< of the solves, below the tolerance
   Backend& backend_;
   const Execution& execution_;
-  mutable Csr users_of_;          // see users_of()
-  std::vector<double> observed_;  // per item
-  std::vector<double> diagonal_;  // of A^-1
+  mutable WeightedTranspose users_of_;  // see users_of()
+  std::vector<double> observed_;        // per item
+  std::vector<double> diagonal_;        // of A^-1
   mutable std::vector<Pin> pins_;
 };
 
