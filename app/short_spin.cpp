@@ -14,9 +14,6 @@ void restart_with_short_spin(char** argv) {
   std::error_code error;
   const std::filesystem::path running = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error || argv[0] == nullptr || running.filename() != std::filesystem::path(argv[0]).filename()) return;
-  // Large pages for large vectors, where the user has no other wish: to touch hundreds of megabytes for the
-  // first time takes a fifth as long.
-  setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
   // Some 50 microseconds: as fast on an idle machine as the runtime's own 300 000.
   if (setenv("GOMP_SPINCOUNT", "1000", 1) == 0) execv("/proc/self/exe", argv);
 }

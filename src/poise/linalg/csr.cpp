@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "poise/base/first_touch.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
@@ -52,11 +53,8 @@ Csr transpose(CsrView matrix, int threads) {
     for (std::vector<std::int64_t>& of_block : next) place += std::exchange(of_block[column], place);
     result.offsets[column + 1] = place;
   }
-  // Memory that is touched for the first time, by a thread each.
-  for_each_tile(matrix.values.empty() ? 1 : 2, threads, [&](std::int64_t part) {
-    if (part == 0) result.indices.resize(matrix.entries());
-    if (part == 1) result.values.resize(matrix.entries());
-  });
+  resize_by_threads(result.indices, matrix.entries(), threads);
+  if (!matrix.values.empty()) resize_by_threads(result.values, matrix.entries(), threads);
   for_each_tile(rows.tiles(), threads, [&](std::int64_t block) {
     for (std::int64_t r = rows.first(block); r < rows.last(block); ++r) {
       const auto columns = matrix.row(r);

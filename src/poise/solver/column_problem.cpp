@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "poise/base/first_touch.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
@@ -57,7 +58,7 @@ Csr columns_of_weights(CsrView X, const Weights& W, int threads) {
   weighted.values = W.c;
   std::vector<float> values;
   if (!W.a.empty()) {
-    values.resize(W.c.size());
+    resize_by_threads(values, static_cast<std::int64_t>(W.c.size()), threads);
     for_each_row(X.rows, threads, [&](std::int64_t u) {
       for (std::int64_t k = W.support.offsets[u]; k < W.support.offsets[u + 1]; ++k) {
         values[k] = static_cast<float>(W.a_of(u) * W.c[k]);
@@ -115,7 +116,8 @@ WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads) 
   if (on_support_of_X(problem)) {
     // The users of X_:i are those of C_:i: W_ui = b_i (a_u + a_u C_ui).
     const CsrView columns = problem.columns.view();
-    WeightedTranspose result{.own = {}, .columns = columns, .values = std::vector<float>(columns.entries())};
+    WeightedTranspose result{.own = {}, .columns = columns, .values = {}};
+    resize_by_threads(result.values, columns.entries(), threads);
     for_each_row(columns.rows, threads, [&](std::int64_t i) {
       for (std::int64_t k = columns.offsets[i]; k < columns.offsets[i + 1]; ++k) {
         result.values[k] = static_cast<float>(problem.W->b_of(i) * (problem.W->a_of(columns.indices[k]) +
@@ -124,7 +126,8 @@ WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads) 
     });
     return result;
   }
-  std::vector<float> weights(problem.X.entries());
+  std::vector<float> weights;
+  resize_by_threads(weights, problem.X.entries(), threads);
   for_each_row(problem.X.rows, threads, [&](std::int64_t u) {
     const auto items = problem.X.row(u);
     const std::int64_t first = problem.X.offsets[u];

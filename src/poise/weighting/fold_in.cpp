@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 
 #include "poise/base/error.hpp"
+#include "poise/base/first_touch.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/weighting/correction.hpp"
 
@@ -102,12 +102,15 @@ Weights FoldInWeighting::weights(CsrView histories, int threads) const {
   struct Part {
     double lowest = 1;
     double highest = 1;
-    float* c = nullptr;
+    bool any = false;  ///< C that is not 0
   };
   const Tiling tiling{histories.rows, rows_per_tile};
   std::vector<Part> parts(tiling.tiles());
   std::vector<double> of_users(histories.rows);
-  std::once_flag allocated;  // by the first C that is not 0
+  // Where a and b are 1 and every weight too, no C is needed.
+  const bool all_one =
+      options_.scheme == Scheme::none || (options_.scheme == Scheme::constant && options_.alpha == 1);
+  if (!all_one) resize_by_threads(result.c, std::ssize(histories.indices), threads);
   const auto weigh_row = [&](std::int64_t u, Part& part) {
     double of_user = 0;
     for (std::int64_t k = histories.offsets[u]; k < histories.offsets[u + 1]; ++k) {
@@ -123,11 +126,8 @@ Weights FoldInWeighting::weights(CsrView histories, int threads) const {
       of_user += w;
       const float C = correction(result, u, k, w);
       if (C == 0) continue;
-      if (part.c == nullptr) {
-        std::call_once(allocated, [&] { result.c.assign(histories.indices.size(), 0); });
-        part.c = result.c.data();
-      }
-      part.c[k] = C;
+      part.any = true;
+      result.c[k] = C;
       part.lowest = std::min(part.lowest, 1.0 + C);
       part.highest = std::max(part.highest, 1.0 + C);
     }
@@ -136,6 +136,7 @@ Weights FoldInWeighting::weights(CsrView histories, int threads) const {
   for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) weigh_row(u, parts[tile]);
   });
+  if (std::ranges::none_of(parts, &Part::any)) result.c = {};
   for (const Part& part : parts) {
     result.lowest = std::min(result.lowest, part.lowest);
     result.highest = std::max(result.highest, part.highest);
