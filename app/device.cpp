@@ -1,8 +1,12 @@
 #include "device.hpp"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 
 #include "poise/base/memory.hpp"
+
+#include "exit_code.hpp"
 
 namespace poise::app {
 
@@ -13,29 +17,57 @@ std::string sentence(const ChosenDevice& chosen) {
 }
 
 /// The device, and whether there was a choice.
-std::pair<ChosenDevice, bool> chosen_for(const std::function<Work()>& work, const Context& context) {
+std::pair<ChosenDevice, bool> chosen_for(const std::function<Work()>& work, const Context& context,
+                                         EarlyGpu& early) {
   const DeviceChoice choice = parse_device(context.device);
   const bool undecided = choice == DeviceChoice::automatic && built_with_cuda();
-  return {choose_device(choice, undecided ? work() : Work{}), undecided};
+  return {choose_device(choice, undecided ? work() : Work{}, early), undecided};
+}
+
+BackendKind announced_device(const std::function<Work()>& work, const Context& context, EarlyGpu& early) {
+  const auto [chosen, undecided] = chosen_for(work, context, early);
+  if (undecided || chosen.kind == BackendKind::cuda) context.say(sentence(chosen));
+  return chosen.kind;
+}
+
+/// The one that was started early, if it was and is the one that was chosen.
+std::unique_ptr<Backend> backend_of(BackendKind kind, const Context& context, EarlyGpu& early) {
+  if (kind == BackendKind::cuda) {
+    if (std::unique_ptr<Backend> started = early.take()) return started;
+  }
+  return make_backend(kind, context.execution.threads, context.execution.observer);
 }
 
 }  // namespace
 
 BackendKind device_for(const std::function<Work()>& work, const Context& context) {
-  const auto [chosen, undecided] = chosen_for(work, context);
-  if (undecided || chosen.kind == BackendKind::cuda) context.say(sentence(chosen));
-  return chosen.kind;
+  EarlyGpu none;
+  return announced_device(work, context, none);
 }
 
-std::unique_ptr<Backend> backend_for(const std::function<Work()>& work, const Context& context) {
-  return make_backend(device_for(work, context), context.execution.threads, context.execution.observer);
+EarlyGpu early_gpu_for(double operations, CudaReady ready, const Context& context,
+                       std::function<void(Backend&)> then) {
+  const DeviceChoice choice = parse_device(context.device);
+  if (!built_with_cuda() || choice == DeviceChoice::cpu) return {};
+  if (choice == DeviceChoice::automatic && operations < worth_a_gpu) return {};
+  return {context.execution.threads, context.execution.observer, ready, std::move(then)};
 }
 
-std::unique_ptr<Backend> scoring_backend_for(const std::function<Work()>& work, const Context& context) {
-  const ChosenDevice chosen = chosen_for(work, context).first;
+std::unique_ptr<Backend> backend_for(const std::function<Work()>& work, const Context& context,
+                                     EarlyGpu early) {
+  return backend_of(announced_device(work, context, early), context, early);
+}
+
+void end_after_gpu(const Backend* backend) {
+  if (backend != nullptr && !backend->on_host()) std::_Exit(exit_done);
+}
+
+std::unique_ptr<Backend> scoring_backend_for(const std::function<Work()>& work, const Context& context,
+                                             EarlyGpu early) {
+  const ChosenDevice chosen = chosen_for(work, context, early).first;
   if (chosen.kind != BackendKind::cpu) {
     context.say(sentence(chosen));
-    return make_backend(chosen.kind, context.execution.threads, context.execution.observer);
+    return backend_of(chosen.kind, context, early);
   }
   // Not until now, where a GPU was in question: its driver claims far more addresses than it uses memory.
   limit_memory(context.memory_limit);

@@ -1,13 +1,16 @@
 #include "poise/evaluate/evaluate.hpp"
 
-#include <chrono>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "poise/base/csv.hpp"
 #include "poise/base/error.hpp"
+#include "poise/base/stopwatch.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/io/atomic_file.hpp"
 #include "poise/io/model_file.hpp"
@@ -15,6 +18,7 @@
 #include "command.hpp"
 #include "device.hpp"
 #include "output_check.hpp"
+#include "process_time.hpp"
 
 namespace poise::app {
 
@@ -53,13 +57,33 @@ void write_per_user(const std::filesystem::path& path, const EvaluationResult& r
   file.commit();
 }
 
+/// Operations of scoring with a dense matrix of items x items, from what the headers say; 0 for any other
+/// model.
+double expected_operations(const Options& options) {
+  if (!built_with_cuda()) return 0;
+  const DatasetSizes sizes = dataset_sizes(options.data);
+  const auto histories = sizes.history_bytes.find(options.on);
+  std::error_code ignored;
+  const auto items = static_cast<double>(sizes.items);
+  const bool dense =
+      static_cast<double>(std::filesystem::file_size(options.model, ignored)) >= 4 * items * items;
+  return dense && !ignored && histories != sizes.history_bytes.end()
+             ? 8 * static_cast<double>(histories->second) * items
+             : 0;
+}
+
 void run(const Options& options, const Context& context) {
+  std::map<std::string, double> phases = {{"start", seconds_since_start()}};
+  Stopwatch watch(phases);
   const EvaluateOptions evaluation{
       .metrics = parse_metrics(options.metrics),
       .denominator = options.denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
   if (!options.per_user.empty()) check_file_can_be_written(options.per_user);
+  EarlyGpu early = early_gpu_for(expected_operations(options), CudaReady::to_score, context);
   const LoadedModel model = read_model(options.model, context.execution.threads);
-  const LoadedDataset data = read_dataset(options.data, context.execution);
+  watch.book("load model");
+  const EvaluationData data = read_evaluation_data(options.data, options.on, context.execution);
+  watch.book("load data");
   const Dataset& dataset = data.dataset;
   if (model.info.items != dataset.items) {
     fail(ErrorKind::input,
@@ -75,15 +99,18 @@ void run(const Options& options, const Context& context) {
   }
   const HeldOut& part = part_of(dataset, options);
   const CsrView histories = dataset.histories(part);
-  const auto backend =
-      scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories)}; }, context);
-  const auto begin = std::chrono::steady_clock::now();
+  const auto backend = scoring_backend_for(
+      [&] { return Work{.operations = model.scorer->operations(histories)}; }, context, std::move(early));
+  watch.book("device");
   const EvaluationResult result =
-      evaluate(*model.scorer, histories, part.targets.view(), column_counts(dataset.train.view()), evaluation,
+      evaluate(*model.scorer, histories, part.targets.view(), data.training_counts, evaluation,
                context.execution, backend.get());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  watch.book("evaluate");
+  const double seconds = phases.at("evaluate");
   if (!options.per_user.empty()) write_per_user(options.per_user, result, part.users);
 
+  watch.book("report");
+  phases["total"] = phases.at("start") + watch.total();
   Json metrics;
   std::string text =
       fmt::format("{} users of the {} part ({} more have no target), {:.2f} s\n", grouped(result.users),
@@ -100,8 +127,10 @@ void run(const Options& options, const Context& context) {
                  {"metrics", metrics},
                  {"same_data", same_data},
                  {"device", backend ? backend->name() : to_string(BackendKind::cpu)},
-                 {"seconds", seconds}},
+                 {"seconds", seconds},
+                 {"phases", phases}},
                 text);
+  end_after_gpu(backend.get());
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ void run(const Options& options, const Context& context) {
   const Json best = chosen_json(chosen, trained, points, context.execution);
   text += figures_of(best);
   if (!options.model.out.empty()) {
-    save_model(options.model.out, trained.model, option_texts(chosen), data, best);
+    save_model(options.model.out, trained.model, option_texts(chosen), data, best, context.execution.threads);
     context.say(fmt::format("written to {}", options.model.out.string()));
   }
   Json json = search_json(result, points, best);

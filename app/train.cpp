@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include "poise/base/memory.hpp"
+#include "poise/base/stopwatch.hpp"
 #include "poise/io/atomic_file.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/product_rate.hpp"
 #include "poise/train/trainer.hpp"
+#include "poise/weighting/weighting.hpp"
 
 #include "device.hpp"
 #include "model_flags.hpp"
 #include "output_check.hpp"
+#include "process_time.hpp"
 #include "progress.hpp"
 #include "trained_report.hpp"
 
@@ -27,12 +30,17 @@ void write_trace(const std::filesystem::path& path, const Trained& trained) {
   file.commit();
 }
 
-/// Refuses what cannot fit, and says how long it may take, both before any work.
-void announce(const ModelParameters& parameters, CsrView X, Backend& backend, const Context& context) {
-  if (parameters.family == Family::popularity) return;
-  check_memory(parameters, X, context.memory_limit);
-  const TrainingCost cost = training_cost(parameters, X, context.memory_limit);
-  const double rate = product_rate(backend);
+/// Operations that training takes at least, from what the data's header says: enough to know that a GPU will
+/// be used.
+double least_operations(const ModelParameters& parameters, const std::filesystem::path& data) {
+  if (parameters.family != Family::full_rank || !built_with_cuda()) return 0;
+  const auto items = static_cast<double>(dataset_sizes(data).items);
+  return items * items * items;
+}
+
+/// Says how long it may take and what it needs, before any work. `rate` is of matrix products.
+void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& cost, double rate,
+              const Context& context) {
   const std::string memory = amount(cost.bytes, "B") + " of memory";
   if (!parameters.low_rank()) {
     context.say(fmt::format("{} x {} items: about {} and {}", grouped(X.cols), grouped(X.cols),
@@ -49,22 +57,37 @@ void announce(const ModelParameters& parameters, CsrView X, Backend& backend, co
 }
 
 void run(const TrainOptions& options, const Context& context) {
+  std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
+  Stopwatch watch(seconds);
   refuse_other_flags(options);
   const ModelParameters parameters = parameters_of(options, context);
+  const bool counts_only = parameters.family == Family::popularity;
   check_file_can_be_written(options.out);
   if (!options.trace.empty()) check_file_can_be_written(options.trace);
-  const Stopwatch watch;
+  double rate = 0;
+  EarlyGpu early = early_gpu_for(least_operations(parameters, options.data), CudaReady::to_train, context,
+                                 [&](Backend& gpu) { rate = product_rate(gpu); });
   const LoadedDataset data = read_dataset(options.data, context.execution);
-  const double loaded = watch.seconds();
+  watch.book("load");
   const CsrView X = data.dataset.train.view();
-  const auto backend = backend_for(
-      [&] { return training_work(std::span(&parameters, 1), X, context.memory_limit, worth_a_gpu); },
-      context);
-  announce(parameters, X, *backend, context);
+  const int threads = context.execution.threads;
+  const Weights W = counts_only ? Weights() : make_weights(X, parameters.weighting, threads);
+  watch.book("weights");
+  const TrainingCost cost = training_cost(parameters, X, context.memory_limit, &W, threads);
+  watch.book("estimate");
+  const auto backend =
+      backend_for([&] { return Work{.operations = cost.operations(), .gpu_bytes = cost.gpu_bytes}; }, context,
+                  std::move(early));
+  if (!counts_only) {
+    check_memory(parameters, X, context.memory_limit, W, cost);
+    const bool measured = rate > 0 && !backend->on_host();
+    announce(parameters, X, cost, measured ? rate : product_rate(*backend), context);
+  }
+  watch.book("device");
 
   Trainer trainer(data, options.data, Keep::nothing, context.memory_limit, *backend, context.execution);
-  Trained trained = trainer.train(parameters);
-  const double done = watch.seconds();
+  Trained trained = trainer.train(parameters, &W);
+  watch.book("train");
   warn_about(parameters, trained, context);
   if (!options.trace.empty()) write_trace(options.trace, trained);
   TrainReport report{trained_json(parameters, trained), trained_text(parameters, trained, X)};
@@ -74,22 +97,27 @@ void run(const TrainOptions& options, const Context& context) {
     trained.model = sparsify(std::get<FullRank>(trained.model), *options.keep_top, data, parameters, *backend,
                              context, report);
   }
-  const double before_save = watch.seconds();
-  save_model(options.out, trained.model, texts, data, report.json);
+  watch.book("report");
+  const WriteSeconds written = save_model(options.out, trained.model, texts, data, report.json, threads);
+  watch.book("save");
 
-  Json seconds = {{"total", watch.seconds()},
-                  {"load", loaded},
-                  {"train", done - loaded},
-                  {"save", watch.seconds() - before_save}};
-  for (const auto& [phase, time] : trained.seconds) seconds[phase] = time;
-  report.json["seconds"] = seconds;
+  // The phases of the whole command, in order, then those within them.
+  const double total = seconds.at("start") + watch.total();
+  Json phases = {{"total", total}};
+  for (const char* phase : {"start", "load", "weights", "estimate", "device", "train", "report", "save"})
+    phases[phase] = seconds.at(phase);
+  phases["save write"] = written.write;
+  phases["save sync"] = written.sync;
+  for (const auto& [phase, time] : trained.seconds) phases[phase] = time;
+  report.json["seconds"] = phases;
   report.json["peak_bytes"] = peak_memory();
   report.json["device"] = backend->name();
   context.print(
       report.json,
-      report.text + fmt::format("{:.2f} s in all, of which {:.2f} s loading; {:.2f} GB at most\n",
-                                watch.seconds(), loaded, static_cast<double>(peak_memory()) * 1e-9));
+      report.text + fmt::format("{:.2f} s in all, of which {:.2f} s loading; {:.2f} GB at most\n", total,
+                                seconds.at("load"), static_cast<double>(peak_memory()) * 1e-9));
   context.say(fmt::format("written to {}", options.out.string()));
+  end_after_gpu(backend.get());
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -44,17 +43,6 @@ void refuse_other_flags(const TrainOptions& options);
 
 /// What the flags ask for, checked, with the defaults of those that were not given.
 ModelParameters parameters_of(const TrainOptions& options, const Context& context);
-
-/// Seconds since the start.
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// What `poise train` prints, while it is made: its JSON without times, and its text.
 struct TrainReport {

@@ -72,15 +72,15 @@ void warn_about(const ModelParameters& parameters, const Trained& trained, const
   }
 }
 
-void save_model(const std::filesystem::path& path, const AnyModel& model,
-                const std::map<std::string, std::string>& options, const LoadedDataset& data,
-                const Json& report) {
+WriteSeconds save_model(const std::filesystem::path& path, const AnyModel& model,
+                        const std::map<std::string, std::string>& options, const LoadedDataset& data,
+                        const Json& report, int threads) {
   const ModelInfo info = {.model = options.at("model"),
                           .options = options,
                           .data_checksum = data.checksum,
                           .report = report.dump(),
                           .items = data.dataset.items};
-  std::visit([&](const auto& each) { write_model(path, info, each); }, model);
+  return write_model(path, info, scorer_of(model), threads);
 }
 
 }  // namespace poise::app

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "poise/io/model_file.hpp"
 #include "poise/train/trained_json.hpp"
 #include "poise/train/trainer.hpp"
 
@@ -21,8 +22,8 @@ std::string trained_text(const ModelParameters& parameters, const Trained& train
 void warn_about(const ModelParameters& parameters, const Trained& trained, const Context& context);
 
 /// Writes the model with its options and report.
-void save_model(const std::filesystem::path& path, const AnyModel& model,
-                const std::map<std::string, std::string>& options, const LoadedDataset& data,
-                const Json& report);
+WriteSeconds save_model(const std::filesystem::path& path, const AnyModel& model,
+                        const std::map<std::string, std::string>& options, const LoadedDataset& data,
+                        const Json& report, int threads);
 
 }  // namespace poise::app

@@ -229,8 +229,9 @@ void bind_model(py::module_& module) {
                   })
       .def("save",
            [](const Model& model, const std::string& path) {
-             run_and_wait({1, py::none()},
-                          [&](const Execution&) { write_model(path, model.info, *model.scorer); });
+             run_and_wait({1, py::none()}, [&](const Execution& execution) {
+               write_model(path, model.info, *model.scorer, execution.threads);
+             });
            })
       .def("to_bytes", &to_bytes)
       .def_static("from_bytes", &from_bytes)

@@ -37,6 +37,18 @@ TEST(ChooseDevice, TheProcessorForWhatNoGpuHolds) {
   }
 }
 
+TEST(ChooseDevice, AGpuThatWasStartedEarlyIsTheOneThatIsTaken) {
+  bool ran = false;
+  EarlyGpu early(1, nullptr, CudaReady::to_train, [&](Backend& backend) { ran = !backend.on_host(); });
+  const ChosenDevice chosen = choose_device(DeviceChoice::automatic, {2 * worth_a_gpu}, early);
+  EXPECT_EQ(chosen.kind, testing::gpu_is_there() ? BackendKind::cuda : BackendKind::cpu);
+  EXPECT_EQ(chosen.reason, choose_device(DeviceChoice::automatic, {2 * worth_a_gpu}).reason);
+  EXPECT_EQ(early.take() != nullptr, testing::gpu_is_there());
+  EXPECT_EQ(ran, testing::gpu_is_there());
+  EXPECT_EQ(early.take(), nullptr) << "it is taken once";
+  EXPECT_EQ(EarlyGpu().take(), nullptr);
+}
+
 TEST(ChooseDevice, AGpuThatIsNotThereIsAnError) {
   if (testing::gpu_is_there()) {
     EXPECT_EQ(choose_device(DeviceChoice::cuda, {}).kind, BackendKind::cuda);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
+#include "poise/base/first_touch.hpp"
 
 namespace poise {
 namespace {
@@ -53,6 +54,18 @@ TEST(Progress, ThrowsWhenTheObserverStops) {
     FAIL() << "no exception";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::interrupted);
+  }
+}
+
+TEST(ResizeByThreads, IsAResize) {
+  for (const std::int64_t size : {0, 10, 3'000'001}) {
+    for (const int threads : {1, 3}) {
+      std::vector<std::int32_t> vector = {1, 2, 3};
+      resize_by_threads(vector, size, threads);
+      std::vector<std::int32_t> wanted = {1, 2, 3};
+      wanted.resize(size);
+      EXPECT_EQ(vector, wanted);
+    }
   }
 }
 

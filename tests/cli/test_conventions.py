@@ -185,8 +185,16 @@ def test_json_keys(poise, tmp_path, log, data, model):
     assert set(trained) >= {"model", "rank", "lambda", "alpha", "weighting", "objective", "observed_weight", "certificate",
                             "iterations", "rounds", "converged", "seconds", "peak_bytes"}
     assert trained["seconds"]["total"] > 0 and trained["peak_bytes"] > 0
+    phases = ["start", "load", "weights", "estimate", "device", "train", "report", "save"]
+    seconds = trained["seconds"]
+    assert sum(seconds[phase] for phase in phases) <= seconds["total"]
+    assert seconds["save write"] + seconds["save sync"] <= seconds["save"]
     evaluated = poise("evaluate", model, data, "--metrics", "coverage@5,map@3", "--json").json
-    assert set(evaluated) == {"users", "users_without_targets", "metrics", "same_data", "device", "seconds"}
+    assert set(evaluated) == {"users", "users_without_targets", "metrics", "same_data", "device", "seconds", "phases"}
+    phases = evaluated["phases"]
+    assert evaluated["seconds"] == phases["evaluate"]
+    assert set(phases) == {"total", "start", "load model", "load data", "device", "evaluate", "report"}
+    assert sum(time for phase, time in phases.items() if phase != "total") <= phases["total"]
     assert evaluated["metrics"]["coverage@5"]["stderr"] is None
     assert evaluated["metrics"]["map@3"]["stderr"] >= 0
     assert poise("info", data, "--json").json["interactions"] == prepared["interactions"]

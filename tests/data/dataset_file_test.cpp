@@ -63,6 +63,42 @@ TEST(DatasetFile, WritesOneFileAndReplacesIt) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "a/b/data"), {}), 1);
 }
 
+TEST(DatasetFile, EvaluationReadsWhatItNeeds) {
+  const TemporaryFolder folder;
+  for (const SplitKind split : {SplitKind::users, SplitKind::given}) {
+    const Dataset dataset = random_dataset({.split = split, .values = true});
+    write_dataset(folder / "data", dataset, {});
+    for (const std::string part : {"test", "validation"}) {
+      const EvaluationData data = read_evaluation_data(folder / "data", part, {.threads = 2});
+      EXPECT_EQ(data.checksum, read_dataset(folder / "data", {}).checksum);
+      EXPECT_EQ(data.training_counts, column_counts(dataset.train.view()));
+      EXPECT_EQ(data.dataset.items, dataset.items);
+      const bool test = part == "test";
+      EXPECT_EQ(data.dataset.test, test ? dataset.test : std::nullopt);
+      EXPECT_EQ(data.dataset.validation, test ? std::nullopt : dataset.validation);
+      // The training rows are there where they are the histories.
+      EXPECT_EQ(data.dataset.train.rows, split == SplitKind::given ? dataset.train.rows : 0);
+      const HeldOut& held_out = test ? *data.dataset.test : *data.dataset.validation;
+      const CsrView histories = data.dataset.histories(held_out);
+      const CsrView expected = dataset.histories(test ? *dataset.test : *dataset.validation);
+      EXPECT_TRUE(std::ranges::equal(histories.indices, expected.indices));
+    }
+  }
+  write_dataset(folder / "none", random_dataset({.split = SplitKind::none}), {});
+  EXPECT_FALSE(read_evaluation_data(folder / "none", "test", {}).dataset.test);
+  error_message(ErrorKind::input, [&] { (void)read_evaluation_data(folder.path(), "test", {}); });
+}
+
+TEST(DatasetFile, SizesAreKnownFromTheHeader) {
+  const TemporaryFolder folder;
+  const Dataset dataset = random_dataset({});
+  write_dataset(folder / "data", dataset, {});
+  const DatasetSizes sizes = dataset_sizes(folder / "data");
+  EXPECT_EQ(sizes.items, dataset.items.size());
+  EXPECT_GT(sizes.history_bytes.at("test"), 0U);
+  EXPECT_EQ(dataset_sizes(folder / "missing").items, 0);
+}
+
 TEST(DatasetFile, TheSameBytesWhateverTheThreads) {
   const Dataset dataset = random_dataset({.users = 40'000, .items = 100, .density = 0.4, .values = true});
   const auto bytes = encode_dataset(dataset, {.threads = 1});

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "poise/base/parallel.hpp"
+
 #include "support/expect_error.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/test_data.hpp"
@@ -84,6 +86,48 @@ TEST(AtomicFile, AFullDiskLeavesNothing) {
     file.write(std::string(5000, 'x'));
   });
   EXPECT_THAT(message, HasSubstr((folder / "target").string()));
+  EXPECT_THAT(message, HasSubstr("File too large"));
+  EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(AtomicFile, ThreadsWriteAtTheirPlaces) {
+  const TemporaryFolder folder;
+  const std::string text = "0123456789abcdefghijklmnopqrstuvwxyz";
+  for (const bool reserved : {false, true}) {
+    AtomicFile file(folder / "target");
+    if (reserved) file.reserve(text.size());
+    for_each_tile(9, 3, [&](std::int64_t tile) {
+      const std::int64_t at = 4 * (8 - tile);
+      file.write_at(at, std::as_bytes(std::span(text).subspan(at, 4)));
+    });
+    file.commit();
+    EXPECT_EQ(testing::read_file(folder / "target"), text);
+  }
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"target"});
+}
+
+TEST(AtomicFile, AThreadThatCannotWriteIsReported) {
+  const TemporaryFolder folder;
+  const std::string text(1000, 'x');
+  const std::string message = error_message(ErrorKind::resources, [&] {
+    const testing::FileSizeLimit limit(5000);
+    AtomicFile file(folder / "target");
+    for_each_tile(10, 4,
+                  [&](std::int64_t tile) { file.write_at(1000 * tile, std::as_bytes(std::span(text))); });
+    file.commit();
+  });
+  EXPECT_THAT(message, HasSubstr((folder / "target").string()));
+  EXPECT_THAT(message, HasSubstr("File too large"));
+  EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(AtomicFile, RoomThatIsNotThereIsNoticedAtOnce) {
+  const TemporaryFolder folder;
+  const std::string message = error_message(ErrorKind::resources, [&] {
+    const testing::FileSizeLimit limit(1 << 20);
+    AtomicFile file(folder / "target");
+    file.reserve(std::uint64_t{1} << 40);
+  });
   EXPECT_THAT(message, HasSubstr("File too large"));
   EXPECT_TRUE(names_in(folder.path()).empty());
 }

@@ -170,6 +170,65 @@ TEST(Container, TextsThatAreNotUtf8AreRefused) {
   error_message(ErrorKind::input, [] { (void)container_bytes({{"key", "\xff"}}, {}); });
 }
 
+/// Several chunks, the first and the last of which hold parts of several tensors.
+struct LargeExample {
+  std::vector<std::int64_t> numbers = std::vector<std::int64_t>(1001, 7);
+  std::vector<float> floats = std::vector<float>(10'000'019);
+  std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(77, 3);
+
+  LargeExample() { std::iota(floats.begin(), floats.end(), 0.0F); }
+  [[nodiscard]] std::vector<Tensor> tensors() const {
+    return {tensor("bytes", ElementType::u8, bytes), tensor("floats", ElementType::f32, floats),
+            tensor("numbers", ElementType::i64, numbers)};
+  }
+};
+
+TEST(Container, ThreadsWriteTheSameBytes) {
+  const TemporaryFolder folder;
+  const LargeExample example;
+  const Metadata metadata = {{"key", "value"}};
+  const auto bytes = container_bytes(metadata, example.tensors(), 1);
+  EXPECT_EQ(container_bytes(metadata, example.tensors(), 4), bytes);
+  for (const int threads : {1, 4}) {
+    write_container(folder / "file", metadata, example.tensors(), threads);
+    const std::string file = testing::read_file(folder / "file");
+    ASSERT_EQ(file.size(), bytes.size());
+    EXPECT_EQ(std::memcmp(file.data(), bytes.data(), bytes.size()), 0) << threads;
+  }
+  // The tensors' bytes end the file, in file order; what precedes them is checked by opening it.
+  const Container container = Container::open(folder / "file");
+  EXPECT_TRUE(std::ranges::equal(container.elements<float>("floats"), example.floats));
+  EXPECT_TRUE(std::ranges::equal(container.elements<std::int64_t>("numbers"), example.numbers));
+  EXPECT_TRUE(std::ranges::equal(container.elements<std::uint8_t>("bytes"), example.bytes));
+}
+
+TEST(Container, ADiskThatIsFullForSeveralThreadsLeavesNothing) {
+  const TemporaryFolder folder;
+  const LargeExample example;
+  const std::string message = error_message(ErrorKind::resources, [&] {
+    const testing::FileSizeLimit limit(20'000'000);  // in the midst of the second chunk
+    write_container(folder / "file", {}, example.tensors(), 4);
+  });
+  EXPECT_THAT(message, HasSubstr((folder / "file").string()));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Container, PeekReadsTheHeaderAlone) {
+  const TemporaryFolder folder;
+  const Example example;
+  write_container(folder / "file", example.metadata, example.tensors());
+  std::string file = testing::read_file(folder / "file");
+  file.back() = static_cast<char>(file.back() ^ 1);
+  testing::write_file(folder / "file", file);
+  error_message(ErrorKind::input, [&] { (void)Container::open(folder / "file"); });
+  const Container container = Container::peek(folder / "file");
+  EXPECT_EQ(container.metadata(), example.metadata);
+  EXPECT_EQ(container.tensor("floats", ElementType::f32).bytes.size(), 12U);
+  file[20] = static_cast<char>(file[20] ^ 1);
+  testing::write_file(folder / "file", file);
+  error_message(ErrorKind::input, [&] { (void)Container::peek(folder / "file"); });
+}
+
 TEST(Container, AFullDiskLeavesNothing) {
   const TemporaryFolder folder;
   const std::vector<float> large(100'000);

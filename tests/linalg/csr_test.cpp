@@ -37,7 +37,12 @@ TEST(Csr, TransposesAreTheSameOnAnyNumberOfThreads) {
   }
 }
 
-TEST(Csr, ColumnCounts) { EXPECT_EQ(column_counts(example().view()), (std::vector<std::int64_t>{1, 2, 1})); }
+TEST(Csr, ColumnCounts) {
+  EXPECT_EQ(column_counts(example().view()), (std::vector<std::int64_t>{1, 2, 1}));
+  const Csr matrix = testing::random_csr(300, 17, 0.2, true, 3, true);
+  for (const int threads : {2, 20, 400})
+    EXPECT_EQ(column_counts(matrix.view(), threads), column_counts(matrix.view()));
+}
 
 }  // namespace
 }  // namespace poise

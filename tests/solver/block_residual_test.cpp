@@ -59,7 +59,7 @@ TEST_P(BlockResidual, EqualsTheFloat64One) {
   std::vector<double> l;
   for (std::int64_t i = 0; i < given.X.cols; ++i) l.push_back(1 + static_cast<double>(i % 5));
   const ColumnProblem problem = make_column_problem(given.X.view(), given.W, l);
-  const Csr users_of = weighted_transpose(problem);
+  const WeightedTranspose users_of = weighted_transpose(problem);
   const std::int64_t count = given.beta.rows();
   Matrix<double> exact(count, given.X.cols);
   std::vector<ColumnFigures> exact_figures(count);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "poise/io/model_file.hpp"
+#include "poise/train/cost.hpp"
+#include "poise/weighting/weighting.hpp"
 
 #include "support/random_dataset.hpp"
 #include "support/test_data.hpp"
@@ -33,6 +35,28 @@ TEST(Trainer, AMatrixWithoutAFolder) {
   }
   EXPECT_FALSE(std::filesystem::is_empty(folder / "data")) << "eigenpairs lie beside the data";
   EXPECT_FALSE(std::filesystem::exists("spectrum-25.poise"));
+}
+
+/// Weights that are known already change nothing, neither the model nor what it is said to cost.
+TEST(Trainer, WeightsThatAreKnown) {
+  const Csr X = testing::random_dataset({.users = 80, .items = 25, .values = true, .seed = 3}).train;
+  const auto backend = make_backend(BackendKind::cpu, 2);
+  Trainer trainer(X.view(), Keep::nothing, 1U << 30U, *backend, {.threads = 2});
+  for (const Family family : {Family::full_rank, Family::awmf, Family::wmf}) {
+    ModelParameters parameters{.family = family, .rank = 5, .lambda = 3};
+    parameters.weighting.alpha = 4;
+    const Weights W = make_weights(X.view(), parameters.weighting, 2);
+    EXPECT_EQ(bytes_of(trainer.train(parameters, &W)), bytes_of(trainer.train(parameters)));
+    const TrainingCost cost = training_cost(parameters, X.view(), 1U << 30U);
+    const TrainingCost known = training_cost(parameters, X.view(), 1U << 30U, &W, 3);
+    EXPECT_EQ(known.operations(), cost.operations());
+    EXPECT_EQ(known.bytes, cost.bytes);
+    const Work work = training_work(std::span(&parameters, 1), X.view(), 1U << 30U, worth_a_gpu);
+    EXPECT_EQ(work.operations, known.operations());
+    EXPECT_EQ(work.gpu_bytes, known.gpu_bytes);
+    EXPECT_NO_THROW(check_memory(parameters, X.view(), 1U << 30U, W, known));
+    EXPECT_THROW(check_memory(parameters, X.view(), 1000, W, known), Error);
+  }
 }
 
 }  // namespace

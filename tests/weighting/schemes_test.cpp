@@ -55,6 +55,26 @@ TEST_P(Schemes, AgreeWithTheirFormulasOverFullMatrices) {
   }
 }
 
+TEST_P(Schemes, AreTheSameWhateverTheThreads) {
+  Csr X = example(true);
+  // Many rows, so that several tiles of them are made.
+  const Csr one = X;
+  for (int copy = 0; copy < 300; ++copy) {
+    X.rows += one.rows;
+    for (std::int64_t r = 1; r <= one.rows; ++r) X.offsets.push_back(X.entries() + one.offsets[r]);
+    X.indices.insert(X.indices.end(), one.indices.begin(), one.indices.end());
+    X.values.insert(X.values.end(), one.values.begin(), one.values.end());
+  }
+  const Weights expected = make_weights(X.view(), GetParam(), 1);
+  const Weights weights = make_weights(X.view(), GetParam(), 4);
+  EXPECT_EQ(weights.a, expected.a);
+  EXPECT_EQ(weights.b, expected.b);
+  EXPECT_EQ(weights.c, expected.c);
+  EXPECT_EQ(weights.lowest, expected.lowest);
+  EXPECT_EQ(weights.highest, expected.highest);
+  EXPECT_EQ(weights.observed, expected.observed);
+}
+
 constexpr WeightingOptions scheme(Scheme scheme, double alpha, double clip = 10) {
   return {.scheme = scheme, .alpha = alpha, .clip = clip};
 }

@@ -1,6 +1,5 @@
 #include "poise/backend/choose.hpp"
 
-#include "poise/backend/cuda/cuda.hpp"
 #include "poise/base/error.hpp"
 
 namespace poise {
@@ -21,11 +20,16 @@ bool built_with_cuda() {
 }
 
 ChosenDevice choose_device(DeviceChoice choice, const Work& work) {
+  EarlyGpu none;
+  return choose_device(choice, work, none);
+}
+
+ChosenDevice choose_device(DeviceChoice choice, const Work& work, EarlyGpu& early) {
   if (choice == DeviceChoice::cpu) return {BackendKind::cpu, "it was asked for"};
   // Looking for a GPU starts its driver, which takes a while.
   if (choice == DeviceChoice::automatic && work.operations < worth_a_gpu)
     return {BackendKind::cpu, "the work is too small to gain from a GPU"};
-  const CudaInfo info = cuda_info();
+  const CudaInfo info = early.info();
   if (!info.devices.empty()) {
     const CudaDevice& gpu = info.devices.front();
     if (choice == DeviceChoice::cuda) return {BackendKind::cuda, gpu.name};

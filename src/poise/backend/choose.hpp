@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "poise/backend/backend.hpp"
+#include "poise/backend/early_gpu.hpp"
 
 namespace poise {
 
@@ -36,5 +37,7 @@ struct Work {
 /// there is one, the work gains, and fits into what is free of its memory. Error{resources}, saying why,
 /// where cuda is asked for and cannot be had.
 ChosenDevice choose_device(DeviceChoice choice, const Work& work);
+/// The same where a GPU may have been started already.
+ChosenDevice choose_device(DeviceChoice choice, const Work& work, EarlyGpu& early);
 
 }  // namespace poise

@@ -6,11 +6,13 @@
 #include <string_view>
 
 #include "poise/base/error.hpp"
+#include "poise/base/parallel.hpp"
 
 namespace poise {
 namespace {
 
 constexpr std::int64_t max_count = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t rows_per_tile = 4096;
 
 [[noreturn]] void inconsistent(std::string_view part, std::string_view what) {
   fail(ErrorKind::input, "the prepared data is inconsistent: {} {}", part, what);
@@ -32,12 +34,13 @@ void check_offsets(const Csr& matrix, std::int64_t rows, std::int64_t cols, std:
     inconsistent(part, "has row offsets that do not ascend");
 }
 
-void check_matrix(const Csr& matrix, std::int64_t rows, std::int64_t cols, std::string_view part) {
+void check_matrix(const Csr& matrix, std::int64_t rows, std::int64_t cols, std::string_view part,
+                  int threads) {
   check_offsets(matrix, rows, cols, part);
   if (matrix.offsets.back() != matrix.entries())
     inconsistent(part, "has row offsets that do not fit its entries");
   const CsrView view = matrix.view();
-  for (std::int64_t r = 0; r < rows; ++r) {
+  const auto check_row = [&](std::int64_t r) {
     std::int32_t previous = -1;
     bool ascending = true;
     for (const std::int32_t index : view.row(r)) {
@@ -46,7 +49,11 @@ void check_matrix(const Csr& matrix, std::int64_t rows, std::int64_t cols, std::
     }
     if (!ascending || previous >= cols)
       inconsistent(part, "has a row that does not ascend within its columns");
-  }
+  };
+  const Tiling tiling{rows, rows_per_tile};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t r = tiling.first(tile); r < tiling.last(tile); ++r) check_row(r);
+  });
   if (!matrix.values.empty() && matrix.values.size() != matrix.indices.size())
     inconsistent(part, "has values that do not fit its entries");
   if (!std::all_of(matrix.values.begin(), matrix.values.end(),
@@ -69,15 +76,15 @@ void check_borrowed_rows(const Dataset& dataset, const HeldOut& held_out, std::s
     if (held_out.users[r] != dataset.users[r]) inconsistent(part, "does not begin with the training users");
 }
 
-void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string_view part) {
+void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string_view part, int threads) {
   check_ids(held_out.users, fmt::format("{} users", part));
   const std::string fold_in = fmt::format("the {} fold-in", part);
   if (dataset.split == SplitKind::given)
     check_borrowed_rows(dataset, held_out, fold_in);
   else
-    check_matrix(held_out.fold_in, held_out.users.size(), dataset.items.size(), fold_in);
+    check_matrix(held_out.fold_in, held_out.users.size(), dataset.items.size(), fold_in, threads);
   check_matrix(held_out.targets, held_out.users.size(), dataset.items.size(),
-               fmt::format("the {} target matrix", part));
+               fmt::format("the {} target matrix", part), threads);
 }
 
 }  // namespace
@@ -109,7 +116,7 @@ CsrView Dataset::histories(const HeldOut& part) const {
   return view;
 }
 
-void validate(const Dataset& dataset) {
+void validate(const Dataset& dataset, int threads) {
   const PrepareCounts& counts = dataset.counts;
   if (std::min({counts.duplicates, counts.empty_ids, counts.below_threshold, counts.outside_catalogue,
                 counts.skipped_lines, counts.filtered_users, counts.filtered_items,
@@ -117,9 +124,9 @@ void validate(const Dataset& dataset) {
     inconsistent("a count of dropped rows", "is negative");
   check_ids(dataset.items, "the items");
   check_ids(dataset.users, "the training users");
-  check_matrix(dataset.train, dataset.users.size(), dataset.items.size(), "the training matrix");
-  if (dataset.validation) check_held_out(dataset, *dataset.validation, "validation");
-  if (dataset.test) check_held_out(dataset, *dataset.test, "test");
+  check_matrix(dataset.train, dataset.users.size(), dataset.items.size(), "the training matrix", threads);
+  if (dataset.validation) check_held_out(dataset, *dataset.validation, "validation", threads);
+  if (dataset.test) check_held_out(dataset, *dataset.test, "test", threads);
 }
 
 }  // namespace poise

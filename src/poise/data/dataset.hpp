@@ -58,6 +58,6 @@ struct Dataset {
 Csr borrowed_rows(const Csr& train, std::int64_t rows);
 
 /// Throws Error{input} unless shapes, offsets, indices, values and ids fit together. Every loader ends here.
-void validate(const Dataset& dataset);
+void validate(const Dataset& dataset, int threads = 1);
 
 }  // namespace poise

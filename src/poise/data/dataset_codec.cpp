@@ -61,7 +61,9 @@ class Encoder {
     if (split != SplitKind::given) add_rows(name + ".fold_in", held_out.fold_in);
     add_rows(name + ".targets", held_out.targets);
   }
-  [[nodiscard]] std::vector<std::byte> bytes() const { return container_bytes(metadata_, tensors_); }
+  [[nodiscard]] std::vector<std::byte> bytes() const {
+    return container_bytes(metadata_, tensors_, execution_.threads);
+  }
 
  private:
   void add(std::string name, std::string bytes) {
@@ -149,14 +151,18 @@ class Decoder {
   mutable std::size_t used_ = 0;
 };
 
-Dataset decode(const Container& container, const Execution& execution) {
+void check_format(const Container& container) {
   if (container.metadata("format") != format_name)
     fail(ErrorKind::input, "{} holds no prepared data but {}", container.name(),
          container.metadata("format"));
   if (container.metadata("version") != format_version)
     fail(ErrorKind::input, "{} has version {} of the data format, this program reads version {}",
          container.name(), container.metadata("version"), format_version);
-  const Decoder decoder(container, execution);
+}
+
+/// All but the matrices and their users.
+Dataset decode_frame(const Container& container, const Decoder& decoder) {
+  check_format(container);
   Dataset dataset;
   dataset.split = decoder.split();
   for (const auto& [key, member] : count_names)
@@ -166,14 +172,51 @@ Dataset decode(const Container& container, const Execution& execution) {
       dataset.counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
   }
   dataset.items = decoder.ids("items");
+  return dataset;
+}
+
+void decode_train(const Decoder& decoder, const Execution& execution, Dataset& dataset) {
   dataset.users = decoder.ids("train.users");
   dataset.train =
       unpack_columns(decoder.matrix("train"), dataset.users.size(), dataset.items.size(), execution);
+}
+
+Dataset decode(const Container& container, const Execution& execution) {
+  const Decoder decoder(container, execution);
+  Dataset dataset = decode_frame(container, decoder);
+  decode_train(decoder, execution, dataset);
   dataset.validation = decoder.held_out("validation", dataset);
   dataset.test = decoder.held_out("test", dataset);
   decoder.check_all_used();
-  validate(dataset);
+  validate(dataset, execution.threads);
   return dataset;
+}
+
+EvaluationData decode_part(const Container& container, const std::string& part, const Execution& execution) {
+  const Decoder decoder(container, execution);
+  EvaluationData data{
+      .dataset = decode_frame(container, decoder), .training_counts = {}, .checksum = container.checksum()};
+  Dataset& dataset = data.dataset;
+  const std::int64_t items = dataset.items.size();
+  dataset.train.cols = items;
+  if (dataset.split == SplitKind::given) decode_train(decoder, execution, dataset);
+  (part == "test" ? dataset.test : dataset.validation) = decoder.held_out(part, dataset);
+  validate(dataset, execution.threads);
+  data.training_counts =
+      unpack_numbers(decoder.matrix("train").counts, items, decoder.number("train.users", max_count));
+  return data;
+}
+
+/// What does not fit in memory is an error that says so.
+template <class Decode>
+auto within_memory(const Container& container, const Decode& decode_it) {
+  try {
+    return decode_it();
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::resources, "not enough memory to load {}", container.name());
+  } catch (const std::length_error&) {
+    fail(ErrorKind::resources, "not enough memory to load {}", container.name());
+  }
 }
 
 }  // namespace
@@ -197,13 +240,22 @@ std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& e
 }
 
 Dataset decode_dataset(const Container& container, const Execution& execution) {
-  try {
-    return decode(container, execution);
-  } catch (const std::bad_alloc&) {
-    fail(ErrorKind::resources, "not enough memory to load {}", container.name());
-  } catch (const std::length_error&) {
-    fail(ErrorKind::resources, "not enough memory to load {}", container.name());
+  return within_memory(container, [&] { return decode(container, execution); });
+}
+
+EvaluationData decode_evaluation_data(const Container& container, const std::string& part,
+                                      const Execution& execution) {
+  return within_memory(container, [&] { return decode_part(container, part, execution); });
+}
+
+DatasetSizes decode_sizes(const Container& container) {
+  check_format(container);
+  DatasetSizes sizes{.items = Decoder(container, {}).number("items", max_count), .history_bytes = {}};
+  for (const std::string part : {"validation", "test"}) {
+    const std::string gaps = part + ".fold_in.gaps";
+    if (container.has(gaps)) sizes.history_bytes[part] = container.tensor(gaps, ElementType::u8).bytes.size();
   }
+  return sizes;
 }
 
 }  // namespace poise

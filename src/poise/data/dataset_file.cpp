@@ -13,6 +13,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* file_name = "data.poise";
 
+Container open(const fs::path& folder, const Execution& execution) {
+  const fs::path path = folder / file_name;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    fail_on_file(ErrorKind::input, "{} holds no prepared data ({} is missing); make it with poise prepare",
+                 folder.string(), file_name);
+  return Container::open(path, execution.threads);
+}
+
 }  // namespace
 
 void write_dataset(const fs::path& folder, const Dataset& dataset, const Execution& execution) {
@@ -26,13 +35,21 @@ void write_dataset(const fs::path& folder, const Dataset& dataset, const Executi
 }
 
 LoadedDataset read_dataset(const fs::path& folder, const Execution& execution) {
-  const fs::path path = folder / file_name;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored))
-    fail_on_file(ErrorKind::input, "{} holds no prepared data ({} is missing); make it with poise prepare",
-                 folder.string(), file_name);
-  const Container container = Container::open(path, execution.threads);
+  const Container container = open(folder, execution);
   return {decode_dataset(container, execution), container.checksum()};
+}
+
+EvaluationData read_evaluation_data(const fs::path& folder, const std::string& part,
+                                    const Execution& execution) {
+  return decode_evaluation_data(open(folder, execution), part, execution);
+}
+
+DatasetSizes dataset_sizes(const fs::path& folder) {
+  try {
+    return decode_sizes(Container::peek(folder / file_name));
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace poise

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "poise/base/first_touch.hpp"
 #include "poise/data/packed_lists.hpp"
 
 namespace poise {
@@ -66,8 +67,8 @@ Csr scatter(const Columns& columns, std::int64_t rows, int threads) {
     for_each_entry(tile, [&](std::int64_t, std::int64_t, std::int32_t row) { ++matrix.offsets[row + 1]; });
   });
   std::partial_sum(matrix.offsets.begin(), matrix.offsets.end(), matrix.offsets.begin());
-  matrix.indices.resize(entries);
-  if (columns.values) matrix.values.resize(entries);
+  resize_by_threads(matrix.indices, entries, threads);
+  if (columns.values) resize_by_threads(matrix.values, entries, threads);
   for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
     const std::int64_t first = tiling.first(tile);
     std::vector<std::int64_t> next(matrix.offsets.begin() + first,
@@ -98,8 +99,8 @@ Csr unpack_rows(const PackedMatrixView& packed, std::int64_t rows, std::int64_t 
   const ListLayout layout(unpack_numbers(packed.counts, rows, cols));
   const ListFrames frames(packed, layout);
   Csr matrix{.rows = rows, .cols = cols, .offsets = layout.starts, .indices = {}, .values = {}};
-  matrix.indices.resize(layout.entries());
-  if (packed.values) matrix.values.resize(layout.entries());
+  resize_by_threads(matrix.indices, layout.entries(), execution.threads);
+  if (packed.values) resize_by_threads(matrix.values, layout.entries(), execution.threads);
   unpack_lists(packed, layout, frames, cols, matrix.indices.data(), matrix.values.data(), execution);
   return matrix;
 }

@@ -131,6 +131,29 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
+void AtomicFile::reserve(std::uint64_t bytes) {
+  while (::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) fail_to_write(path_, errno);
+    return;  // this file system has no such thing, and what follows tells of any other trouble
+  }
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  const auto begin = static_cast<off_t>(offset);
+  auto at = begin;
+  for (auto rest = bytes; !rest.empty();) {
+    const ssize_t written = ::pwrite(descriptor_, rest.data(), rest.size(), at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_to_write(path_, errno);
+    if (written == 0) fail_to_write(path_, ENOSPC);
+    rest = rest.subspan(written);
+    at += written;
+  }
+  // Whether the disk begins now changes the speed and nothing else: commit() waits, and learns of errors.
+  static_cast<void>(::sync_file_range(descriptor_, begin, at - begin, SYNC_FILE_RANGE_WRITE));
+}
+
 void AtomicFile::commit() {
   while (::fsync(descriptor_) != 0) {
     if (errno != EINTR) fail_to_write(path_, errno);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -20,6 +21,12 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
+  /// Room for a file of so many bytes, where the file system can tell: a full disk is then noticed at once,
+  /// and the bytes are written much faster.
+  void reserve(std::uint64_t bytes);
+  /// Writes the bytes at their place; several threads may write at several places at once. The disk is told
+  /// to begin with them, so that commit() has less to wait for.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   void commit();
 
  private:

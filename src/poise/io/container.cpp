@@ -1,5 +1,6 @@
 #include "poise/io/container.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
@@ -117,7 +118,18 @@ Container Container::open(const std::filesystem::path& path, int threads) {
   return container;
 }
 
+Container Container::peek(const std::filesystem::path& path) {
+  const auto mapping = std::make_shared<const Mapping>(path);
+  Container container = read(mapping->bytes(), path.string(), 0);
+  container.mapping_ = mapping;
+  return container;
+}
+
 Container Container::parse(std::span<const std::byte> bytes, std::string_view name, int threads) {
+  return read(bytes, name, std::max(threads, 1));
+}
+
+Container Container::read(std::span<const std::byte> bytes, std::string_view name, int threads) {
   assert(reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment == 0);
   const std::uint64_t begin = checked_data_begin(bytes, name);
   const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + sizeof(std::uint64_t),
@@ -130,7 +142,7 @@ Container Container::parse(std::span<const std::byte> bytes, std::string_view na
          data.size() - header.data_bytes);
 
   const auto checksums = data.first(header.checksums_bytes);
-  check_chunks(checksums, data.subspan(header.checksums_bytes), name, threads);
+  if (threads > 0) check_chunks(checksums, data.subspan(header.checksums_bytes), name, threads);
 
   Container container;
   container.name_ = name;

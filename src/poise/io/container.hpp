@@ -30,22 +30,32 @@ struct Tensor {
 
 using Metadata = std::map<std::string, std::string>;
 
+/// What writing a file took: checksums and bytes, and the wait for the disk.
+struct WriteSeconds {
+  double write = 0;
+  double sync = 0;
+};
+
 /// Writes the tensors atomically, straight from their memory: those with larger elements first, so that all
 /// are aligned without gaps; otherwise in the given order. Names are distinct and neither "checksums" nor
-/// "__metadata__"; texts are UTF-8. Same arguments, same bytes.
-void write_container(const std::filesystem::path& path, const Metadata& metadata,
-                     std::span<const Tensor> tensors);
+/// "__metadata__"; texts are UTF-8. Same arguments, same bytes, whatever the number of threads, each of which
+/// takes the checksum of a chunk and writes it.
+WriteSeconds write_container(const std::filesystem::path& path, const Metadata& metadata,
+                             std::span<const Tensor> tensors, int threads = Execution::default_threads());
 
 /// The bytes that write_container writes.
-std::vector<std::byte> container_bytes(const Metadata& metadata, std::span<const Tensor> tensors);
+std::vector<std::byte> container_bytes(const Metadata& metadata, std::span<const Tensor> tensors,
+                                       int threads = Execution::default_threads());
 
 /// A memory-mapped container. Opening checks layout and checksums and throws Error{input} with one sentence
 /// when the file is missing, cut, altered in any byte, or not a container at all.
 class Container {
  public:
   static Container open(const std::filesystem::path& path, int threads = Execution::default_threads());
-  /// The same over bytes in memory, which must outlive it and be 8-byte aligned; `name` stands for the path
-  /// in messages.
+  /// What the header alone says, without a look at the tensors' bytes, which may be damaged.
+  static Container peek(const std::filesystem::path& path);
+  /// The same as open over bytes in memory, which must outlive it and be 8-byte aligned; `name` stands for
+  /// the path in messages.
   static Container parse(std::span<const std::byte> bytes, std::string_view name,
                          int threads = Execution::default_threads());
 
@@ -69,6 +79,9 @@ class Container {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
+  /// With threads = 0 the bytes are not checked.
+  static Container read(std::span<const std::byte> bytes, std::string_view name, int threads);
+
   std::string name_;
   std::shared_ptr<const void> mapping_;
   Metadata metadata_;

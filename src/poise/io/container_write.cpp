@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "poise/base/error.hpp"
+#include "poise/base/stopwatch.hpp"
 #include "poise/io/atomic_file.hpp"
 #include "poise/io/container.hpp"
 #include "poise/io/container_layout.hpp"
@@ -15,7 +16,7 @@ namespace poise {
 namespace {
 
 using namespace container_layout;
-using Sink = std::function<void(std::span<const std::byte>)>;
+using Sink = std::function<void(std::uint64_t offset, std::span<const std::byte>)>;
 
 std::vector<const Tensor*> file_order(std::span<const Tensor> tensors) {
   std::vector<const Tensor*> order;
@@ -62,53 +63,83 @@ std::string header_bytes(const Metadata& metadata, const std::vector<const Tenso
   return bytes + text;
 }
 
-/// One checksum per chunk of the tensors' concatenated bytes.
-std::vector<std::uint64_t> chunk_checksums(const std::vector<const Tensor*>& tensors) {
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
-  std::vector<std::uint64_t> checksums;
-  std::uint64_t filled = 0;
-  XXH3_64bits_reset(state.get());
-  const auto close_chunk = [&] {
-    checksums.push_back(XXH3_64bits_digest(state.get()));
-    XXH3_64bits_reset(state.get());
-    filled = 0;
-  };
-  for (const Tensor* tensor : tensors) {
-    for (auto rest = tensor->bytes; !rest.empty();) {
-      const std::uint64_t take = std::min<std::uint64_t>(rest.size(), chunk_bytes - filled);
-      XXH3_64bits_update(state.get(), rest.data(), take);
-      rest = rest.subspan(take);
-      filled += take;
-      if (filled == chunk_bytes) close_chunk();
-    }
+/// A container before its checksums are known: where everything goes is known already.
+class Layout {
+ public:
+  Layout(const Metadata& metadata, std::span<const Tensor> tensors) : tensors_(file_order(tensors)) {
+    for (const Tensor* tensor : tensors_) data_bytes_ += tensor->bytes.size();
+    checksums_ = chunks(data_bytes_) + 1;
+    header_ = header_bytes(metadata, tensors_, checksums_);
   }
-  if (filled > 0) close_chunk();
-  return checksums;
-}
 
-void emit(const Metadata& metadata, std::span<const Tensor> tensors, const Sink& sink) {
-  const std::vector<const Tensor*> ordered = file_order(tensors);
-  std::vector<std::uint64_t> checksums = chunk_checksums(ordered);
-  const std::string header = header_bytes(metadata, ordered, checksums.size() + 1);
-  checksums.insert(checksums.begin(), XXH3_64bits(header.data(), header.size()));
-  sink(std::as_bytes(std::span(header)));
-  sink(std::as_bytes(std::span(checksums)));
-  for (const Tensor* tensor : ordered) sink(tensor->bytes);
-}
+  [[nodiscard]] std::uint64_t size() const { return data_begin() + data_bytes_; }
+
+  /// Gives every part of the file to the sink, with its offset; from several threads at once.
+  void emit(int threads, const Sink& sink) const {
+    std::vector<std::uint64_t> checksums(checksums_);
+    checksums[0] = XXH3_64bits(header_.data(), header_.size());
+    const Tiling tiling{static_cast<std::int64_t>(data_bytes_), static_cast<std::int64_t>(chunk_bytes)};
+    for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+      checksums[tile + 1] = emit_chunk(tiling.first(tile), tiling.last(tile), sink);
+    });
+    sink(0, std::as_bytes(std::span(header_)));
+    sink(header_.size(), std::as_bytes(std::span(checksums)));
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t data_begin() const {
+    return header_.size() + checksums_ * sizeof(std::uint64_t);
+  }
+
+  /// The bytes [first, last) of the tensors end to end; returns their checksum.
+  [[nodiscard]] std::uint64_t emit_chunk(std::uint64_t first, std::uint64_t last, const Sink& sink) const {
+    const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+    XXH3_64bits_reset(state.get());
+    std::uint64_t begin = 0;
+    for (const Tensor* tensor : tensors_) {
+      const std::uint64_t end = begin + tensor->bytes.size();
+      const std::uint64_t from = std::max(begin, first);
+      const std::uint64_t to = std::min(end, last);
+      if (from < to) {
+        const auto part = tensor->bytes.subspan(from - begin, to - from);
+        XXH3_64bits_update(state.get(), part.data(), part.size());
+        sink(data_begin() + from, part);
+      }
+      begin = end;
+    }
+    return XXH3_64bits_digest(state.get());
+  }
+
+  std::vector<const Tensor*> tensors_;
+  std::uint64_t data_bytes_ = 0;
+  std::uint64_t checksums_ = 0;
+  std::string header_;
+};
 
 }  // namespace
 
-void write_container(const std::filesystem::path& path, const Metadata& metadata,
-                     std::span<const Tensor> tensors) {
+WriteSeconds write_container(const std::filesystem::path& path, const Metadata& metadata,
+                             std::span<const Tensor> tensors, int threads) {
+  std::map<std::string, double> seconds;
+  Stopwatch watch(seconds);
+  const Layout layout(metadata, tensors);
   AtomicFile file(path);
-  emit(metadata, tensors, [&](std::span<const std::byte> bytes) { file.write(bytes); });
+  if (layout.size() > chunk_bytes) file.reserve(layout.size());
+  layout.emit(threads,
+              [&](std::uint64_t offset, std::span<const std::byte> bytes) { file.write_at(offset, bytes); });
+  watch.book("write");
   file.commit();
+  watch.book("sync");
+  return {.write = seconds["write"], .sync = seconds["sync"]};
 }
 
-std::vector<std::byte> container_bytes(const Metadata& metadata, std::span<const Tensor> tensors) {
-  std::vector<std::byte> result;
-  emit(metadata, tensors,
-       [&](std::span<const std::byte> bytes) { result.insert(result.end(), bytes.begin(), bytes.end()); });
+std::vector<std::byte> container_bytes(const Metadata& metadata, std::span<const Tensor> tensors,
+                                       int threads) {
+  const Layout layout(metadata, tensors);
+  std::vector<std::byte> result(layout.size());
+  layout.emit(threads, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+    std::ranges::copy(bytes, result.begin() + static_cast<std::ptrdiff_t>(offset));
+  });
   return result;
 }
 

@@ -247,32 +247,17 @@ void put_any(const Sink& sink, const ModelInfo& info, const Scorer& model) {
   put_model(sink, info, dynamic_cast<const Popularity&>(model));
 }
 
-Sink to_file(const std::filesystem::path& path) {
-  return [&path](const Metadata& metadata, std::span<const Tensor> tensors) {
-    write_container(path, metadata, tensors);
-  };
-}
-
 }  // namespace
 
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Popularity& model) {
-  put_model(to_file(path), info, model);
-}
-
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const FullRank& model) {
-  put_model(to_file(path), info, model);
-}
-
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Asymmetric& model) {
-  put_model(to_file(path), info, model);
-}
-
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Wmf& model) {
-  put_model(to_file(path), info, model);
-}
-
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model) {
-  put_any(to_file(path), info, model);
+WriteSeconds write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model,
+                         int threads) {
+  WriteSeconds seconds;
+  put_any(
+      [&](const Metadata& metadata, std::span<const Tensor> tensors) {
+        seconds = write_container(path, metadata, tensors, threads);
+      },
+      info, model);
+  return seconds;
 }
 
 std::vector<std::byte> model_bytes(const ModelInfo& info, const Scorer& model) {

@@ -27,20 +27,12 @@ struct ModelInfo {
   Ids items;                                   ///< the catalogue, item i is column i
 };
 
-/// Writes a model in the container layout (see io/container.hpp), atomically.
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Popularity& model);
-/// A dense B goes to the file from where it lies, without a copy; its rows must follow each other without
-/// gaps.
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const FullRank& model);
-/// U and V go to the file from where they lie, likewise.
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Asymmetric& model);
-/// V likewise, and what folding a user in takes from training.
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Wmf& model);
+/// Writes a model in the container layout (see io/container.hpp), atomically. Matrices go to the file from
+/// where they lie, without a copy; their rows must follow each other without gaps.
+WriteSeconds write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model,
+                         int threads = Execution::default_threads());
 
-/// Any of these.
-void write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model);
-
-/// The bytes that write_model writes for any of these.
+/// The bytes that write_model writes.
 std::vector<std::byte> model_bytes(const ModelInfo& info, const Scorer& model);
 
 struct LoadedModel {

@@ -3,14 +3,38 @@
 #include <algorithm>
 #include <utility>
 
+#include "poise/base/first_touch.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
 
-std::vector<std::int64_t> column_counts(CsrView matrix) {
+namespace {
+
+/// A block of rows for each thread.
+Tiling row_blocks(CsrView matrix, int threads) {
+  const std::int64_t blocks = std::clamp<std::int64_t>(std::min<std::int64_t>(threads, matrix.rows), 1, 64);
+  return {matrix.rows, std::max<std::int64_t>(1, (matrix.rows + blocks - 1) / blocks)};
+}
+
+/// Of each block how many entries each column holds.
+std::vector<std::vector<std::int64_t>> counts_of_blocks(CsrView matrix, const Tiling& rows, int threads) {
+  std::vector<std::vector<std::int64_t>> counts(rows.tiles());
+  for_each_tile(rows.tiles(), threads, [&](std::int64_t block) {
+    std::vector<std::int64_t> own(matrix.cols, 0);
+    for (std::int64_t r = rows.first(block); r < rows.last(block); ++r) {
+      for (const std::int32_t column : matrix.row(r)) ++own[column];
+    }
+    counts[block] = std::move(own);
+  });
+  return counts;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> column_counts(CsrView matrix, int threads) {
   std::vector<std::int64_t> counts(matrix.cols, 0);
-  for (std::int64_t r = 0; r < matrix.rows; ++r) {
-    for (const std::int32_t column : matrix.row(r)) ++counts[column];
+  for (const auto& of_block : counts_of_blocks(matrix, row_blocks(matrix, threads), threads)) {
+    for (std::int64_t column = 0; column < matrix.cols; ++column) counts[column] += of_block[column];
   }
   return counts;
 }
@@ -18,14 +42,8 @@ std::vector<std::int64_t> column_counts(CsrView matrix) {
 Csr transpose(CsrView matrix, int threads) {
   // Blocks of rows count their columns, then each knows where its entries go: in the order of the rows,
   // however many blocks there are.
-  const std::int64_t blocks = std::clamp<std::int64_t>(std::min<std::int64_t>(threads, matrix.rows), 1, 64);
-  const Tiling rows{matrix.rows, std::max<std::int64_t>(1, (matrix.rows + blocks - 1) / blocks)};
-  std::vector<std::vector<std::int64_t>> next(rows.tiles(), std::vector<std::int64_t>(matrix.cols, 0));
-  for_each_tile(rows.tiles(), threads, [&](std::int64_t block) {
-    for (std::int64_t r = rows.first(block); r < rows.last(block); ++r) {
-      for (const std::int32_t column : matrix.row(r)) ++next[block][column];
-    }
-  });
+  const Tiling rows = row_blocks(matrix, threads);
+  std::vector<std::vector<std::int64_t>> next = counts_of_blocks(matrix, rows, threads);
   Csr result;
   result.rows = matrix.cols;
   result.cols = matrix.rows;
@@ -35,8 +53,8 @@ Csr transpose(CsrView matrix, int threads) {
     for (std::vector<std::int64_t>& of_block : next) place += std::exchange(of_block[column], place);
     result.offsets[column + 1] = place;
   }
-  result.indices.resize(matrix.entries());
-  if (!matrix.values.empty()) result.values.resize(matrix.entries());
+  resize_by_threads(result.indices, matrix.entries(), threads);
+  if (!matrix.values.empty()) resize_by_threads(result.values, matrix.entries(), threads);
   for_each_tile(rows.tiles(), threads, [&](std::int64_t block) {
     for (std::int64_t r = rows.first(block); r < rows.last(block); ++r) {
       const auto columns = matrix.row(r);

@@ -47,6 +47,6 @@ struct Csr {
 Csr transpose(CsrView matrix, int threads = 1);
 
 /// How many entries each column holds.
-std::vector<std::int64_t> column_counts(CsrView matrix);
+std::vector<std::int64_t> column_counts(CsrView matrix, int threads = 1);
 
 }  // namespace poise

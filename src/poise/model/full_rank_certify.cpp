@@ -159,7 +159,7 @@ class Check {
   Resident<float> columns_;
   Backend& backend_;
   const Execution& execution_;
-  Csr users_of_;
+  WeightedTranspose users_of_;
   Pin users_of_pin_;
   Pin columns_pin_;
   std::vector<double> observed_;

@@ -51,7 +51,7 @@ ColumnSolver<T>::ColumnSolver(const ColumnProblem& problem, MatrixView<const T> 
 
 template <class T>
 CsrView ColumnSolver<T>::users_of() const {
-  if (users_of_.rows == 0 && problem_.items() > 0) {
+  if (users_of_.view().rows == 0 && problem_.items() > 0) {
     users_of_ = weighted_transpose(problem_, execution_.threads);
     pins_.push_back(backend_.pin(users_of_.view()));
   }

@@ -101,7 +101,7 @@ class ColumnSolver {
   double aim_;  ///< of the solves, below the tolerance
   Backend& backend_;
   const Execution& execution_;
-  mutable Csr users_of_;  // see users_of()
+  mutable WeightedTranspose users_of_;  // see users_of()
   mutable std::optional<SharedSystem> shared_system_;
   std::vector<double> observed_;  // per item
   std::vector<double> diagonal_;  // of A^-1

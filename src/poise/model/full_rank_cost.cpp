@@ -97,7 +97,7 @@ void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptio
       static_cast<std::int64_t>(std::sqrt(there / needed) * static_cast<double>(X.cols)));
 }
 
-double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options) {
+double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options, int threads) {
   constexpr double inverse_overhead = 1.15;
   constexpr double row_cost = 30;
   constexpr double gather_cost = 35;
@@ -114,7 +114,7 @@ double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& 
   rest.lowest = W.lowest;
   rest.highest = W.highest;
   const ColumnProblem problem = make_column_problem(X, rest, full_rank_lambda(X, options));
-  const std::vector<ColumnLoad> loads = column_loads(X, W);
+  const std::vector<ColumnLoad> loads = column_loads(X, W, threads);
   const bool possible = !W.c.empty() && woodbury_possible(problem, options.memory_limit, false);
   if (possible) operations += row_cost * static_cast<double>(X.entries()) * n;
   for (std::int32_t i = 0; i < X.cols; ++i) {

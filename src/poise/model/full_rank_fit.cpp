@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <future>
 #include <memory>
 #include <numeric>
@@ -24,13 +25,18 @@ namespace {
 /// understated.
 constexpr double slope_errors = 3;
 
-/// Memory for n x n numbers, mapped by a thread of its own: to touch gigabytes for the first time takes
+/// Memory for n x n numbers, mapped by threads of its own: to touch gigabytes for the first time takes
 /// longer than to fill them.
-std::future<Matrix<float>> room_for(std::int64_t n) {
-  return std::async([n] {
+std::future<Matrix<float>> room_for(std::int64_t n, int threads) {
+  return std::async(std::launch::async, [n, threads] {
     constexpr std::int64_t page = 4096 / sizeof(float);
+    constexpr std::int64_t pages_per_tile = 1 << 14;
+    constexpr int most_threads = 4;  // the others have data to prepare
     Matrix<float> room = Matrix<float>::uninitialized(n, n);
-    for (std::int64_t at = 0; at < n * n; at += page) room.view().data[at] = 0;
+    const Tiling tiling{n * n, pages_per_tile * page};
+    for_each_tile(tiling.tiles(), std::min(threads, most_threads), [&](std::int64_t tile) {
+      for (std::int64_t at = tiling.first(tile); at < tiling.last(tile); at += page) room.view().data[at] = 0;
+    });
     return room;
   });
 }
@@ -72,7 +78,7 @@ class Fit {
     if (options_.unconstrained) variants_.push_back({.zero_diagonal = false});
     if (options_.zero_diagonal) variants_.push_back({.zero_diagonal = true});
     for (Variant& variant : variants_) {
-      if (!backend_.on_host()) variant.room = room_for(n_);
+      if (!backend_.on_host()) variant.room = room_for(n_, execution_.threads);
     }
     const ColumnSolver<T> solver(problem_, A_inverse_.view(), basis_.gram().view(), options_.tolerance,
                                  backend_, execution_);
@@ -365,12 +371,15 @@ class Fit {
   std::vector<Variant> variants_;
 };
 
-/// Tries one precision; false when it cannot hold the inverse.
+/// Tries one precision; false when it cannot hold the inverse. `complete` makes what the problem lacks, once
+/// the inverse is there.
 template <class T>
-bool fit_in(const ColumnProblem& problem, const FullRankOptions& options, FullRankBasis& basis, bool keep,
-            Backend& backend, const Execution& execution, FullRankFit& result) {
+bool fit_in(const ColumnProblem& problem, const std::function<void()>& complete,
+            const FullRankOptions& options, FullRankBasis& basis, bool keep, Backend& backend,
+            const Execution& execution, FullRankFit& result) {
   Fit<T> fit(problem, options, basis, keep, backend, execution, result);
   if (!fit.invert()) return false;
+  complete();
   fit.solve();
   return true;
 }
@@ -393,23 +402,32 @@ void validate(const FullRankOptions& options) {
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, FullRankBasis* basis, const CsrView* target) {
   validate(options);
+  FullRankFit result;
+  Stopwatch watch(result.seconds);
   if (target != nullptr && options.zero_diagonal) {
     fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
   }
   check_full_rank_memory(X, W, options);
   if (!backend.on_host()) check_full_rank_gpu_memory(X, W, options, backend.memory_bytes());
-  const ColumnProblem problem =
-      make_column_problem(X, W, full_rank_lambda(X, options), target, execution.threads);
+  ColumnProblem problem = begin_column_problem(X, W, full_rank_lambda(X, options), target);
+  // While a GPU makes the inverse; a processor is busy with that itself.
+  std::future<Csr> columns = std::async(backend.on_host() ? std::launch::deferred : std::launch::async,
+                                        [&] { return columns_of_weights(X, W, execution.threads); });
+  const auto complete = [&] {
+    if (columns.valid()) problem.columns = columns.get();
+  };
+  if (backend.on_host()) complete();
   CsrView support = X;
   support.values = {};
+  watch.book("transpose");
   const Pin pinned = backend.pin(support);
+  watch.book("upload");
   FullRankBasis own;
   const bool keep = basis != nullptr;
   FullRankBasis& used = keep ? *basis : own;
   used.prepare_for(problem);
-  FullRankFit result;
   result.tensor_cores = backend.splits_products(X.cols);
-  fit_in<float>(problem, options, used, keep, backend, execution, result);
+  fit_in<float>(problem, complete, options, used, keep, backend, execution, result);
   FullRankOptions left = options;
   for (const FullRankSolution& solution : result.solutions) {
     if (solution.converged) (solution.zero_diagonal ? left.zero_diagonal : left.unconstrained) = false;
@@ -434,7 +452,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   std::vector<FullRankSolution> reached = std::exchange(result.solutions, {});
   result.tensor_cores = false;
   try {
-    result.float64 = fit_in<double>(problem, left, used, keep, backend, execution, result);
+    result.float64 = fit_in<double>(problem, complete, left, used, keep, backend, execution, result);
   } catch (const Error& error) {
     // A GPU says only then that its memory is too small.
     if (error.kind() != ErrorKind::resources || reached.empty()) throw;

@@ -74,7 +74,7 @@ double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& o
 
 /// How much work a fit is, in operations of a matrix product (a gathered operation counts as many): for an
 /// estimate of the time beforehand.
-double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options);
+double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options, int threads = 1);
 
 /// The bytes a fit needs beyond X at the least, and with Woodbury's T.
 struct FullRankMemory {

@@ -10,7 +10,7 @@ namespace poise {
 double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& options, CsrView B,
                            Backend& backend, const Execution& execution) {
   const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options));
-  const Csr users_of = weighted_transpose(problem);
+  const WeightedTranspose users_of = weighted_transpose(problem);
   const Csr columns = transpose(B);
   const Tiling tiling{X.cols, full_rank_block};
   Progress progress(execution.observer, "measuring", static_cast<std::uint64_t>(X.cols), "columns");

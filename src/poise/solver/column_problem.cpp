@@ -1,8 +1,10 @@
 #include "poise/solver/column_problem.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
+#include "poise/base/first_touch.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
@@ -23,6 +25,13 @@ void for_each_row(std::int64_t rows, int threads, const Body& body) {
 
 ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<double> l, const CsrView* target,
                                   int threads) {
+  ColumnProblem problem = begin_column_problem(X, W, std::move(l), target);
+  problem.columns = columns_of_weights(X, W, threads);
+  return problem;
+}
+
+ColumnProblem begin_column_problem(CsrView X, const Weights& W, std::vector<double> l,
+                                   const CsrView* target) {
   ColumnProblem problem;
   problem.X = X;
   problem.W = &W;
@@ -34,21 +43,30 @@ ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<doubl
     for (const float b : W.b) sum += std::log(static_cast<double>(b));
     problem.b_bar = std::exp(sum / static_cast<double>(W.b.size()));
   }
-  problem.columns.rows = X.cols;
-  problem.columns.cols = X.rows;
-  problem.columns.offsets.assign(X.cols + 1, 0);
-  if (!W.c.empty()) {
-    std::vector<float> values(W.c.size());
+  return problem;
+}
+
+Csr columns_of_weights(CsrView X, const Weights& W, int threads) {
+  if (W.c.empty()) {
+    return {.rows = X.cols,
+            .cols = X.rows,
+            .offsets = std::vector<std::int64_t>(X.cols + 1, 0),
+            .indices = {},
+            .values = {}};
+  }
+  CsrView weighted = W.support;
+  weighted.values = W.c;
+  std::vector<float> values;
+  if (!W.a.empty()) {
+    resize_by_threads(values, static_cast<std::int64_t>(W.c.size()), threads);
     for_each_row(X.rows, threads, [&](std::int64_t u) {
       for (std::int64_t k = W.support.offsets[u]; k < W.support.offsets[u + 1]; ++k) {
         values[k] = static_cast<float>(W.a_of(u) * W.c[k]);
       }
     });
-    CsrView weighted = W.support;
     weighted.values = values;
-    problem.columns = transpose(weighted, threads);
   }
-  return problem;
+  return transpose(weighted, threads);
 }
 
 namespace {
@@ -80,7 +98,7 @@ std::vector<double> observed_weights(const ColumnProblem& problem, int threads) 
     for (std::int64_t i = 0; i < problem.items(); ++i) observed[i] *= W.b_of(i);
     return observed;
   }
-  const Csr own = on_support_of_X(problem) ? Csr() : weighted_transpose(problem, threads);
+  const Csr own = on_support_of_X(problem) ? Csr() : weighted_transpose(problem, threads).own;
   for_each_row(problem.items(), threads, [&](std::int64_t i) {
     if (own.rows > 0) {
       for (const float weight : own.view().row_values(i)) observed[i] += weight;
@@ -94,19 +112,22 @@ std::vector<double> observed_weights(const ColumnProblem& problem, int threads) 
   return observed;
 }
 
-Csr weighted_transpose(const ColumnProblem& problem, int threads) {
+WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads) {
   if (on_support_of_X(problem)) {
     // The users of X_:i are those of C_:i: W_ui = b_i (a_u + a_u C_ui).
-    Csr result = problem.columns;
-    for_each_row(result.rows, threads, [&](std::int64_t i) {
-      for (std::int64_t k = result.offsets[i]; k < result.offsets[i + 1]; ++k) {
-        result.values[k] = static_cast<float>(problem.W->b_of(i) * (problem.W->a_of(result.indices[k]) +
-                                                                    static_cast<double>(result.values[k])));
+    const CsrView columns = problem.columns.view();
+    WeightedTranspose result{.own = {}, .columns = columns, .values = {}};
+    resize_by_threads(result.values, columns.entries(), threads);
+    for_each_row(columns.rows, threads, [&](std::int64_t i) {
+      for (std::int64_t k = columns.offsets[i]; k < columns.offsets[i + 1]; ++k) {
+        result.values[k] = static_cast<float>(problem.W->b_of(i) * (problem.W->a_of(columns.indices[k]) +
+                                                                    static_cast<double>(columns.values[k])));
       }
     });
     return result;
   }
-  std::vector<float> weights(problem.X.entries());
+  std::vector<float> weights;
+  resize_by_threads(weights, problem.X.entries(), threads);
   for_each_row(problem.X.rows, threads, [&](std::int64_t u) {
     const auto items = problem.X.row(u);
     const std::int64_t first = problem.X.offsets[u];
@@ -127,19 +148,31 @@ Csr weighted_transpose(const ColumnProblem& problem, int threads) {
   });
   CsrView weighted = problem.X;
   weighted.values = weights;
-  return transpose(weighted, threads);
+  return {.own = transpose(weighted, threads), .columns = {}, .values = {}};
 }
 
-std::vector<ColumnLoad> column_loads(CsrView X, const Weights& W) {
+std::vector<ColumnLoad> column_loads(CsrView X, const Weights& W, int threads) {
   std::vector<ColumnLoad> loads(X.cols);
   if (W.c.empty()) return loads;
-  for (std::int64_t u = 0; u < X.rows; ++u) {
-    const auto size = static_cast<double>(X.row_size(u));
-    for (const std::int32_t i : W.support.row(u)) {
-      loads[i].users += 1;
-      loads[i].entries += size;
+  // Whole numbers: their sums are the same whatever the blocks.
+  const std::int64_t blocks = std::clamp<std::int64_t>(threads, 1, 64);
+  const Tiling rows{X.rows, std::max<std::int64_t>(1, (X.rows + blocks - 1) / blocks)};
+  std::mutex mutex;
+  for_each_tile(rows.tiles(), threads, [&](std::int64_t block) {
+    std::vector<ColumnLoad> own(X.cols);
+    for (std::int64_t u = rows.first(block); u < rows.last(block); ++u) {
+      const auto size = static_cast<double>(X.row_size(u));
+      for (const std::int32_t i : W.support.row(u)) {
+        own[i].users += 1;
+        own[i].entries += size;
+      }
     }
-  }
+    const std::lock_guard lock(mutex);
+    for (std::int64_t i = 0; i < X.cols; ++i) {
+      loads[i].users += own[i].users;
+      loads[i].entries += own[i].entries;
+    }
+  });
   return loads;
 }
 

@@ -38,10 +38,25 @@ struct ColumnProblem {
 /// `l` is Lambda's diagonal; `target` null for an autoencoder. X, W and the target must outlive the result.
 ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<double> l,
                                   const CsrView* target = nullptr, int threads = 1);
+/// The same without `columns`, which take nearly all of the time, and these.
+ColumnProblem begin_column_problem(CsrView X, const Weights& W, std::vector<double> l,
+                                   const CsrView* target = nullptr);
+Csr columns_of_weights(CsrView X, const Weights& W, int threads = 1);
 
 /// X' (items x users) with the weights W_ui as values, so that a column's observed weight, diagonal and
-/// right-hand side are sums over its users.
-Csr weighted_transpose(const ColumnProblem& problem, int threads = 1);
+/// right-hand side are sums over its users. Where C has the entries of X, only the values are its own, and
+/// the problem must outlive it.
+struct WeightedTranspose {
+  Csr own;                    ///< without rows where the problem's columns serve
+  CsrView columns;            ///< then these
+  std::vector<float> values;  ///< with these values
+
+  [[nodiscard]] CsrView view() const {
+    if (columns.rows == 0) return own.view();
+    return {columns.rows, columns.cols, columns.offsets, columns.indices, values};
+  }
+};
+WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads = 1);
 
 /// sum_u W_ui X_ui for each item, in float64: what B = 0 leaves of its column.
 std::vector<double> observed_weights(const ColumnProblem& problem, int threads = 1);
@@ -51,6 +66,6 @@ struct ColumnLoad {
   double users = 0;
   double entries = 0;
 };
-std::vector<ColumnLoad> column_loads(CsrView X, const Weights& W);
+std::vector<ColumnLoad> column_loads(CsrView X, const Weights& W, int threads = 1);
 
 }  // namespace poise

@@ -10,16 +10,17 @@
 namespace poise {
 namespace {
 
-TrainingCost full_rank_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit) {
+TrainingCost full_rank_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
+                            const Weights& W, int threads) {
   const FullRankOptions options = full_rank_options(parameters, memory_limit);
-  const Weights W = make_weights(X, parameters.weighting);
   const FullRankMemory memory = full_rank_memory(X.rows, X.cols, !W.uniform(), 1);
   const bool with_T = !W.c.empty() && W.b.empty() && memory.with_T <= memory_limit;
   return {.bytes = static_cast<double>(with_T ? memory.with_T : memory.least),
-          .fit = full_rank_operations(X, W, options)};
+          .fit = full_rank_operations(X, W, options, threads)};
 }
 
-TrainingCost low_rank_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit) {
+TrainingCost low_rank_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
+                           const Weights& W) {
   const bool wmf = parameters.family == Family::wmf;
   const bool from_spectrum = parameters.start == Start::closed_form || !wmf;
   const std::int64_t rank = std::min(parameters.rank, X.cols);
@@ -30,8 +31,7 @@ TrainingCost low_rank_cost(const ModelParameters& parameters, CsrView X, std::ui
   std::uint64_t held = wmf ? wmf_memory(X.rows, X.cols, X.entries(), rank) : asymmetric_memory(X, rank);
   if (from_spectrum) held += 4 * static_cast<std::uint64_t>(X.cols * pairs);
   if (rounds && !wmf)
-    held += left_factor_memory(X, make_weights(X, parameters.weighting), parameters.regularizer,
-                               memory_limit - std::min(held, memory_limit));
+    held += left_factor_memory(X, W, parameters.regularizer, memory_limit - std::min(held, memory_limit));
   // Gathered operations count as ten; inner solves take some three iterations.
   const auto d = static_cast<double>(rank);
   const auto n = static_cast<double>(X.cols);
@@ -57,6 +57,16 @@ double gpu_bytes(const ModelParameters& parameters, CsrView X) {
   return std::max(6 * square, held + (wmf ? 0 : square));
 }
 
+/// Error{resources} when a low-rank model needs more.
+void check_bytes(const ModelParameters& parameters, double bytes, std::uint64_t memory_limit) {
+  if (bytes <= static_cast<double>(memory_limit)) return;
+  fail(ErrorKind::resources,
+       "rank {} needs about {:.1f} GB, more than the --memory-limit of {:.1f} GB; a lower --rank would fit, "
+       "or raise "
+       "--memory-limit",
+       parameters.rank, bytes * 1e-9, static_cast<double>(memory_limit) * 1e-9);
+}
+
 }  // namespace
 
 ModelParameters cost_parameters(ModelParameters parameters) {
@@ -66,10 +76,15 @@ ModelParameters cost_parameters(ModelParameters parameters) {
   return parameters;
 }
 
-TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit) {
+TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
+                           const Weights* W, int threads) {
   if (parameters.family == Family::popularity) return {};
-  return parameters.low_rank() ? low_rank_cost(parameters, X, memory_limit)
-                               : full_rank_cost(parameters, X, memory_limit);
+  const Weights own = W == nullptr ? make_weights(X, parameters.weighting, threads) : Weights();
+  const Weights& weights = W == nullptr ? own : *W;
+  TrainingCost cost = parameters.low_rank() ? low_rank_cost(parameters, X, memory_limit, weights)
+                                            : full_rank_cost(parameters, X, memory_limit, weights, threads);
+  cost.gpu_bytes = gpu_bytes(parameters, X);
+  return cost;
 }
 
 Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
@@ -95,13 +110,16 @@ void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t me
     check_full_rank_memory(X, make_weights(X, parameters.weighting), options);
     return;
   }
-  const double bytes = training_cost(parameters, X, memory_limit).bytes;
-  if (bytes <= static_cast<double>(memory_limit)) return;
-  fail(ErrorKind::resources,
-       "rank {} needs about {:.1f} GB, more than the --memory-limit of {:.1f} GB; a lower --rank would fit, "
-       "or raise "
-       "--memory-limit",
-       parameters.rank, bytes * 1e-9, static_cast<double>(memory_limit) * 1e-9);
+  check_bytes(parameters, training_cost(parameters, X, memory_limit).bytes, memory_limit);
+}
+
+void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit, const Weights& W,
+                  const TrainingCost& cost) {
+  if (parameters.family == Family::full_rank) {
+    check_full_rank_memory(X, W, full_rank_options(parameters, memory_limit));
+  } else {
+    check_bytes(parameters, cost.bytes, memory_limit);
+  }
 }
 
 }  // namespace poise

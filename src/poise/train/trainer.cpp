@@ -33,32 +33,28 @@ const Scorer& scorer_of(const AnyModel& model) {
   return std::visit([](const auto& each) -> const Scorer& { return each; }, model);
 }
 
-Trained Trainer::train(const ModelParameters& parameters) {
+Trained Trainer::train(const ModelParameters& parameters, const Weights* W) {
   validate(parameters);
-  switch (parameters.family) {
-    case Family::popularity:
-      return {.model = Popularity::train(X_)};
-    case Family::full_rank:
-      return std::move(full_rank(parameters, full_rank_options(parameters, memory_limit_)).front());
-    case Family::awmf:
-      return asymmetric(parameters);
-    case Family::wmf:
-      break;
-  }
-  return wmf(parameters);
+  if (parameters.family == Family::popularity) return {.model = Popularity::train(X_)};
+  if (parameters.low_rank()) basis_ = {};
+  if (parameters.family == Family::wmf) left_ = {};
+  const Weights own = W == nullptr ? make_weights(X_, parameters.weighting, execution_.threads) : Weights();
+  const Weights& weights = W == nullptr ? own : *W;
+  if (parameters.family == Family::awmf) return asymmetric(parameters, weights);
+  if (parameters.family == Family::wmf) return wmf(parameters, weights);
+  return std::move(full_rank(full_rank_options(parameters, memory_limit_), weights).front());
 }
 
 std::pair<Trained, Trained> Trainer::train_both_diagonals(const ModelParameters& parameters) {
   validate(parameters);
   FullRankOptions options = full_rank_options(parameters, memory_limit_);
   options.unconstrained = options.zero_diagonal = true;
-  std::vector<Trained> both = full_rank(parameters, options);
+  std::vector<Trained> both = full_rank(options, make_weights(X_, parameters.weighting, execution_.threads));
   return {std::move(both[0]), std::move(both[1])};
 }
 
-std::vector<Trained> Trainer::full_rank(const ModelParameters& parameters, const FullRankOptions& options) {
+std::vector<Trained> Trainer::full_rank(const FullRankOptions& options, const Weights& W) {
   const CsrView X = X_;
-  const Weights W = make_weights(X, parameters.weighting);
   const int solutions = static_cast<int>(options.unconstrained) + static_cast<int>(options.zero_diagonal);
   const bool keep =
       keep_ == Keep::shared_parts && full_rank_memory(X.rows, X.cols, true, solutions).least <= memory_limit_;
@@ -96,10 +92,8 @@ const Spectrum& Trainer::spectrum(std::int64_t rank) {
   return spectrum_;
 }
 
-Trained Trainer::asymmetric(const ModelParameters& parameters) {
-  basis_ = {};
+Trained Trainer::asymmetric(const ModelParameters& parameters, const Weights& W) {
   const CsrView X = X_;
-  const Weights W = make_weights(X, parameters.weighting);
   std::map<std::string, double> seconds;
   Stopwatch watch(seconds);
   const Spectrum& pairs = spectrum(parameters.rank);
@@ -111,11 +105,8 @@ Trained Trainer::asymmetric(const ModelParameters& parameters) {
   return from(fit, std::move(model));
 }
 
-Trained Trainer::wmf(const ModelParameters& parameters) {
-  basis_ = {};
-  left_ = {};
+Trained Trainer::wmf(const ModelParameters& parameters, const Weights& W) {
   const CsrView X = X_;
-  const Weights W = make_weights(X, parameters.weighting);
   const WmfOptions options = wmf_options(parameters, memory_limit_);
   std::map<std::string, double> seconds;
   Stopwatch watch(seconds);
@@ -127,7 +118,7 @@ Trained Trainer::wmf(const ModelParameters& parameters) {
   Wmf model(std::move(fit.V), {.weighting = parameters.weighting,
                                .lambda = options.regularization(),
                                .users = X.rows,
-                               .item_users = column_counts(X)});
+                               .item_users = column_counts(X, execution_.threads)});
   return from(fit, std::move(model));
 }
 
@@ -138,7 +129,7 @@ double Trainer::expected_seconds(const ModelParameters& parameters) {
   const auto [entry, unknown] = expected_.try_emplace(fmt::format("{}", option_texts(costly)));
   if (unknown) {
     // A weighted low-rank fit takes some fifteen rounds; eigenpairs are found once.
-    const TrainingCost cost = training_cost(costly, X_, memory_limit_);
+    const TrainingCost cost = training_cost(costly, X_, memory_limit_, nullptr, execution_.threads);
     entry->second = (cost.round > 0 ? 15 * cost.round : cost.fit) / rate_;
   }
   return entry->second;

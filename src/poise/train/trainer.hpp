@@ -73,7 +73,8 @@ class Trainer {
     if (keep == Keep::shared_parts) X_pin_ = backend.pin(X);
   }
 
-  Trained train(const ModelParameters& parameters);
+  /// `W` are the weights that the parameters ask for, if they are known already.
+  Trained train(const ModelParameters& parameters, const Weights* W = nullptr);
 
   /// Both full-rank models of one solve, unconstrained and zero diagonal; either is what train() returns for
   /// it.
@@ -86,9 +87,9 @@ class Trainer {
   [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
-  std::vector<Trained> full_rank(const ModelParameters& parameters, const FullRankOptions& options);
-  Trained asymmetric(const ModelParameters& parameters);
-  Trained wmf(const ModelParameters& parameters);
+  std::vector<Trained> full_rank(const FullRankOptions& options, const Weights& W);
+  Trained asymmetric(const ModelParameters& parameters, const Weights& W);
+  Trained wmf(const ModelParameters& parameters, const Weights& W);
   const Spectrum& spectrum(std::int64_t rank);
 
   CsrView X_;

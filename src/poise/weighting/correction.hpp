@@ -16,9 +16,9 @@ inline void leave_out_ones(std::vector<float>& factors) {
   if (std::ranges::all_of(factors, [](float factor) { return factor == 1.0F; })) factors.clear();
 }
 
-/// Makes W_ui = w at entry k of the support, which lies in row u: C_ui = w / (a_u b_i) - 1, with the bounds
-/// kept up. `weights.c` is allocated by the first C that is not 0. Error{input} when C is beyond float32.
-inline void set_weight(Weights& weights, std::int64_t user, std::int64_t k, double w) {
+/// C_ui = w / (a_u b_i) - 1 for W_ui = w at entry k of the support, which lies in row u. Error{input} when it
+/// is beyond float32.
+inline float correction(const Weights& weights, std::int64_t user, std::int64_t k, double w) {
   const std::int32_t item = weights.support.indices[k];
   const double exact = w / (weights.a_of(user) * weights.b_of(item)) - 1;
   if (!(exact <= std::numeric_limits<float>::max()))
@@ -28,7 +28,12 @@ inline void set_weight(Weights& weights, std::int64_t user, std::int64_t k, doub
          "--alpha or --clip",
          w, user, item);
   // 1 + C must stay positive where the nearest float is -1.
-  const float C = std::max(static_cast<float>(exact), std::nextafter(-1.0F, 0.0F));
+  return std::max(static_cast<float>(exact), std::nextafter(-1.0F, 0.0F));
+}
+
+/// Makes W_ui = w there, with the bounds kept up. `weights.c` is allocated by the first C that is not 0.
+inline void set_weight(Weights& weights, std::int64_t user, std::int64_t k, double w) {
+  const float C = correction(weights, user, k, w);
   if (C == 0) return;
   if (weights.c.empty()) weights.c.assign(weights.support.indices.size(), 0);
   weights.c[k] = C;

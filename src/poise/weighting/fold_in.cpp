@@ -6,10 +6,14 @@
 #include <numeric>
 
 #include "poise/base/error.hpp"
+#include "poise/base/first_touch.hpp"
+#include "poise/base/parallel.hpp"
 #include "poise/weighting/correction.hpp"
 
 namespace poise {
 namespace {
+
+constexpr std::int64_t rows_per_tile = 1024;
 
 /// count / mean, clipped to [1/clip, clip]; 1 where the mean is 0 and so all counts are alike.
 float relative(std::int64_t count, double mean, double clip) {
@@ -23,8 +27,8 @@ double mean(std::int64_t sum, std::int64_t count) {
 
 }  // namespace
 
-FoldInWeighting::FoldInWeighting(CsrView X, const WeightingOptions& options)
-    : FoldInWeighting(X.rows, column_counts(X), options) {}
+FoldInWeighting::FoldInWeighting(CsrView X, const WeightingOptions& options, int threads)
+    : FoldInWeighting(X.rows, column_counts(X, threads), options) {}
 
 FoldInWeighting::FoldInWeighting(std::int64_t users, std::span<const std::int64_t> item_users,
                                  const WeightingOptions& options)
@@ -83,7 +87,7 @@ double FoldInWeighting::weight(std::int64_t item, double r) const {
   return options_.alpha;
 }
 
-Weights FoldInWeighting::weights(CsrView histories) const {
+Weights FoldInWeighting::weights(CsrView histories, int threads) const {
   if (histories.cols != items_)
     fail(ErrorKind::input,
          "the histories are over {} items but the training data over {}: use the same items", histories.cols,
@@ -95,7 +99,19 @@ Weights FoldInWeighting::weights(CsrView histories) const {
     for (std::int64_t u = 0; u < histories.rows; ++u) result.a.push_back(a(histories.row_size(u)));
     leave_out_ones(result.a);
   }
-  for (std::int64_t u = 0; u < histories.rows; ++u) {
+  struct Part {
+    double lowest = 1;
+    double highest = 1;
+    bool any = false;  ///< C that is not 0
+  };
+  const Tiling tiling{histories.rows, rows_per_tile};
+  std::vector<Part> parts(tiling.tiles());
+  std::vector<double> of_users(histories.rows);
+  // Where a and b are 1 and every weight too, no C is needed.
+  const bool all_one =
+      options_.scheme == Scheme::none || (options_.scheme == Scheme::constant && options_.alpha == 1);
+  if (!all_one) resize_by_threads(result.c, std::ssize(histories.indices), threads);
+  const auto weigh_row = [&](std::int64_t u, Part& part) {
     double of_user = 0;
     for (std::int64_t k = histories.offsets[u]; k < histories.offsets[u + 1]; ++k) {
       const std::int32_t item = histories.indices[k];
@@ -107,11 +123,26 @@ Weights FoldInWeighting::weights(CsrView histories) const {
             "such entries or use --weighting constant",
             scheme_name(options_.scheme), options_.scheme == Scheme::column ? ">" : ">=", u, item, r);
       const double w = weight(item, r);
-      set_weight(result, u, k, w);
       of_user += w;
+      const float C = correction(result, u, k, w);
+      if (C == 0) continue;
+      part.any = true;
+      result.c[k] = C;
+      part.lowest = std::min(part.lowest, 1.0 + C);
+      part.highest = std::max(part.highest, 1.0 + C);
     }
-    result.observed += of_user;
+    of_users[u] = of_user;
+  };
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) weigh_row(u, parts[tile]);
+  });
+  if (std::ranges::none_of(parts, &Part::any)) result.c = {};
+  for (const Part& part : parts) {
+    result.lowest = std::min(result.lowest, part.lowest);
+    result.highest = std::max(result.highest, part.highest);
   }
+  // In the order of the users, whatever the threads.
+  for (const double of_user : of_users) result.observed += of_user;
   return result;
 }
 

@@ -16,7 +16,7 @@ namespace poise {
 class FoldInWeighting {
  public:
   /// From the training matrix. Error{usage} for options out of range, here and below.
-  FoldInWeighting(CsrView X, const WeightingOptions& options);
+  FoldInWeighting(CsrView X, const WeightingOptions& options, int threads = 1);
   /// From what is used of it: the number of users m, and |S_i| of each item.
   FoldInWeighting(std::int64_t users, std::span<const std::int64_t> item_users,
                   const WeightingOptions& options);
@@ -31,7 +31,7 @@ class FoldInWeighting {
   [[nodiscard]] double weight(std::int64_t item, double r) const;
 
   /// The weights of whole histories, with their support; see make_weights.
-  [[nodiscard]] Weights weights(CsrView histories) const;
+  [[nodiscard]] Weights weights(CsrView histories, int threads = 1) const;
 
  private:
   WeightingOptions options_;

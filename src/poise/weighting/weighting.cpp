@@ -64,8 +64,8 @@ void validate(const WeightingOptions& options) {
   check_range("--clip", options.clip, 1);
 }
 
-Weights make_weights(CsrView X, const WeightingOptions& options) {
-  return FoldInWeighting(X, options).weights(X);
+Weights make_weights(CsrView X, const WeightingOptions& options, int threads) {
+  return FoldInWeighting(X, options, threads).weights(X, threads);
 }
 
 Weights weights_on_support(CsrView X, CsrView support, std::span<const float> a, std::span<const float> b) {

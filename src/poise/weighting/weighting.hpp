@@ -45,7 +45,7 @@ void validate(const WeightingOptions& options);
 /// float64 arithmetic, rounded to float32 once: a and b first, then C relative to the rounded a and b. `c`
 /// runs parallel to the indices of X. Error{usage} for options out of range, Error{input} for a value that
 /// the scheme cannot take or a weight beyond float32. O(entries + rows + cols).
-Weights make_weights(CsrView X, const WeightingOptions& options);
+Weights make_weights(CsrView X, const WeightingOptions& options, int threads = 1);
 
 /// Weights from outside: W_ui is the support's value (1 where it has none) on the stored entries of
 /// `support`, whether X has them or not, and a_u b_i elsewhere. Empty a or b: all 1. Error{input} unless

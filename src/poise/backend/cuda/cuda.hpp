@@ -26,7 +26,12 @@ struct CudaInfo {
 };
 CudaInfo cuda_info();
 
+/// What a backend makes at once, rather than when it is first asked for: page-locked memory for copies, and
+/// for training cuSOLVER besides.
+enum class CudaReady { as_needed, to_score, to_train };
+
 /// The backend on the first GPU. Error{resources}, saying why, where there is none.
-std::unique_ptr<Backend> make_cuda_backend(int threads, Observer* observer);
+std::unique_ptr<Backend> make_cuda_backend(int threads, Observer* observer,
+                                           CudaReady ready = CudaReady::as_needed);
 
 }  // namespace poise

@@ -94,12 +94,14 @@ CudaInfo cuda_info() {
   return info;
 }
 
-std::unique_ptr<Backend> make_cuda_backend(int threads, Observer* observer) {
+std::unique_ptr<Backend> make_cuda_backend(int threads, Observer* observer, CudaReady ready) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   const std::string problem = problem_of(count, status);
   if (!problem.empty()) fail(ErrorKind::resources, "--device cuda: {}; or use --device cpu", problem);
-  return std::make_unique<CudaBackend>(threads, observer);
+  auto backend = std::make_unique<CudaBackend>(threads, observer);
+  backend->get_ready(ready);
+  return backend;
 }
 
 CudaBackend::CudaBackend(int threads, Observer* observer) : threads_(threads), observer_(observer) {
@@ -151,6 +153,17 @@ cusolverDnHandle_t CudaBackend::solver() {
     check(cusolverDnSetStream(solver_, stream_), "starting");
   }
   return solver_;
+}
+
+void CudaBackend::get_ready(CudaReady ready) {
+  if (ready != CudaReady::as_needed) static_cast<void>(bounce());
+  if (ready == CudaReady::to_train) static_cast<void>(solver());
+}
+
+char* CudaBackend::bounce() {
+  if (bounce_ == nullptr)
+    check(cudaMallocHost(reinterpret_cast<void**>(&bounce_), 2 * bounce_bytes), "page-locking");
+  return bounce_;
 }
 
 void CudaBackend::fork() {
@@ -240,8 +253,7 @@ void CudaBackend::transfer(const void* from, std::int64_t from_stride, void* to,
     return;
   }
   // Pieces of at most half of the page-locked memory: whole rows, or a part of one.
-  if (bounce_ == nullptr)
-    check(cudaMallocHost(reinterpret_cast<void**>(&bounce_), 2 * bounce_bytes), "page-locking");
+  char* const staging = bounce();
   const std::int64_t width_per_piece = std::min(width, bounce_bytes);
   const std::int64_t rows_per_piece = bounce_bytes / width_per_piece;
   struct Piece {
@@ -256,7 +268,7 @@ void CudaBackend::transfer(const void* from, std::int64_t from_stride, void* to,
   }
   const char* const source = static_cast<const char*>(from);
   char* const target = static_cast<char*>(to);
-  const auto half = [&](std::size_t k) { return bounce_ + static_cast<std::int64_t>(k % 2) * bounce_bytes; };
+  const auto half = [&](std::size_t k) { return staging + static_cast<std::int64_t>(k % 2) * bounce_bytes; };
   // Rows, or parts of a long one, by several threads.
   const auto host_copy = [&](const char* source_at, std::int64_t source_stride, char* target_at,
                              std::int64_t target_stride, const Piece& piece) {

@@ -7,6 +7,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/backend/cuda/check.hpp"
+#include "poise/backend/cuda/cuda.hpp"
 
 namespace poise {
 
@@ -189,6 +190,7 @@ class CudaBackend final : public Backend {
   /// The most shared memory that a block may ask for.
   [[nodiscard]] std::int64_t shared_bytes() const { return shared_bytes_; }
   void synchronize();
+  void get_ready(CudaReady ready);
   /// Work that may run side by side: after fork() on any of the side streams, of which number 0 is the stream
   /// itself; join() has the stream wait for all of them.
   static constexpr int side_streams = 3;
@@ -240,6 +242,9 @@ class CudaBackend final : public Backend {
   std::uint64_t memory_bytes_ = 0;
   std::int64_t shared_bytes_ = 0;
   bool reads_host_ = false;
+  /// The page-locked memory, made when it is first asked for.
+  [[nodiscard]] char* bounce();
+
   char* bounce_ = nullptr;  ///< page-locked memory through which large copies go, in two halves
   cudaEvent_t bounced_[2] = {};
   std::list<PinnedSparse> pinned_;

@@ -10,7 +10,7 @@ constexpr const char* not_built = "this build of Poise has no CUDA: build it wit
 
 CudaInfo cuda_info() { return {.built = false, .devices = {}, .problem = not_built}; }
 
-std::unique_ptr<Backend> make_cuda_backend(int /*threads*/, Observer* /*observer*/) {
+std::unique_ptr<Backend> make_cuda_backend(int /*threads*/, Observer* /*observer*/, CudaReady /*ready*/) {
   fail(ErrorKind::resources, "--device cuda: {}; or use --device cpu", not_built);
 }
 
