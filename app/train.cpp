@@ -11,6 +11,7 @@
 #include "device.hpp"
 #include "model_flags.hpp"
 #include "output_check.hpp"
+#include "product_speed.hpp"
 #include "progress.hpp"
 #include "trained_report.hpp"
 
@@ -33,6 +34,8 @@ void announce(const ModelParameters& parameters, CsrView X, Backend& backend, co
   check_memory(parameters, X, context.memory_limit);
   const TrainingCost cost = training_cost(parameters, X, context.memory_limit);
   const double rate = product_rate(backend);
+  constexpr double worth_saying = 2;  // seconds
+  if (cost.operations() >= worth_saying * rate) warn_if_slow(backend, context);
   const std::string memory = amount(cost.bytes, "B") + " of memory";
   if (!parameters.low_rank()) {
     context.say(fmt::format("{} x {} items: about {} and {}", grouped(X.cols), grouped(X.cols),
