@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "poise/backend/blas_info.hpp"
-#include "poise/backend/cpu/kernel_speed.hpp"
 #include "poise/backend/cuda/cuda.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/version.hpp"

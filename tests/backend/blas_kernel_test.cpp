@@ -1,12 +1,12 @@
 #include "poise/backend/blas_kernel.hpp"
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "poise/backend/blas_info.hpp"
+#include "poise/backend/kernel_choice.hpp"
 
 namespace poise {
 namespace {
@@ -93,6 +93,40 @@ TEST(BlasKernel, ProcessorsWithoutAvx2KeepWhatTheyHave) {
 
 TEST(BlasKernel, TheBestCoreIsOneThatIsKept) {
   for (const Known& each : known) EXPECT_EQ(better_core(each.processor, best_core(each.processor)), "");
+}
+
+TEST(KernelChoice, SaysWhoChoseAndWhy) {
+  const Processor wide = known.front().processor;
+  const KernelChoice own = kernel_choice(wide, "SkylakeX", nullptr, nullptr);
+  EXPECT_EQ(own.by, "openblas");
+  EXPECT_EQ(own.better, "");
+  const KernelChoice chosen = kernel_choice(wide, "SkylakeX", "SkylakeX", "Prescott");
+  EXPECT_EQ(chosen.by, "poise");
+  EXPECT_EQ(chosen.found, "Prescott");
+  EXPECT_NE(chosen.why.find("AVX-512"), std::string::npos) << chosen.why;
+  const KernelChoice asked = kernel_choice(wide, "Haswell", "HASWELL", nullptr);
+  EXPECT_EQ(asked.by, "environment");
+  EXPECT_EQ(asked.better, "SkylakeX");
+  EXPECT_EQ(asked.why.find("has none"), std::string::npos) << asked.why;
+  const KernelChoice missing = kernel_choice(wide, "Haswell", "SkylakeX", "Haswell");
+  EXPECT_NE(missing.why.find("has none for SkylakeX"), std::string::npos) << missing.why;
+}
+
+TEST(KernelChoice, OnlyASmallPartOfTheSpeedIsWarnedAbout) {
+  const KernelChoice choice = kernel_choice(known.front().processor, "Prescott", nullptr, nullptr);
+  EXPECT_EQ(slow_products({.product = 80e9, .multiply_add = 100e9}, choice), "");
+  EXPECT_EQ(slow_products({.product = 45e9, .multiply_add = 100e9}, choice), "");
+  const std::string warning = slow_products({.product = 20e9, .multiply_add = 100e9}, choice);
+  for (const char* const part : {"0.20", "Prescott", "SkylakeX", "AVX-512"})
+    EXPECT_NE(warning.find(part), std::string::npos) << warning;
+  EXPECT_EQ(warning.find('\n'), std::string::npos);
+}
+
+TEST(KernelChoice, SpeedsAreMeasured) {
+  const KernelSpeed speed = kernel_speed();
+  EXPECT_GT(speed.product, 0);
+  EXPECT_GT(speed.multiply_add, 0);
+  EXPECT_NE(blas_core(), "");
 }
 
 }  // namespace

@@ -19,7 +19,9 @@ NEEDS = {
     "Zen": {"avx2", "fma"},
     "SkylakeX": {"avx512f", "avx512bw", "avx512dq", "avx512vl"},
 }
-TESTS = ["Backends/InvertSpd.*cpu*", "Backends/Gemm.*cpu*", "Backends/*Factor*.*cpu*", "Backends/*Row*.*cpu*", "*Thread*"]
+# What calls BLAS or LAPACK. An inverse of large blocks takes as long as all of the others.
+TESTS = ["Backends/InvertSpd.*/cpu3", "Backends/Gemm.*/cpu3", "Backends/*Factor*.*/cpu3", "Backends/*Row*.*/cpu3",
+         "SolveRowsOnHost.*Threads*", "*Fit*.*Thread*", "*SpectrumRoute.*Threads*", "-*WideBlocks*:*NotPositive*"]
 FULL_RANK = ["--model", "full-rank", "--lambda", "20"]
 AWMF = ["--model", "awmf", "--rank", "24", "--lambda", "5", "--alpha", "3", "--rounds", "6"]
 MODELS = {
@@ -63,7 +65,7 @@ def main():
 
     if json.loads(run("doctor", "--json"))["kernels"]["core"] != core:
         skip(f"this OpenBLAS has no kernels for {core}")
-    if subprocess.run([tests, f"--gtest_filter={':'.join(TESTS)}", "--gtest_brief=1"]).returncode != 0:
+    if subprocess.run([tests, "--gtest_filter=" + ":".join(TESTS).replace(":-", "-"), "--gtest_brief=1"]).returncode != 0:
         sys.exit(f"tests of thread counts fail with the kernels for {core}")
 
     failures = []
