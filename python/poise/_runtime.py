@@ -1,5 +1,4 @@
 """What OpenBLAS and the OpenMP runtime read from the environment when they are loaded."""
-import _ctypes
 import contextlib
 import ctypes
 import os
@@ -33,12 +32,16 @@ def settings() -> Iterator[None]:
                 os.environ.pop(name, None)
 
 
+def _close(library: ctypes.CDLL) -> None:
+    ctypes.CDLL(None).dlclose(ctypes.c_void_p(library._handle))
+
+
 def _loaded() -> bool:
     try:
         library = ctypes.CDLL(_OPENBLAS, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
     except OSError:
         return False
-    _ctypes.dlclose(library._handle)
+    _close(library)
     return True
 
 
@@ -54,7 +57,7 @@ def _better_kernels() -> Optional[str]:
     better = better_core(reported)
     if not better:
         return None
-    _ctypes.dlclose(library._handle)  # and is loaded again with the extension module
+    _close(library)  # and is loaded again with the extension module
     if before or _loaded():
         warnings.warn(
             f"another package has loaded OpenBLAS, with its kernels for {reported}: matrix products take several times as "
