@@ -23,7 +23,7 @@ const std::vector<Command>& commands() {
       {"similar", "find the items similar to one", setup_similar},
       {"export", "write a model's item factors for other programs", setup_export},
       {"info", "show what a model or prepared data holds", setup_info},
-      {"doctor", "show BLAS, threads, memory and GPU, as Poise would use them", setup_doctor},
+      {"doctor", "show BLAS, threads, memory and GPU, as Poise would use them", setup_doctor, true},
       {"completion", "print a completion script for the shell", setup_completion},
   };
   return all;

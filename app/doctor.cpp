@@ -6,6 +6,7 @@
 #include "poise/base/version.hpp"
 
 #include "command.hpp"
+#include "product_speed.hpp"
 
 namespace poise::app {
 
@@ -19,6 +20,27 @@ std::string memory_source() { return total_memory() < machine_memory() ? of_cgro
 std::string threads_source(int threads) {
   if (threads != Execution::default_threads()) return "as --threads or --memory-limit say";
   return threads < usable_cores() ? of_cgroup : "the cores this process may use";
+}
+
+/// The kernels, who chose them, and how fast they are, in float32 on one core.
+Json kernels_json(const KernelChoice& choice, const KernelSpeed& speed) {
+  Json json = {{"core", choice.core},
+               {"chosen_by", choice.by},
+               {"why", choice.why},
+               {"product_gflops", speed.product * 1e-9},
+               {"peak_gflops", speed.multiply_add * 1e-9}};
+  if (!choice.found.empty()) json["found"] = choice.found;
+  if (!choice.better.empty()) json["better"] = choice.better;
+  return json;
+}
+
+std::string kernels_text(const KernelChoice& choice, const KernelSpeed& speed) {
+  return fmt::format(
+      "kernels  {}, {}\n"
+      "speed    products {:.0f} GFLOP/s a core in float32: {:.2f} of the {:.0f} that its multiply-add units "
+      "reach\n",
+      choice.core, choice.why, speed.product * 1e-9, speed.product / speed.multiply_add,
+      speed.multiply_add * 1e-9);
 }
 
 Json cuda_json(const CudaInfo& info) {
@@ -51,8 +73,11 @@ std::string cuda_text(const CudaInfo& info) {
 void run(const Context& context) {
   const std::uint64_t memory = total_memory();
   const CudaInfo cuda = cuda_info();
+  const KernelChoice kernels = kernel_choice();
+  const KernelSpeed speed = kernel_speed();
   const Json result = {{"version", version()},
                        {"blas", blas_description()},
+                       {"kernels", kernels_json(kernels, speed)},
                        {"threads", context.execution.threads},
                        {"threads_from", threads_source(context.execution.threads)},
                        {"memory_bytes", memory},
@@ -63,10 +88,11 @@ void run(const Context& context) {
       result,
       fmt::format("version  poise {}\n"
                   "blas     {}\n"
+                  "{}"
                   "threads  {}, {} (--threads; results do not depend on it)\n"
                   "memory   {:.1f} GB in all, {}, of which at most {:.1f} GB are used (--memory-limit)\n"
                   "{}",
-                  version(), blas_description(), context.execution.threads,
+                  version(), blas_description(), kernels_text(kernels, speed), context.execution.threads,
                   threads_source(context.execution.threads), static_cast<double>(memory) * 1e-9,
                   memory_source(), static_cast<double>(context.memory_limit) * 1e-9, cuda_text(cuda)));
 }

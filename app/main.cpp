@@ -18,7 +18,7 @@
 #include "exit_code.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
-#include "short_spin.hpp"
+#include "restart.hpp"
 #include "standard_streams.hpp"
 
 namespace poise::app {
@@ -189,7 +189,7 @@ int report_exception() {
 }  // namespace poise::app
 
 int main(int argc, char** argv) {
-  if (argc > 1 && poise::app::trains(argv[1])) poise::app::restart_with_short_spin(argv);
+  if (argc > 1) poise::app::restart_with_settings(argv, poise::app::trains(argv[1]));
   poise::app::fill_closed_streams();
   poise::app::watch_for_interrupts();
   try {

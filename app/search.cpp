@@ -12,6 +12,7 @@
 #include "device.hpp"
 #include "model_flags.hpp"
 #include "output_check.hpp"
+#include "product_speed.hpp"
 #include "progress.hpp"
 #include "search_options.hpp"
 #include "train.hpp"
@@ -124,6 +125,7 @@ void run(const Options& options, const Context& context) {
                              worth_a_gpu);
       },
       context);
+  warn_if_slow(*backend, context);
   Journal journal(path, journal_header(measure, context.memory_limit, *backend));
   Trainer trainer(data, options.model.data, Keep::shared_parts, context.memory_limit, *backend,
                   context.execution);

@@ -16,6 +16,7 @@
 #include "device.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
+#include "product_speed.hpp"
 #include "progress.hpp"
 #include "search_options.hpp"
 
@@ -121,6 +122,7 @@ void run(const Options& options, const Context& context) {
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.out / "study.journal" : options.searching.journal;
   const auto backend = backend_for([&] { return study_work(inputs, study_options, worth_a_gpu); }, context);
+  warn_if_slow(*backend, context);
   Journal journal(path, journal_header(study_options.measure, context.memory_limit, *backend));
   if (journal.size() > 0)
     context.say(fmt::format("going on from the {} entries of {}", journal.size(), path.string()));

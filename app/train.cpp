@@ -14,6 +14,7 @@
 #include "model_flags.hpp"
 #include "output_check.hpp"
 #include "process_time.hpp"
+#include "product_speed.hpp"
 #include "progress.hpp"
 #include "trained_report.hpp"
 
@@ -80,8 +81,10 @@ void run(const TrainOptions& options, const Context& context) {
                   std::move(early));
   if (!counts_only) {
     check_memory(parameters, X, context.memory_limit, W, cost);
-    const bool measured = rate > 0 && !backend->on_host();
-    announce(parameters, X, cost, measured ? rate : product_rate(*backend), context);
+    if (rate == 0 || backend->on_host()) rate = product_rate(*backend);
+    constexpr double worth_saying = 2;  // seconds
+    if (cost.operations() >= worth_saying * rate) warn_if_slow(*backend, context);
+    announce(parameters, X, cost, rate, context);
   }
   watch.book("device");
 

@@ -12,25 +12,18 @@
 Users are rows and items columns of scipy's CSR matrices; the models have the signatures of `implicit` and the parameter
 protocol of scikit-learn. Every model says how far it can be from the optimum: `model.certificate_`.
 """
-import os as _os
+from ._runtime import settings as _settings_of_runtimes
 
-# Idle threads of the OpenMP runtime spin for milliseconds, which on a busy machine makes small models up to thirty times
-# slower. It reads how long when it is loaded, that is below, unless another package has loaded it before.
-_short_spin = not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & _os.environ.keys()
-if _short_spin:
-    _os.environ["GOMP_SPINCOUNT"] = "1000"
-
-from ._dataset import Dataset, HeldOut, split, synth
-from ._evaluate import evaluate
-from ._matrix import TransposedWarning
-from ._models import AWMF, EASE, EDLAE, WMF, FullRank, Popularity, load
-from ._poise import NumericalError, __version__
-from ._recommender import ConvergenceWarning, Explanation, Recommender
-from ._search import SearchResult, search
-from ._study import StudyResult, study
-
-if _short_spin:
-    del _os.environ["GOMP_SPINCOUNT"]
+# Here OpenBLAS and the OpenMP runtime are loaded, unless another package has loaded them before.
+with _settings_of_runtimes():
+    from ._dataset import Dataset, HeldOut, split, synth
+    from ._evaluate import evaluate
+    from ._matrix import TransposedWarning
+    from ._models import AWMF, EASE, EDLAE, WMF, FullRank, Popularity, load
+    from ._poise import NumericalError, __version__
+    from ._recommender import ConvergenceWarning, Explanation, Recommender
+    from ._search import SearchResult, search
+    from ._study import StudyResult, study
 
 __all__ = [
     "AWMF",

@@ -147,6 +147,9 @@ def test_doctor(poise):
     result = poise("doctor", "--json").json
     assert set(result) >= {"version", "blas", "threads", "memory_bytes", "cuda"}
     assert "OpenBLAS" in result["blas"]
+    kernels = result["kernels"]
+    assert kernels["core"] in result["blas"] and kernels["chosen_by"] in ("openblas", "poise", "environment")
+    assert kernels["product_gflops"] > 0 and kernels["peak_gflops"] > 0
     assert isinstance(result["cuda"]["built"], bool) and isinstance(result["cuda"]["devices"], list)
     text = poise("doctor").out
     if not result["cuda"]["built"]:

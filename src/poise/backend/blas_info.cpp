@@ -12,8 +12,10 @@ std::string blas_description() {
   const std::string_view name = config.substr(0, config.find(' ', config.find(' ') + 1));
   constexpr const char* threading[] = {"sequential", "pthreads", "openmp"};
   const int parallel = openblas_get_parallel();
-  return fmt::format("{} ({}, {})", name, openblas_get_corename(),
+  return fmt::format("{} ({}, {})", name, blas_core(),
                      parallel >= 0 && parallel <= 2 ? threading[parallel] : "unknown threading");
 }
+
+std::string blas_core() { return openblas_get_corename(); }
 
 }  // namespace poise

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <memory>
@@ -54,7 +55,10 @@ double largest_eigenvalue(MatrixView<T> a, int threads) {
 ///   S_ij <- S_ij + P_i P_j' when i and j are both swept, else S_ij - P_i P_j',
 ///   S_ik <- -P_i U^-T when i is swept, else P_i U^-T,       S_kk <- (U'U)^-1.
 ///
-/// Nearly all n^3 flops are those products, with an inner dimension of one block.
+/// Nearly all n^3 flops are those products, with an inner dimension of one block. U and its inverse are
+/// computed in memory of their own: some kernels of OpenBLAS (Prescott's, Sandybridge's) round a
+/// factorization in float64 otherwise where rows begin at an odd place, and results should not depend on A's
+/// stride.
 template <class T>
 class Sweep {
  public:
@@ -62,12 +66,14 @@ class Sweep {
       : a_(a),
         threads_(threads),
         blocks_{a.rows, a.rows < 4096 ? 128 : 512},
-        panel_data_(std::make_unique_for_overwrite<T[]>(a.rows * panel_stride())) {}
+        panel_data_(std::make_unique_for_overwrite<T[]>(a.rows * panel_stride())),
+        diagonal_data_(Matrix<T>::uninitialized(std::min(blocks_.size, a.rows), panel_stride())) {}
 
   bool run(Observer* observer) {
     Progress progress(observer, "inverting", blocks_.tiles(), "blocks");
     for (std::int64_t k = 0; k < blocks_.tiles(); ++k) {
-      if (!dense::factor_upper(tile(k, k))) return false;
+      copy(tile(k, k), diagonal(k));
+      if (!dense::factor_upper(diagonal(k))) return false;
       for_each_tile(blocks_.tiles(), threads_, [&](std::int64_t i) { form_panel(i, k); });
       if (!update(k)) return false;
       progress.advance(1);
@@ -93,20 +99,29 @@ class Sweep {
     return {panel_data_.get() + row * panel_stride(), blocks_.last(last - 1) - row, width(k), panel_stride()};
   }
 
-  void form_panel(std::int64_t i, std::int64_t k) const {
+  /// S_kk, then U, then the inverse, in the upper triangle.
+  [[nodiscard]] MatrixView<T> diagonal(std::int64_t k) {
+    return {diagonal_data_.view().data, width(k), width(k), panel_stride()};
+  }
+
+  void form_panel(std::int64_t i, std::int64_t k) {
     if (i == k) return;
-    const MatrixView<T> u = tile(k, k);
+    const MatrixView<T> u = diagonal(k);
     const MatrixView<T> p = panel(i, i + 1, k);
     const MatrixView<T> s = i < k ? tile(i, k) : tile(k, i);
     if (i < k) {
       dense::solve_upper(CblasRight, CblasNoTrans, T{1}, u, s);
-      for (std::int64_t r = 0; r < p.rows; ++r) std::copy_n(s.row(r).begin(), p.cols, p.row(r).begin());
+      copy(s, p);
       dense::solve_upper(CblasRight, CblasTrans, T{-1}, u, s);
     } else {
       dense::solve_upper(CblasLeft, CblasTrans, T{1}, u, s);
       transpose_into(s, p);
       dense::solve_upper(CblasLeft, CblasNoTrans, T{1}, u, s);
     }
+  }
+
+  static void copy(MatrixView<T> from, MatrixView<T> to) {
+    for (std::int64_t r = 0; r < to.rows; ++r) std::copy_n(from.row(r).begin(), to.cols, to.row(r).begin());
   }
 
   static void transpose_into(MatrixView<T> from, MatrixView<T> to) {
@@ -120,7 +135,7 @@ class Sweep {
     }
   }
 
-  [[nodiscard]] bool update(std::int64_t k) const {
+  [[nodiscard]] bool update(std::int64_t k) {
     std::vector<Strip> strips;
     const auto cut = [&](std::int64_t i, std::int64_t first, std::int64_t last) {
       for (; first < last; first += strip_blocks) {
@@ -135,7 +150,8 @@ class Sweep {
     bool inverted = false;
     for_each_tile(1 + static_cast<std::int64_t>(strips.size()), threads_, [&](std::int64_t task) {
       if (task == 0) {
-        inverted = dense::invert_factored(tile(k, k));
+        inverted = dense::invert_factored(diagonal(k));
+        copy(diagonal(k), tile(k, k));
       } else {
         add_products(strips[task - 1], k);
       }
@@ -160,6 +176,7 @@ class Sweep {
   int threads_;
   Tiling blocks_;
   std::unique_ptr<T[]> panel_data_;
+  Matrix<T> diagonal_data_;
 };
 
 template <class T>

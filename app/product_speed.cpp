@@ -1,0 +1,22 @@
+#include "product_speed.hpp"
+
+#include <cstdlib>
+
+#include "poise/backend/blas_info.hpp"
+
+#include "restart.hpp"
+
+namespace poise::app {
+
+KernelChoice kernel_choice() {
+  return poise::kernel_choice(this_processor(), blas_core(), std::getenv("OPENBLAS_CORETYPE"),
+                              std::getenv(core_found_variable));
+}
+
+void warn_if_slow(const Backend& backend, const Context& context) {
+  if (!backend.on_host() || context.quiet) return;
+  const std::string warning = slow_products(kernel_speed(), kernel_choice());
+  if (!warning.empty()) context.say(warning);
+}
+
+}  // namespace poise::app

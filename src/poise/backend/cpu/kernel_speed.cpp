@@ -1,0 +1,94 @@
+#include "poise/backend/cpu/kernel_speed.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+
+#include "poise/backend/cpu/dense_kernels.hpp"
+#include "poise/backend/cpu/serial_blas.hpp"
+
+// Vectors are passed only between functions that are inlined, so no calling convention is at stake.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace poise {
+namespace {
+
+/// Sums under way at once: as many as hide the latency of two units.
+constexpr int sums = 12;
+constexpr std::int64_t steps = 100'000;
+constexpr int repetitions = 4;
+
+using Four [[gnu::vector_size(4 * sizeof(float))]] = float;
+using Eight [[gnu::vector_size(8 * sizeof(float))]] = float;
+using Sixteen [[gnu::vector_size(16 * sizeof(float))]] = float;
+
+template <class Lane>
+[[gnu::always_inline]] inline float multiply_and_add() {
+  const Lane factor = Lane{} + 0.5F;
+  const Lane term = Lane{} + 1.0F;
+  Lane sum[sums];
+  for (int k = 0; k < sums; ++k) sum[k] = Lane{} + static_cast<float>(k);  // equal ones would be one
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (Lane& each : sum) each = each * factor + term;
+  }
+  float total = 0;
+  for (const Lane& each : sum) total += each[0];
+  return total;
+}
+
+struct Version {
+  float (*run)();
+  int lanes;
+};
+
+float run_plain() { return multiply_and_add<Four>(); }
+#ifdef __x86_64__
+[[gnu::target("avx2,fma")]] float run_avx2() { return multiply_and_add<Eight>(); }
+[[gnu::target("avx512f,avx2,fma")]] float run_avx512() { return multiply_and_add<Sixteen>(); }
+#endif
+
+Version widest_version() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) return {run_avx512, 16};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {run_avx2, 8};
+#endif
+  return {run_plain, 4};
+}
+
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Operations per second of the fastest run.
+template <class Run>
+double best_rate(double operations, Run run) {
+  double best = 0;
+  for (int k = 0; k < repetitions; ++k) {
+    const double begin = processor_seconds();
+    run();
+    best = std::max(best, operations / std::max(1e-9, processor_seconds() - begin));
+  }
+  return best;
+}
+
+double multiply_add_rate() {
+  const Version version = widest_version();
+  volatile float kept = 0;  // so that the compiler does not leave the work out
+  return best_rate(2.0 * sums * version.lanes * steps, [&] { kept = version.run(); });
+}
+
+double blas_rate() {
+  constexpr std::int64_t size = 512;
+  const SerialBlas serial;
+  const Matrix<float> a(size, size, 1.0F);
+  Matrix<float> c(size, size);
+  return best_rate(2.0 * size * size * size, [&] { dense::add_product(1.0F, a.view(), a.view(), c.view()); });
+}
+
+}  // namespace
+
+KernelSpeed kernel_speed() { return {.product = blas_rate(), .multiply_add = multiply_add_rate()}; }
+
+}  // namespace poise
