@@ -135,8 +135,11 @@ class Recommender:
                 values[name] = read(getattr(self, keyword), keyword)
         return values
 
+    def _weighting(self) -> str:
+        return str(getattr(self, "weighting", "none"))
+
     def _training_values(self) -> bool:
-        return getattr(self, "weighting", "none") in _VALUED
+        return self._weighting() in _VALUED
 
     def _history_values(self) -> bool:
         return False
@@ -173,6 +176,13 @@ class Recommender:
             common = (values, self.device, memory_limit, threads, progress.report)
             native = user_items._native_for_training() if isinstance(user_items, Dataset) else None
             if native is not None:
+                if self._training_values() and not native.has_values and self._weighting() != "column":
+                    warnings.warn(
+                        f"the data has no values: weighting={self._weighting()!r} takes each for 1, so that all entries weigh "
+                        "the same",
+                        UserWarning,
+                        stacklevel=2,
+                    )
                 model = _poise.train_data(native, user_items._folder or "", *common)
             else:
                 dataset = isinstance(user_items, Dataset)
