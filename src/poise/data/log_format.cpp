@@ -63,11 +63,15 @@ std::vector<std::string_view> first_lines(std::string_view sample, bool whole) {
   return lines;
 }
 
+/// Times are no values: three columns with times in the third are some other table.
 bool are_triplets(const std::vector<std::string_view>& lines) {
-  return std::all_of(lines.begin(), lines.end(), [](std::string_view line) {
-    return std::count(line.begin(), line.end(), '\t') == 2 &&
-           is_whole_number(line.substr(line.rfind('\t') + 1));
-  });
+  bool times = true;
+  for (const std::string_view line : lines) {
+    const std::string_view third = line.substr(line.rfind('\t') + 1);
+    if (std::count(line.begin(), line.end(), '\t') != 2 || !is_whole_number(third)) return false;
+    times = times && looks_like_unix_time(parse_number(third).value_or(0));
+  }
+  return !times;
 }
 
 bool are_adjacency(const std::vector<std::string_view>& lines) {
