@@ -161,7 +161,11 @@ const Command& find_command(const std::string& name) {
     std::vector<std::string> names;
     for (const Command& each : commands()) names.push_back(each.name);
     for (const char* const other : {"help", "--help", "--version"}) names.emplace_back(other);
-    fail(ErrorKind::usage, "there is no command '{}'{}; see `poise --help`", name, did_you_mean(name, names));
+    const std::string meant = did_you_mean(name, names);
+    if (name.starts_with('-') && meant.empty())
+      fail(ErrorKind::usage, "the command comes before {}: poise COMMAND [OPTIONS]; see `poise --help`",
+           name);
+    fail(ErrorKind::usage, "there is no command '{}'{}; see `poise --help`", name, meant);
   }
   return *command;
 }

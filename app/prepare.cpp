@@ -108,7 +108,8 @@ Dataset read_logs(const Options& options, const LogOptions& reading, const Conte
   const auto read = [&](const std::vector<fs::path>& inputs) {
     Interactions log = read_log(inputs, reading, context.execution);
     context.say(fmt::format("{} read as {}", inputs.front().string(), log.reading));
-    if (!reading.keep_above) hint_about_values(log, context);
+    // Of several logs the first says it for all.
+    if (!reading.keep_above && &inputs == &options.inputs) hint_about_values(log, context);
     return log;
   };
   if (options.split != "given") return split_log(options, read(options.inputs), context.execution);

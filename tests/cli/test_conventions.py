@@ -184,6 +184,7 @@ def test_a_slip_in_a_required_flag_is_named(poise, data, tmp_path):
 @pytest.mark.parametrize("arguments, meant", [
     (("trian",), "train"),
     (("help", "reccomend"), "recommend"),
+    (("--hlep",), "--help"),
     (("doctor", "--thread", "2"), "--threads"),
     (("doctor", "--thread=2"), "--threads"),
     (("train", "x", "--model", "wmf", "--out", "y", "--lamda", "3"), "--lambda"),
@@ -218,6 +219,10 @@ def test_no_wild_guesses(poise, tmp_path):
 def test_values_too_few_or_too_many(poise):
     assert "poise: --model needs a value;" in poise("train", "x", "--out", "y", "--model", code=2).err
     assert "poise: --out is given more often" in poise("train", "x", "--model", "wmf", "--out", "y", "--out", "z", code=2).err
+
+
+def test_flags_come_after_the_command(poise):
+    assert "the command comes before --threads" in poise("--threads", 2, "doctor", code=2).err
 
 
 def test_an_argument_too_many(poise):

@@ -26,6 +26,13 @@ def test_ratings_are_hinted_at(poise, tmp_path, values, scale, flag, above):
     assert "hint:" not in prepare(poise, tmp_path, rows(values), "--columns", "user,item").err
 
 
+def test_one_hint_for_several_logs(poise, tmp_path):
+    prepare(poise, tmp_path, rows([5, 4, 3, 5, 1]))
+    log = tmp_path / "log.csv"
+    given = poise("prepare", log, "--out", tmp_path / "given", "--split", "given", "--test", log, "--validation", log)
+    assert given.err.count("hint:") == 1
+
+
 def test_values_below_0_are_hinted_at(poise, tmp_path):
     error = prepare(poise, tmp_path, rows([3, -1, 250, 12])).err
     assert "60 of 240 rows have a value below 0" in error and "--keep-above 0" in error

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/base/suggest.hpp"
 #include "poise/data/log/byte_source.hpp"
 #include "poise/data/log/chunks.hpp"
 #include "poise/data/log/sample.hpp"
@@ -129,9 +130,11 @@ LogFormat parse_log_format(std::string_view name) {
   const auto* const found =
       std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == name; });
   if (found == names.end()) {
+    std::vector<std::string_view> known;
+    for (const auto& [each, format] : names) known.push_back(each);
     fail(ErrorKind::usage,
-         "unknown format '{}'; choose auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg",
-         name);
+         "unknown format '{}'{}; choose auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg",
+         name, did_you_mean(name, known));
   }
   return found->second;
 }
