@@ -44,7 +44,7 @@ void add_shared_options(CLI::App& parser, SharedOptions& options) {
   parser
       .add_option("--device", options.device,
                   "auto, cpu or cuda; auto takes a GPU where there is one and the work gains")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->check(one_of({"auto", "cpu", "cuda"}))
       ->capture_default_str()
       ->group("Shared");
   if (parser.get_option_no_throw("--seed") == nullptr) {

@@ -10,6 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "poise/base/byte_order_mark.hpp"
+#include "poise/base/suggest.hpp"
+
+#include "option_values.hpp"
+
 namespace poise::app {
 
 namespace {
@@ -229,8 +234,25 @@ std::string values_text(const std::vector<std::string>& values) {
 /// What an option is set to, or its default; empty when it has neither.
 std::string current_text(const CLI::Option& option) {
   if (option.count() > 0) return values_text(option.reduced_results());
-  if (!option.get_default_str().empty()) return value_text(option.get_default_str());
+  const std::string usual = option.get_default_str();
+  if (usual.starts_with('[') && option.get_items_expected_max() > 1)  // a list, as CLI11 writes it
+    return values_text(split_at_commas(usual.substr(1, usual.size() - 2)));
+  if (!usual.empty()) return value_text(usual);
   return option.get_expected_min() == 0 ? "false" : "";
+}
+
+/// Whether the options are there that an option goes with: without them even its default would be refused.
+bool may_be_set(const CLI::Option& option) {
+  return std::ranges::all_of(option.get_needs(), [](const CLI::Option* other) { return other->count() > 0; });
+}
+
+/// What a config file may set, by the names it uses.
+std::vector<std::string> settable_names(const CLI::App& parser) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : all_options(parser)) {
+    if (option->get_configurable()) names.push_back(option->get_single_name());
+  }
+  return names;
 }
 
 }  // namespace
@@ -238,21 +260,21 @@ std::string current_text(const CLI::Option& option) {
 std::string ConfigFile::to_config(const CLI::App* parser, bool defaults, bool descriptions,
                                   std::string prefix) const {
   std::string text;
-  for (const CLI::Option* option : parser->get_options()) {
-    if (!option->get_configurable() || (!defaults && option->count() == 0)) continue;
+  for (const CLI::Option* option : all_options(*parser)) {
+    if (!option->get_configurable() || (option->count() == 0 && !(defaults && may_be_set(*option)))) continue;
     const std::string value = current_text(*option);
     if (value.empty()) continue;
     const std::string name = prefix + option->get_single_name();
     if (descriptions) text += fmt::format("\n# {}\n", option->get_description());
     text += fmt::format("{} = {}\n", is_bare(name) ? name : quote(name), value);
   }
-  for (const CLI::App* group : parser->get_subcommands({}))
-    text += to_config(group, defaults, descriptions, prefix);
   return text;
 }
 
 std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const {
-  Reader reader(std::string(std::istreambuf_iterator<char>(input), {}));
+  std::string whole(std::istreambuf_iterator<char>(input), {});
+  if (whole.starts_with(byte_order_mark)) whole.erase(0, byte_order_mark.size());
+  Reader reader(std::move(whole));
   std::vector<CLI::ConfigItem> items;
   while (reader.next()) {
     CLI::ConfigItem item;
@@ -262,7 +284,8 @@ std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const 
     if (option == nullptr) option = parser_->get_option_no_throw("-" + item.name);
     if (option == nullptr) option = parser_->get_option_no_throw(item.name);
     if (option == nullptr || !option->get_configurable()) {
-      reader.wrong(fmt::format("there is no option '{}' that a config file can set", item.name));
+      reader.wrong(fmt::format("there is no option '{}' that a config file can set{}", item.name,
+                               did_you_mean(item.name, settable_names(*parser_))));
     }
     if (!lines_.emplace(item.name, line).second) {
       reader.wrong(fmt::format("'{}' is set a second time", item.name));

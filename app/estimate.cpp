@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 
 #include "progress.hpp"
@@ -18,8 +19,9 @@ void say_estimate(const Estimate& estimate, const Context& context) {
 void refuse_if_too_large(const Estimate& estimate, const Context& context, const std::string& instead) {
   const auto limit = static_cast<double>(context.memory_limit);
   if (estimate.bytes <= limit) return;
-  fail(ErrorKind::resources, "this needs about {} of memory, more than the --memory-limit of {}; {}",
-       amount(estimate.bytes, "B"), amount(limit, "B"), instead);
+  const auto [needed, there] = compared_bytes(estimate.bytes, limit);
+  fail(ErrorKind::resources, "this needs about {} of memory, more than the --memory-limit of {}; {}", needed,
+       there, instead);
 }
 
 }  // namespace poise::app

@@ -17,6 +17,7 @@
 
 #include "command.hpp"
 #include "device.hpp"
+#include "option_values.hpp"
 #include "output_check.hpp"
 #include "process_time.hpp"
 
@@ -137,10 +138,10 @@ void run(const Options& options, const Context& context) {
 
 Run setup_evaluate(CLI::App& parser) {
   auto options = std::make_shared<Options>();
-  parser.add_option("MODEL", options->model, "Model file")->required();
-  parser.add_option("DATA", options->data, "Folder that `poise prepare` wrote")->required();
+  parser.add_option("MODEL", options->model, "Model file")->required()->type_name("FILE");
+  parser.add_option("DATA", options->data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
   parser.add_option("--on", options->on, "test or validation")
-      ->check(CLI::IsMember({"test", "validation"}))
+      ->check(one_of({"test", "validation"}))
       ->capture_default_str();
   parser
       .add_option("--metrics", options->metrics,
@@ -149,9 +150,10 @@ Run setup_evaluate(CLI::App& parser) {
   parser
       .add_option("--recall-denominator", options->denominator,
                   "Recall divides by min(R, targets), or by all targets as papers on given splits do")
-      ->check(CLI::IsMember({"min", "targets"}))
+      ->check(one_of({"min", "targets"}))
       ->capture_default_str();
-  parser.add_option("--per-user", options->per_user, "Also write every user's metrics to this csv file");
+  parser.add_option("--per-user", options->per_user, "Also write every user's metrics to this csv file")
+      ->type_name("FILE");
   parser.footer(
       "Examples:\n"
       "  poise evaluate popularity.model ml-20m.data\n"

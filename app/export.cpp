@@ -58,12 +58,16 @@ void run(const Options& options, const Context& context) {
 
 Run setup_export(CLI::App& parser) {
   auto options = std::make_shared<Options>();
-  parser.add_option("MODEL", options->model, "Model file, of a low-rank model")->required();
+  parser.add_option("MODEL", options->model, "Model file, of a low-rank model")
+      ->required()
+      ->type_name("FILE");
   parser
       .add_option("--item-factors", options->item_factors,
                   "NumPy file to write: V, items x rank, float32, rows in the model's order")
-      ->required();
-  parser.add_option("--item-ids", options->item_ids, "Text file to write: the id of each row");
+      ->required()
+      ->type_name("FILE");
+  parser.add_option("--item-ids", options->item_ids, "Text file to write: the id of each row")
+      ->type_name("FILE");
   parser.footer(
       "Examples:\n"
       "  poise export wmf.model --item-factors factors.npy --item-ids items.txt");

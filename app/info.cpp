@@ -73,7 +73,9 @@ void show_model(const std::filesystem::path& path, const Context& context) {
 
 Run setup_info(CLI::App& parser) {
   auto path = std::make_shared<std::filesystem::path>();
-  parser.add_option("MODEL|DATA", *path, "A model file, or a folder of prepared data")->required();
+  parser.add_option("MODEL|DATA", *path, "A model file, or a folder of prepared data")
+      ->required()
+      ->type_name("FILE");
   parser.footer("Examples:\n  poise info ml-20m.data\n  poise info popularity.model --json");
   return [path](const Context& context) {
     if (std::filesystem::is_directory(*path)) {

@@ -18,14 +18,23 @@ class ItemIndex {
   explicit ItemIndex(const Ids& items);
 
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view id) const;
-  /// Error{input} for an id that is not there.
-  [[nodiscard]] std::int32_t at(std::string_view id) const;
+  /// Error{input} for an id that is not there; `place`, e.g. "FILE:3: ", is where it stands.
+  [[nodiscard]] std::int32_t at(std::string_view id, std::string_view place = {}) const;
 
  private:
+  /// What to add about an id that is not there.
+  [[nodiscard]] std::string suggestion(std::string_view id) const;
+
   std::unordered_map<std::string_view, std::int32_t> numbers_;
 };
 
-/// One id per line; blank lines are ignored. Error{input} when the file cannot be read.
-std::vector<std::string> read_id_lines(const std::filesystem::path& path);
+/// An id and the line at which it stands.
+struct IdLine {
+  std::string id;
+  std::int64_t line = 0;
+};
+
+/// One id per line; blank lines and a byte-order mark are ignored. Error{input} when the file cannot be read.
+std::vector<IdLine> read_id_lines(const std::filesystem::path& path);
 
 }  // namespace poise::app

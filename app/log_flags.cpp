@@ -1,6 +1,11 @@
 #include "log_flags.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
 
 #include "poise/base/error.hpp"
 
@@ -31,6 +36,43 @@ LogOptions LogFlags::options(const std::vector<std::filesystem::path>& inputs) c
   return result;
 }
 
+void hint_about_values(const Interactions& log, const Context& context) {
+  // How often each half from 0 to 10 stands in the log: all values of the usual scales of ratings.
+  std::array<std::int64_t, 21> halves{};
+  std::int64_t negative = 0;
+  bool others = false;
+  for (const float value : log.value) {
+    const float twice = 2 * value;
+    negative += value < 0 ? 1 : 0;
+    if (twice >= 0 && twice <= 20 && twice == std::floor(twice)) {
+      ++halves[static_cast<std::size_t>(twice)];
+    } else {
+      others = true;
+    }
+  }
+  if (negative > 0) {
+    context.say(fmt::format(
+        "hint: {} of {} rows have a value below 0 and count as liked all the same; --keep-above 0 "
+        "leaves them out",
+        grouped(negative), grouped(log.rows())));
+    return;
+  }
+  const auto used = [](std::int64_t count) { return count > 0; };
+  const auto least = std::ranges::find_if(halves, used) - halves.begin();
+  const auto most = halves.rend() - std::find_if(halves.rbegin(), halves.rend(), used) - 1;
+  const auto commonest = std::ranges::max_element(halves) - halves.begin();
+  // Counts are seldom so evenly spread: most of them are 1, the least.
+  const bool scale = least >= 1 && (most == 10 || most == 20);
+  if (others || !scale || std::ranges::count_if(halves, used) < 3 || commonest == least) return;
+  const std::int64_t threshold = most * 7 / 10;
+  const std::int64_t above = std::accumulate(halves.begin() + threshold + 1, halves.end(), std::int64_t{0});
+  context.say(fmt::format(
+      "hint: the values look like ratings from {} to {}, and low ones count as liked too; --keep-above {} "
+      "keeps only the {} of {} rows above it",
+      0.5 * static_cast<double>(least), most / 2, 0.5 * static_cast<double>(threshold), grouped(above),
+      grouped(log.rows())));
+}
+
 std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags) {
   return {parser
               .add_option(
@@ -40,7 +82,7 @@ std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags) {
           parser.add_option("--delimiter", flags.delimiter,
                             "Text between fields, e.g. ';', '::' or '\\t' (default: found)"),
           parser.add_option("--header", flags.header, "auto, yes or no")
-              ->check(CLI::IsMember({"auto", "yes", "no"}))
+              ->check(one_of({"auto", "yes", "no"}))
               ->capture_default_str(),
           parser
               .add_option(

@@ -26,6 +26,10 @@ struct LogFlags {
   [[nodiscard]] LogOptions options(const std::vector<std::filesystem::path>& inputs) const;
 };
 
+/// A message with the flag to use where the values of a log that was read without a threshold say that not
+/// everything in it was liked: ratings, or values below 0.
+void hint_about_values(const Interactions& log, const Context& context);
+
 /// All but --format. Returns them, for whoever allows them only with another flag.
 std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags);
 

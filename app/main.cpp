@@ -11,12 +11,14 @@
 #include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/memory.hpp"
+#include "poise/base/suggest.hpp"
 #include "poise/base/version.hpp"
 
 #include "command.hpp"
 #include "config_file.hpp"
 #include "exit_code.hpp"
 #include "interrupt.hpp"
+#include "option_values.hpp"
 #include "progress.hpp"
 #include "restart.hpp"
 #include "standard_streams.hpp"
@@ -61,12 +63,27 @@ std::string place_in_config(const CLI::App& parser, const std::string& message,
 
 /// Refuses '' as a value: an empty path or name is always a slip, e.g. of a variable that is not set.
 void refuse_empty_values(const CLI::App& parser) {
-  for (const CLI::Option* option : parser.get_options()) {
+  for (const CLI::Option* option : all_options(parser)) {
     for (const std::string& value : option->results()) {
       if (value.empty()) fail(ErrorKind::usage, "{} is given an empty value", option->get_name());
     }
   }
-  for (const CLI::App* group : parser.get_subcommands({})) refuse_empty_values(*group);
+}
+
+/// What is wrong about the first argument that the command has no use for; empty where all have one. A slip
+/// in a flag comes first, for its value is then left over too.
+std::string unknown_argument(const CLI::App& parser) {
+  const std::vector<std::string> unknown = parser.remaining(true);
+  if (unknown.empty()) return {};
+  const auto flag = std::ranges::find_if(unknown, [](const auto& word) { return word.starts_with('-'); });
+  if (flag == unknown.end()) return fmt::format("'{}' is one argument too many", unknown.front());
+  std::vector<std::string> known;
+  for (const CLI::Option* option : all_options(parser)) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+  }
+  const std::string name = flag->substr(0, flag->find('='));
+  return fmt::format("there is no {}{}", name, did_you_mean(name, known));
 }
 
 /// The threads to run on. Their stacks come out of the memory limit, and the runtime cannot report a thread
@@ -101,10 +118,19 @@ int run_command(const Command& command, const std::vector<std::string>& argument
                   fmt::format("{}: {}", parser.get_config_ptr()->as<std::string>(), error.what()));
   } catch (const CLI::RequiredError& error) {
     // A slip in a name is the reason more often than not.
-    const std::vector<std::string> unknown = parser.remaining(true);
+    const std::string unknown = unknown_argument(parser);
+    return report(exit_usage, fmt::format("{}{}{}; see `poise {} --help`", error.what(),
+                                          unknown.empty() ? "" : ", and ", unknown, command.name));
+  } catch (const CLI::ArgumentMismatch& error) {
+    // "--out: At Most 1 required but received 2", "--model: 1 required TEXT:{...} missing"
+    const std::string_view text = error.what();
+    const bool missing = text.ends_with("missing");
+    return report(exit_usage, fmt::format("{} {}; see `poise {} --help`", text.substr(0, text.find(':')),
+                                          missing ? "needs a value" : "is given more often than it can be",
+                                          command.name));
+  } catch (const CLI::ExtrasError&) {
     return report(exit_usage,
-                  fmt::format("{}{}; see `poise {} --help`", error.what(),
-                              unknown.empty() ? "" : ", and there is no " + unknown.front(), command.name));
+                  fmt::format("{}; see `poise {} --help`", unknown_argument(parser), command.name));
   } catch (const CLI::ParseError& error) {
     const std::string place = place_in_config(parser, error.what(), arguments);
     return report(exit_usage, fmt::format("{}{}; see `poise {} --help`", place, error.what(), command.name));
@@ -132,7 +158,14 @@ const Command& find_command(const std::string& name) {
   const auto command = std::find_if(commands().begin(), commands().end(),
                                     [&](const Command& candidate) { return candidate.name == name; });
   if (command == commands().end()) {
-    fail(ErrorKind::usage, "there is no command '{}'; see `poise --help`", name);
+    std::vector<std::string> names;
+    for (const Command& each : commands()) names.push_back(each.name);
+    for (const char* const other : {"help", "--help", "--version"}) names.emplace_back(other);
+    const std::string meant = did_you_mean(name, names);
+    if (name.starts_with('-') && meant.empty())
+      fail(ErrorKind::usage, "the command comes before {}: poise COMMAND [OPTIONS]; see `poise --help`",
+           name);
+    fail(ErrorKind::usage, "there is no command '{}'{}; see `poise --help`", name, meant);
   }
   return *command;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "poise/study/models.hpp"
+
 #include "option_values.hpp"
 
 namespace poise::app {
@@ -13,8 +15,8 @@ const ModelFlag& model_flag(const std::string& name) {
       {"--alpha", "Weight of the observed entries; 1 is unweighted", "1", finite_number()},
       {"--weighting",
        "constant, none, linear, log, user-oriented, item-oriented, inverse-popularity or column", "constant",
-       CLI::IsMember({"constant", "none", "linear", "log", "user-oriented", "item-oriented",
-                      "inverse-popularity", "column"})},
+       one_of({"constant", "none", "linear", "log", "user-oriented", "item-oriented", "inverse-popularity",
+               "column"})},
       {"--epsilon", "Scale of the values in --weighting log", "1", {}},
       {"--gamma", "Exponent of --weighting inverse-popularity", "0.5", {}},
       {"--clip", "Bound on the factors of the oriented and popularity weights", "10", {}},
@@ -23,7 +25,7 @@ const ModelFlag& model_flag(const std::string& name) {
       {"--regularizer",
        "Of awmf: weight-decay, lambda (|U|^2 + |V|^2); dropout, lambda |U V'|^2; or data-weight-decay, "
        "lambda (|X U|^2 + |V|^2)",
-       "weight-decay", CLI::IsMember({"weight-decay", "dropout", "data-weight-decay"})},
+       "weight-decay", one_of({"weight-decay", "dropout", "data-weight-decay"})},
       {"--lambda-exponent", "Of wmf: regularize users and items by their counts to this power", "0",
        finite_number()},
       {"--rounds", "Of awmf and wmf: most alternating rounds", "100", whole_number(0, 1'000'000)},
@@ -31,7 +33,7 @@ const ModelFlag& model_flag(const std::string& name) {
        "Of awmf and wmf: a round that lowers the objective by less than this part of it is the last", "1e-6",
        positive_number()},
       {"--start", "Of awmf and wmf: begin at closed-form, the unweighted optimum, or random", "closed-form",
-       CLI::IsMember({"closed-form", "random"})},
+       one_of({"closed-form", "random"})},
       {"--tolerance", "Bound on certificate.worst_column; of low-rank models, on their final inner solves",
        "1e-6", positive_number()},
   };
@@ -42,14 +44,18 @@ const ModelFlag& model_flag(const std::string& name) {
 
 void add_family(CLI::App& parser, std::string& family, bool popularity) {
   std::string help =
-      "full-rank (the item-item autoencoder; EASE with --zero-diagonal, EDLAE with --dropout too), awmf (its "
-      "low-rank form, scores x U V') or wmf (matrix factorization)";
+      "full-rank (the item-item autoencoder; ease is short for it with --zero-diagonal, edlae with --dropout "
+      "too), awmf (its low-rank form, scores x U V'; short for it with that --regularizer: weight-decay, "
+      "dropout, data-weight-decay) or wmf (matrix factorization)";
   std::vector<std::string> names = {"full-rank", "awmf", "wmf"};
   if (popularity) {
     help += ", or popularity";
     names.emplace_back("popularity");
   }
-  parser.add_option("--model", family, help)->required()->check(CLI::IsMember(names));
+  for (const StudiedKind& kind : studied_kinds()) {
+    if (std::ranges::find(names, kind.name) == names.end()) names.push_back(kind.name);
+  }
+  parser.add_option("--model", family, help)->required()->check(one_of(names));
 }
 
 void add_fixed_flags(CLI::App& parser, TrainOptions& options) {

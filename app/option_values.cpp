@@ -8,9 +8,10 @@
 #include <functional>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "poise/base/error.hpp"
+#include "poise/base/suggest.hpp"
 
 namespace poise::app {
 
@@ -45,7 +46,61 @@ CLI::Validator accept_number(const std::function<bool(double)>& passes, const st
       wanted);
 }
 
+constexpr const char* names_check = "names";
+
+/// Checks what `parts` makes of a value against the names. The names stand in the description, which the help
+/// shows and choices_of() reads.
+CLI::Validator names_validator(const std::vector<std::string>& names,
+                               const std::function<std::vector<std::string>(const std::string&)>& parts) {
+  return CLI::Validator(
+      [names, parts](std::string& text) -> std::string {
+        for (const std::string& part : parts(text)) {
+          if (std::ranges::find(names, part) == names.end())
+            return fmt::format("there is no '{}'{}; there are {}", part, did_you_mean(part, names),
+                               fmt::join(names, ", "));
+        }
+        return {};
+      },
+      fmt::format("{{{}}}", fmt::join(names, ",")), names_check);
+}
+
+template <class App, class Option>
+void append_options(App& parser, std::vector<Option*>& options) {
+  const auto own = parser.get_options();
+  options.insert(options.end(), own.begin(), own.end());
+  for (App* group : parser.get_subcommands({})) append_options(*group, options);
+}
+
 }  // namespace
+
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  return names_validator(names, [](const std::string& text) { return std::vector{text}; });
+}
+
+CLI::Validator list_of(const std::vector<std::string>& names) {
+  return names_validator(names, split_at_commas);
+}
+
+std::vector<std::string> choices_of(CLI::Option& option) {
+  try {
+    const std::string listed = option.get_validator(names_check)->get_description();
+    return split_at_commas(listed.substr(1, listed.size() - 2));
+  } catch (const CLI::OptionNotFound&) {
+    return {};
+  }
+}
+
+std::vector<CLI::Option*> all_options(CLI::App& parser) {
+  std::vector<CLI::Option*> options;
+  append_options(parser, options);
+  return options;
+}
+
+std::vector<const CLI::Option*> all_options(const CLI::App& parser) {
+  std::vector<const CLI::Option*> options;
+  append_options(parser, options);
+  return options;
+}
 
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   const bool bounded = most < std::numeric_limits<std::int64_t>::max();
@@ -62,9 +117,9 @@ CLI::Validator finite_number() {
   return accept_number([](double) { return true; }, "a finite number");
 }
 
-CLI::Validator number_between(double least, double most) {
-  return accept_number([least, most](double number) { return number >= least && number <= most; },
-                       fmt::format("a number from {} to {}", least, most));
+CLI::Validator number_between(double low, double high) {
+  return accept_number([low, high](double number) { return number > low && number < high; },
+                       fmt::format("a number above {} and below {}", low, high));
 }
 
 CLI::Validator positive_number() {

@@ -10,13 +10,24 @@
 
 namespace poise::app {
 
+/// Accepts one of these names; what is wrong about another is said with the one that was perhaps meant.
+CLI::Validator one_of(const std::vector<std::string>& names);
+/// Accepts a list of these names with commas between them.
+CLI::Validator list_of(const std::vector<std::string>& names);
+/// The names that an option with one of these checks accepts; none for any other option.
+std::vector<std::string> choices_of(CLI::Option& option);
+
+/// All options of a command, those of its groups included.
+std::vector<CLI::Option*> all_options(CLI::App& parser);
+std::vector<const CLI::Option*> all_options(const CLI::App& parser);
+
 /// Accepts a whole number from least to most.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 /// Accepts a finite number.
 CLI::Validator finite_number();
-/// Accepts a number from least to most.
-CLI::Validator number_between(double least, double most);
+/// Accepts a number above `low` and below `high`.
+CLI::Validator number_between(double low, double high);
 /// Accepts a finite number above 0.
 CLI::Validator positive_number();
 

@@ -108,6 +108,8 @@ Dataset read_logs(const Options& options, const LogOptions& reading, const Conte
   const auto read = [&](const std::vector<fs::path>& inputs) {
     Interactions log = read_log(inputs, reading, context.execution);
     context.say(fmt::format("{} read as {}", inputs.front().string(), log.reading));
+    // Of several logs the first says it for all.
+    if (!reading.keep_above && &inputs == &options.inputs) hint_about_values(log, context);
     return log;
   };
   if (options.split != "given") return split_log(options, read(options.inputs), context.execution);
@@ -172,6 +174,17 @@ void write_results(const Options& options, const Dataset& dataset, const Executi
   }
 }
 
+/// A part without a single target measures nothing: histories are too short for the share.
+void say_if_without_targets(const Dataset& dataset, const Context& context) {
+  for (const auto& [name, part] : {std::pair("validation", &dataset.validation), {"test", &dataset.test}}) {
+    if (part->has_value() && (*part)->targets.entries() == 0)
+      context.say(
+          fmt::format("note: no user of the {} part has anything to find; raise --target-share, or keep "
+                      "users with more items (--min-user-items)",
+                      name));
+  }
+}
+
 void run(const Options& options, const Context& context) {
   check_flags(options);
   check_folder_can_be_written(options.out);
@@ -184,6 +197,7 @@ void run(const Options& options, const Context& context) {
                                                               : read_logs(options, reading, context);
   write_results(options, dataset, context.execution);
   context.print(dataset_json(dataset), dataset_text(dataset));
+  say_if_without_targets(dataset, context);
   context.say(fmt::format("written to {}", options.out.string()));
 }
 
@@ -192,13 +206,13 @@ void run(const Options& options, const Context& context) {
 Run setup_prepare(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.add_option("INPUT", options->inputs, "Logs (plain, .gz, .zst), or a folder for netflix and pro-sg")
-      ->required();
-  parser.add_option("--out", options->out, "Folder for the prepared data")->required();
+      ->required()
+      ->type_name("FILE");
+  parser.add_option("--out", options->out, "Folder for the prepared data")->required()->type_name("DIR");
   parser
       .add_option("--format", options->log.format,
                   "auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg")
-      ->check(
-          CLI::IsMember({"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "pro-sg"}))
+      ->check(one_of({"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "pro-sg"}))
       ->capture_default_str();
   add_log_flags(parser, options->log);
   parser.add_option("--min-user-items", options->min_user_items, "Drop users with fewer items (default: 5)")
@@ -209,7 +223,7 @@ Run setup_prepare(CLI::App& parser) {
       ->check(whole_number(0));
   parser.add_flag("--k-core", options->k_core, "Repeat both filters until nothing changes");
   parser.add_option("--split", options->split, "users (hold out whole users), given (with --test) or none")
-      ->check(CLI::IsMember({"users", "given", "none"}))
+      ->check(one_of({"users", "given", "none"}))
       ->capture_default_str();
   parser
       .add_option("--held-out-users", options->held_out_users,
@@ -219,12 +233,15 @@ Run setup_prepare(CLI::App& parser) {
       .add_option("--target-share", options->target_share,
                   "Share of a held-out user's items to find (default: 0.2)")
       ->check(number_between(0, 1));
-  parser.add_option("--test", options->test, "Test log of --split given");
-  parser.add_option("--validation", options->validation, "Validation log of --split given");
+  parser.add_option("--test", options->test, "Test log of --split given")->type_name("FILE");
+  parser.add_option("--validation", options->validation, "Validation log of --split given")
+      ->type_name("FILE");
   parser.add_option("--seed", options->seed, "Seed of the split (default: 98765, as published splits)")
       ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()));
-  parser.add_option("--export-pro-sg", options->export_pro_sg,
-                    "Also write the csv layout of Liang et al. to this folder");
+  parser
+      .add_option("--export-pro-sg", options->export_pro_sg,
+                  "Also write the csv layout of Liang et al. to this folder")
+      ->type_name("DIR");
   parser.add_flag("--export-values", options->export_values, "Export the entries' values as a third column");
   parser.footer(
       "Examples:\n"

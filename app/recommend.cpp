@@ -8,6 +8,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/io/model_file.hpp"
+#include "poise/train/parameters.hpp"
 
 #include "command.hpp"
 #include "device.hpp"
@@ -39,8 +40,8 @@ std::vector<std::int32_t> listed_items(const std::filesystem::path& path, const 
                                        const Context& context) {
   std::vector<std::int32_t> items;
   std::int64_t unknown = 0;
-  for (const std::string& id : read_id_lines(path)) {
-    if (const auto item = index.find(id))
+  for (const IdLine& line : read_id_lines(path)) {
+    if (const auto item = index.find(line.id))
       items.push_back(*item);
     else
       ++unknown;
@@ -53,7 +54,28 @@ RecommendHistories histories_of(const Options& options, const ItemIndex& index, 
                                 const Context& context) {
   if (!options.histories.empty())
     return read_histories(options.histories, options.log, index, items, context);
-  return one_history(options.history.empty() ? options.items : read_id_lines(options.history), index, items);
+  std::vector<std::int32_t> history;
+  for (const std::string& id : options.items) history.push_back(index.at(id));
+  if (!options.history.empty()) {
+    for (const auto& [id, line] : read_id_lines(options.history))
+      history.push_back(index.at(id, fmt::format("{}:{}: ", options.history.string(), line)));
+  }
+  return one_history(history, items);
+}
+
+/// An empty history makes every score 0, and so a list of what stands first in the catalogue.
+void say_if_empty(const RecommendHistories& input, const Context& context) {
+  const CsrView histories = input.histories.view();
+  std::int64_t empty = 0;
+  for (std::int64_t row = 0; row < histories.rows; ++row) empty += histories.row_size(row) == 0 ? 1 : 0;
+  if (empty == 0) return;
+  context.say(
+      fmt::format("note: {}: every score is 0, and items come in the model's order; a popularity model "
+                  "ranks them by their users",
+                  input.batch ? fmt::format("{} of {} users have no history of items that the model "
+                                            "knows",
+                                            grouped(empty), grouped(histories.rows))
+                              : "the history is empty"));
 }
 
 void run(const Options& options, const Context& context) {
@@ -68,6 +90,8 @@ void run(const Options& options, const Context& context) {
   if (!options.exclude.empty()) recommendation.exclude = listed_items(options.exclude, index, context);
   if (!options.only.empty()) recommendation.only = listed_items(options.only, index, context);
   const CsrView histories = input.histories.view();
+  recommendation.seen = input.seen.view();
+  if (model.info.model != family_name(Family::popularity)) say_if_empty(input, context);
   const auto backend =
       scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories)}; }, context);
   const RankedLists lists =
@@ -79,23 +103,28 @@ void run(const Options& options, const Context& context) {
 
 Run setup_recommend(CLI::App& parser) {
   auto options = std::make_shared<Options>();
-  parser.add_option("MODEL", options->model, "Model file")->required();
+  parser.add_option("MODEL", options->model, "Model file")->required()->type_name("FILE");
   auto* sources = parser.add_option_group("History", "what the user has already, or all users have");
   sources->add_option("--items", options->items, "Item ids, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false);
-  sources->add_option("--history", options->history, "File with one item id per line");
+  sources->add_option("--history", options->history, "File with one item id per line")->type_name("FILE");
   CLI::Option* const histories =
-      sources->add_option("--histories", options->histories,
-                          "Log of user,item rows, read as `prepare` does: recommend to every user in it; "
-                          "unknown items are skipped");
+      sources
+          ->add_option(
+              "--histories", options->histories,
+              "Log of user,item rows, read as `prepare` does: recommend to every user in it; "
+              "unknown items are skipped, and what --keep-above leaves out is not recommended either")
+          ->type_name("FILE");
   sources->require_option(1);
   for (CLI::Option* const option : add_log_flags(parser, options->log)) {
     option->needs(histories)->group("Histories");
   }
   parser.add_option("-k", options->k, "How many")->check(whole_number(1, 1'000'000))->capture_default_str();
-  parser.add_option("--exclude", options->exclude, "File of item ids never to recommend, one per line");
-  parser.add_option("--only", options->only, "File of item ids to choose from, one per line");
+  parser.add_option("--exclude", options->exclude, "File of item ids never to recommend, one per line")
+      ->type_name("FILE");
+  parser.add_option("--only", options->only, "File of item ids to choose from, one per line")
+      ->type_name("FILE");
   parser.add_flag("--explain", options->explain, "Also show what each item of the history adds to a score");
   add_format_option(parser, options->format);
   parser.footer(

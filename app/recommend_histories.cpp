@@ -30,22 +30,45 @@ void append_row(Csr& histories, Entries& entries, bool values) {
   ++histories.rows;
 }
 
+/// Takes the marked rows out of a log; both keep all users and items.
+Interactions take_low_rows(Interactions& log) {
+  Interactions low;
+  low.users = log.users;
+  low.items = log.items;
+  std::int64_t kept = 0;
+  for (std::int64_t row = 0; row < std::ssize(log.low); ++row) {
+    if (log.low[row] != 0) {
+      low.user.push_back(log.user[row]);
+      low.item.push_back(log.item[row]);
+      continue;
+    }
+    log.user[kept] = log.user[row];
+    log.item[kept] = log.item[row];
+    log.value[kept++] = log.value[row];
+  }
+  if (low.rows() == 0) return low;
+  log.user.resize(kept);
+  log.item.resize(kept);
+  log.value.resize(kept);
+  return low;
+}
+
 }  // namespace
 
-RecommendHistories one_history(const std::vector<std::string>& ids, const ItemIndex& index,
-                               std::int64_t items) {
-  Entries history;
-  history.reserve(ids.size());
-  for (const std::string& id : ids) history.emplace_back(index.at(id), 1.0F);
+RecommendHistories one_history(const std::vector<std::int32_t>& history, std::int64_t items) {
+  Entries entries;
+  entries.reserve(history.size());
+  for (const std::int32_t item : history) entries.emplace_back(item, 1.0F);
   RecommendHistories result;
   result.histories.cols = items;
-  append_row(result.histories, history, false);
+  append_row(result.histories, entries, false);
   return result;
 }
 
 RecommendHistories read_histories(const std::filesystem::path& log, const LogFlags& flags,
                                   const ItemIndex& index, std::int64_t items, const Context& context) {
-  const LogOptions options = flags.options({log});
+  LogOptions options = flags.options({log});
+  options.keep_low = options.keep_above.has_value();
   if (options.format == LogFormat::pro_sg) {
     fail(ErrorKind::input, "{} is a folder of the pro-sg layout; --histories takes a log of user,item rows",
          log.string());
@@ -57,33 +80,33 @@ RecommendHistories read_histories(const std::filesystem::path& log, const LogFla
   };
   count(interactions.skipped_lines, "bad lines skipped");
   count(interactions.empty_ids, "rows dropped: no user or no item id");
-  count(interactions.below_threshold, "rows dropped: value not above the threshold");
+  count(interactions.below_threshold,
+        "rows with a value not above the threshold: their items count as seen, not as liked");
+  if (!options.keep_above) hint_about_values(interactions, context);
+  const Histories low = group_by_user(take_low_rows(interactions), context.execution);
   const Histories by_user = group_by_user(interactions, context.execution);
   std::vector<std::optional<std::int32_t>> number(interactions.items.size());
   for (std::int64_t i = 0; i < interactions.items.size(); ++i) number[i] = index.find(interactions.items[i]);
 
   RecommendHistories result;
   result.batch = true;
-  result.histories.cols = items;
-  Entries history;
+  result.histories.cols = result.seen.cols = items;
+  Entries entries;
   std::int64_t unknown = 0;
-  std::int64_t without = 0;
-  for (std::int64_t u = 0; u < by_user.users(); ++u) {
-    history.clear();
-    for (std::int64_t e = by_user.first[u]; e < by_user.last[u]; ++e) {
-      if (const auto item = number[by_user.item[e]])
-        history.emplace_back(*item, by_user.value.empty() ? 1.0F : by_user.value[e]);
+  const auto append = [&](const Histories& from, std::int64_t u, bool values, Csr& to) {
+    entries.clear();
+    for (std::int64_t e = from.first[u]; e < from.last[u]; ++e) {
+      if (const auto item = number[from.item[e]]) entries.emplace_back(*item, values ? from.value[e] : 1.0F);
     }
-    unknown += static_cast<std::int64_t>(by_user.user(u).size() - history.size());
-    without += static_cast<std::int64_t>(history.empty());
-    append_row(result.histories, history, !by_user.value.empty());
+    unknown += static_cast<std::int64_t>(from.user(u).size() - entries.size());
+    append_row(to, entries, values);
+  };
+  for (std::int64_t u = 0; u < by_user.users(); ++u) {
+    append(by_user, u, !by_user.value.empty(), result.histories);
+    append(low, u, false, result.seen);
   }
   result.users = std::move(interactions.users);
-  if (unknown > 0) {
-    context.say(
-        fmt::format("{}: {} entries skipped: the model does not know their items; {} users have no other",
-                    log.string(), grouped(unknown), grouped(without)));
-  }
+  count(unknown, "entries skipped: the model does not know their items");
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "poise/base/csv.hpp"
 #include "poise/recommend/explain.hpp"
 
+#include "option_values.hpp"
 #include "standard_streams.hpp"
 
 namespace poise::app {
@@ -69,6 +70,8 @@ std::string to_table(const std::vector<Recommendation>& list, const Ids& items) 
       text += fmt::format("{}{} {:.4g}", k == 0 ? "        because of " : ", ", items[reason.item],
                           reason.contribution);
     }
+    if (shown < recommendation.because.size())
+      text += fmt::format(" ({} of {} in the history)", shown, recommendation.because.size());
     if (shown > 0) text += "\n";
   }
   return text;
@@ -85,7 +88,7 @@ std::string to_csv(const std::vector<Recommendation>& list, const std::string& p
 
 void add_format_option(CLI::App& parser, std::string& format) {
   parser.add_option("--format", format, "table, csv or json")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->check(one_of({"table", "csv", "json"}))
       ->capture_default_str();
 }
 

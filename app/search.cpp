@@ -38,6 +38,7 @@ SearchSpace space_of(Options options, const Context& context) {
   const auto first = [](auto& single, const auto& axis) {
     if (!axis.empty()) single = axis.front();
   };
+  expand_short_form(options.model, options.dropout);
   first(options.model.lambda, options.lambda);
   first(options.model.alpha, options.alpha);
   first(options.model.rank, options.rank);
@@ -112,10 +113,16 @@ void run(const Options& options, const Context& context) {
   const auto until = options.searching.until();
   if (!options.model.out.empty()) check_file_can_be_written(options.model.out);
   const LoadedDataset data = read_dataset(options.model.data, context.execution);
-  if (!data.dataset.validation || data.dataset.validation->targets.entries() == 0)
+  if (data.dataset.validation && data.dataset.validation->targets.entries() == 0)
+    fail(ErrorKind::input,
+         "no user of the validation part of {} has anything to find; prepare it with a larger --target-share",
+         options.model.data.string());
+  if (!data.dataset.validation)
     fail(ErrorKind::input,
          "{} has no validation part to choose on; prepare it with --split users, or give --validation",
          options.model.data.string());
+  for (const Scheme scheme : space.scheme.empty() ? std::vector{space.base.weighting.scheme} : space.scheme)
+    check_values(scheme, data.dataset, context);
   check_memory(space, data.dataset.train.view(), context.memory_limit);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.model.data / "search.journal" : options.searching.journal;
@@ -176,7 +183,7 @@ void run(const Options& options, const Context& context) {
 Run setup_search(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   TrainOptions& model = options->model;
-  parser.add_option("DATA", model.data, "Folder that `poise prepare` wrote")->required();
+  parser.add_option("DATA", model.data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
   add_family(parser, model.model, false);
   add_axis(parser, "--lambda", options->lambda, "1e-4,1e-2,1,1e2,1e4");
   add_axis(parser, "--alpha", options->alpha, "those of --grid");
@@ -186,9 +193,12 @@ Run setup_search(CLI::App& parser) {
   add_axis(parser, "--weighting", options->weighting);
   add_fixed_flags(parser, model);
   add_searching_options(parser, options->searching);
-  parser.add_option("--journal", options->searching.journal,
-                    "File of finished points, to resume from (default: search.journal in DATA)");
-  parser.add_option("--out", model.out, "Model file to write: the best point, trained to convergence");
+  parser
+      .add_option("--journal", options->searching.journal,
+                  "File of finished points, to resume from (default: search.journal in DATA)")
+      ->type_name("FILE");
+  parser.add_option("--out", model.out, "Model file to write: the best point, trained to convergence")
+      ->type_name("FILE");
   parser.footer(
       "Where the best point lies on an edge the grid goes on there. A point is trained once: what the "
       "journal\n"

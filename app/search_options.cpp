@@ -35,7 +35,7 @@ void add_searching_options(CLI::App& parser, SearchingOptions& options) {
   parser
       .add_option("--grid", options.grid,
                   "paper (alpha 1,2,5,10,20) or extended (0.2 and 0.5 too: weights below 1 on what was seen)")
-      ->check(CLI::IsMember({"paper", "extended"}))
+      ->check(one_of({"paper", "extended"}))
       ->capture_default_str();
   parser.add_option("--metric", options.metric, "What chooses, on the validation part")
       ->capture_default_str();
@@ -43,7 +43,7 @@ void add_searching_options(CLI::App& parser, SearchingOptions& options) {
   parser
       .add_option("--recall-denominator", options.denominator,
                   "Recall divides by min(R, targets), or by all targets as papers on given splits do")
-      ->check(CLI::IsMember({"min", "targets"}))
+      ->check(one_of({"min", "targets"}))
       ->capture_default_str();
   parser
       .add_option("--refine", options.refine,

@@ -32,7 +32,9 @@ void run(const Options& options, const Context& context) {
 
 Run setup_similar(CLI::App& parser) {
   auto options = std::make_shared<Options>();
-  parser.add_option("MODEL", options->model, "Model file, of a model that uses the history")->required();
+  parser.add_option("MODEL", options->model, "Model file, of a model that uses the history")
+      ->required()
+      ->type_name("FILE");
   parser.add_option("--item", options->item, "Item id")->required();
   parser.add_option("-k", options->k, "How many")->check(whole_number(1, 1'000'000))->capture_default_str();
   add_format_option(parser, options->format);

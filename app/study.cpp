@@ -168,8 +168,12 @@ void run(const Options& options, const Context& context) {
 
 Run setup_study(CLI::App& parser) {
   auto options = std::make_shared<Options>();
-  parser.add_option("DATA", options->data, "Folders that `poise prepare` wrote")->required();
-  parser.add_option("--out", options->out, "Folder for the tables, the results and report.html")->required();
+  parser.add_option("DATA", options->data, "Folders that `poise prepare` wrote")
+      ->required()
+      ->type_name("DIR");
+  parser.add_option("--out", options->out, "Folder for the tables, the results and report.html")
+      ->required()
+      ->type_name("DIR");
   parser.add_option("--ranks", options->ranks, "Ranks of the low-rank models")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -179,21 +183,24 @@ Run setup_study(CLI::App& parser) {
       .add_option("--models", options->models,
                   "all, or of: weight-decay (the paper's 1), wmf (2), dropout (3), data-weight-decay (4), "
                   "full-rank (5), ease, edlae")
+      ->check(list_of(kind_names()))
       ->capture_default_str();
   parser
       .add_option("--compare-paper", options->compare_paper,
                   "Which data of the paper each DATA is (ml-20m, netflix, msd): its figures stand beside")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"ml-20m", "netflix", "msd"}));
+      ->check(one_of({"ml-20m", "netflix", "msd"}));
   parser
       .add_option("--tolerance", options->tolerance,
                   "Bound on certificate.worst_column; of low-rank models, on their final inner solves")
       ->check(positive_number())
       ->capture_default_str();
   add_searching_options(parser, options->searching);
-  parser.add_option("--journal", options->searching.journal,
-                    "File of finished work, to resume from (default: study.journal in --out)");
+  parser
+      .add_option("--journal", options->searching.journal,
+                  "File of finished work, to resume from (default: study.journal in --out)")
+      ->type_name("FILE");
   parser.footer(
       "Does weighting help, for which rank, with which regularizer? For every model and rank the validation\n"
       "part chooses the best weighted and the best unweighted point; the test part is read once, for these.\n"

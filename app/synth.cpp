@@ -91,7 +91,7 @@ Run setup_synth(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.add_option("--like", options->like, "ml-20m, netflix, msd or demo")
       ->required()
-      ->check(CLI::IsMember({"ml-20m", "netflix", "msd", "demo"}));
+      ->check(one_of({"ml-20m", "netflix", "msd", "demo"}));
   parser.add_option("--scale", options->synth.scale, "Multiplies the users")
       ->check(positive_number())
       ->capture_default_str();
@@ -102,7 +102,8 @@ Run setup_synth(CLI::App& parser) {
   parser
       .add_option("--out", options->out,
                   "FILE.csv for a raw log, or a folder for prepared data (as `poise prepare --split users`)")
-      ->required();
+      ->required()
+      ->type_name("FILE");
   parser.footer(
       "Examples:\n  poise synth --like demo --out demo\n  poise synth --like ml-20m --scale 0.1 --out "
       "ratings.csv");

@@ -12,6 +12,7 @@
 
 #include "device.hpp"
 #include "model_flags.hpp"
+#include "option_values.hpp"
 #include "output_check.hpp"
 #include "process_time.hpp"
 #include "product_speed.hpp"
@@ -57,9 +58,10 @@ void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& 
   context.say(text + memory);
 }
 
-void run(const TrainOptions& options, const Context& context) {
+void run(TrainOptions options, const Context& context) {
   std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
   Stopwatch watch(seconds);
+  expand_short_form(options);
   refuse_other_flags(options);
   const ModelParameters parameters = parameters_of(options, context);
   const bool counts_only = parameters.family == Family::popularity;
@@ -70,6 +72,7 @@ void run(const TrainOptions& options, const Context& context) {
                                  [&](Backend& gpu) { rate = product_rate(gpu); });
   const LoadedDataset data = read_dataset(options.data, context.execution);
   watch.book("load");
+  if (!counts_only) check_values(parameters.weighting.scheme, data.dataset, context);
   const CsrView X = data.dataset.train.view();
   const int threads = context.execution.threads;
   const Weights W = counts_only ? Weights() : make_weights(X, parameters.weighting, threads);
@@ -127,9 +130,9 @@ void run(const TrainOptions& options, const Context& context) {
 
 Run setup_train(CLI::App& parser) {
   auto options = std::make_shared<TrainOptions>();
-  parser.add_option("DATA", options->data, "Folder that `poise prepare` wrote")->required();
+  parser.add_option("DATA", options->data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
   add_family(parser, options->model, true);
-  parser.add_option("--out", options->out, "Model file to write")->required();
+  parser.add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");
   add_value(parser, "--lambda", options->lambda);
   add_value(parser, "--alpha", options->alpha);
   add_value(parser, "--weighting", options->weighting);
@@ -140,10 +143,11 @@ Run setup_train(CLI::App& parser) {
   parser
       .add_option("--keep-top", options->keep_top,
                   "Of full-rank: save only the K largest entries of each column, as a sparse model")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{2'147'483'647}));
-  parser.add_option(
-      "--trace", options->trace,
-      "Of awmf and wmf: csv file to write: round, objective, iterations, seconds of each round");
+      ->check(whole_number(1, 2'147'483'647));
+  parser
+      .add_option("--trace", options->trace,
+                  "Of awmf and wmf: csv file to write: round, objective, iterations, seconds of each round")
+      ->type_name("FILE");
   parser.footer(
       "Unweighted low-rank models have closed forms, from eigenvectors that are kept beside the data.\n\n"
       "Examples:\n"

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "poise/backend/backend.hpp"
 #include "poise/data/dataset_file.hpp"
@@ -18,6 +19,7 @@ namespace poise::app {
 struct TrainOptions {
   std::filesystem::path data;
   std::string model;
+  std::string short_form;  ///< the name that --model had, where expand_short_form() replaced it
   std::filesystem::path out;
   std::optional<double> lambda;
   std::optional<double> dropout;
@@ -38,8 +40,19 @@ struct TrainOptions {
   std::filesystem::path trace;
 };
 
+/// Replaces a short form of a model (ease, edlae, weight-decay, ...: the names that `study` uses) by the
+/// family and the flags that it stands for. `dropout`: the values of --dropout; where there are none, those
+/// that `study` tries for the model. Error{usage} for flags that contradict the name.
+void expand_short_form(TrainOptions& options, std::vector<double>& dropout);
+/// The same for one value of --dropout.
+void expand_short_form(TrainOptions& options);
+
 /// Error{usage} when a flag was given that this model has no use for.
 void refuse_other_flags(const TrainOptions& options);
+
+/// Before any work: Error{input} where a weighting cannot do without values and the data have none, and a
+/// message where it makes nothing of that.
+void check_values(Scheme scheme, const Dataset& dataset, const Context& context);
 
 /// What the flags ask for, checked, with the defaults of those that were not given.
 ModelParameters parameters_of(const TrainOptions& options, const Context& context);

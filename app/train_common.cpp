@@ -36,9 +36,19 @@ void refuse_other_flags(const TrainOptions& options) {
   };
   for (const Flag& flag : flags) {
     if (flag.given && !takes(flag.models))
-      fail(ErrorKind::usage, "{} does not go with --model {}; it is of {}", flag.name, options.model,
-           flag.models);
+      fail(ErrorKind::usage, "{} does not go with --model {}; it is of {}", flag.name,
+           options.short_form.empty() ? options.model : options.short_form, flag.models);
   }
+}
+
+void check_values(Scheme scheme, const Dataset& dataset, const Context& context) {
+  const bool has_values = !dataset.train.values.empty();
+  poise::check_values(scheme, has_values);
+  if (reads_values(scheme) && !has_values)
+    context.say(
+        fmt::format("note: the data have no values; --weighting {} takes each for 1, so that all entries "
+                    "weigh the same, as with --weighting constant",
+                    scheme_name(scheme)));
 }
 
 ModelParameters parameters_of(const TrainOptions& options, const Context& context) {

@@ -194,6 +194,8 @@ void bind_data(py::module_& module) {
                write_pro_sg(folder, data.dataset(), values, execution);
              });
            })
+      .def_property_readonly("has_values",
+                             [](const Data& data) { return !data.dataset().train.values.empty(); })
       .def("checksum",
            [](const Data& data, int threads) {
              if (!data.identified())

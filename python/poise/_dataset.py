@@ -298,8 +298,8 @@ def split(
     if data.kind != "none":
         raise ValueError("the data is split already")
     share = number(target_share, "target_share")
-    if not 0 <= share <= 1:
-        raise ValueError(f"target_share {share} is out of range: from 0 to 1 is needed")
+    if not 0 < share < 1:
+        raise ValueError(f"target_share {share} is out of range: it has to be above 0 and below 1")
     held_out = None if held_out_users is None else whole(held_out_users, "held_out_users")
     native = _poise.Data.split_users(
         data._as_log(),

@@ -53,6 +53,7 @@ class Data:
     users: List[str]
     train: Arrays
     counts: Dict[str, int]
+    has_values: bool
     @staticmethod
     def read(__folder: str, __threads: int, __progress: Reporter) -> Data: ...
     @staticmethod

@@ -5,7 +5,7 @@ import inspect
 import json
 import os
 import warnings
-from typing import Any, ClassVar, Dict, List, Mapping, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, ClassVar, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Type, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +67,14 @@ def _item_list(items: Any) -> List[int]:
     if array.min() < -(2**31) or array.max() >= 2**31:
         raise ValueError(f"{int(array.max())} is not the number of an item")
     return [int(item) for item in array]
+
+
+def warn_without_values(data: _poise.Data, weightings: Iterable[str]) -> None:
+    """Where a weighting by values has none to read; what cannot do without any is refused by the library."""
+    for weighting in weightings:
+        if weighting in ("linear", "log") and not data.has_values:
+            message = f"the data has no values: weighting={weighting!r} takes each for 1, so that all entries weigh the same"
+            warnings.warn(message, UserWarning, stacklevel=3)
 
 
 class Recommender:
@@ -135,8 +143,11 @@ class Recommender:
                 values[name] = read(getattr(self, keyword), keyword)
         return values
 
+    def _weighting(self) -> str:
+        return str(getattr(self, "weighting", "none"))
+
     def _training_values(self) -> bool:
-        return getattr(self, "weighting", "none") in _VALUED
+        return self._weighting() in _VALUED
 
     def _history_values(self) -> bool:
         return False
@@ -173,6 +184,7 @@ class Recommender:
             common = (values, self.device, memory_limit, threads, progress.report)
             native = user_items._native_for_training() if isinstance(user_items, Dataset) else None
             if native is not None:
+                warn_without_values(native, [self._weighting()])
                 model = _poise.train_data(native, user_items._folder or "", *common)
             else:
                 dataset = isinstance(user_items, Dataset)

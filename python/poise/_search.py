@@ -9,7 +9,7 @@ from . import _poise
 from ._dataset import Dataset
 from ._evaluate import DEFAULT_METRICS, metric_list
 from ._progress import Callback, Progress
-from ._recommender import _PARAMETERS, Recommender, _value_of
+from ._recommender import _PARAMETERS, Recommender, _value_of, warn_without_values
 from ._settings import memory_of
 
 
@@ -159,6 +159,7 @@ def search(
     if weighting is not None and set(weighting) == {"none"} and alpha is not None and set(alpha) != {1}:
         raise ValueError('weighting "none" is alpha 1; give alpha=[1], or other weightings too')
     options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit)
+    warn_without_values(data._prepared(), [model._weighting()] if weighting is None else weighting)
     with Progress(show_progress, callback) as progress:
         text, native = _poise.search(
             data._prepared(),

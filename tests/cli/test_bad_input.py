@@ -254,6 +254,22 @@ def test_memory_limit(poise, tmp_path):
     poise("synth", "--like", "netflix", "--out", tmp_path / "data", "--memory-limit", "150M", "--scale", scale)
 
 
+def test_amounts_that_are_compared_differ(poise, tmp_path):
+    """However near the limit is to what is needed."""
+    rows = "".join(f"u{u},i{(u * 41 + k * 97) % 3000}\n" for u in range(400) for k in range(40))
+    (tmp_path / "log.csv").write_text("user,item\n" + rows)
+    poise("prepare", tmp_path / "log.csv", "--out", tmp_path / "data")
+
+    def refused(limit):
+        error = poise("train", tmp_path / "data", "--model", "ease", "--memory-limit", limit, "--out", tmp_path / "m", code=4).err
+        return re.search(r"needs (about )?([0-9.]+) ([MG])B and the memory limit is ([0-9.]+) ([MG])B", error).groups()[1:]
+
+    needed, unit, _, _ = refused("64M")
+    limit = int(float(needed) * {"M": 1e6, "G": 1e9}[unit]) - 60_000
+    needed, unit, there, same = refused(limit)
+    assert needed != there and float(needed) > float(there) and unit == same
+
+
 def test_memory_limit_of_prepare(poise, tmp_path):
     with open(tmp_path / "log.csv", "wb") as file:
         file.truncate(1 << 30)

@@ -9,7 +9,8 @@ import pytest
 
 from conftest import PROGRAM
 
-COMMANDS = ["synth", "prepare", "train", "evaluate", "recommend", "similar", "export", "info", "doctor", "completion"]
+HELP = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True).stdout
+COMMANDS = [line.split()[0] for line in HELP.split("Commands:\n")[1].split("\n\n")[0].split("\n")]
 
 
 def test_no_command_and_unknown_command(poise):
@@ -29,6 +30,9 @@ def test_help_shows_examples(poise, command):
     ("prepare",),
     ("prepare", "x", "--out", "y", "--no-such-flag"),
     ("prepare", "x", "--out", "y", "--target-share", "2"),
+    ("prepare", "x", "--out", "y", "--target-share", "0"),
+    ("prepare", "x", "--out", "y", "--target-share", "1"),
+    ("prepare", "x", "--out", "y", "--target-share", "-0.1"),
     ("prepare", "x", "--out", "y", "--min-user-items", "-1"),
     ("prepare", "x", "--out", "y", "--split", "sideways"),
     ("prepare", "x", "--out", "y", "--split", "given"),
@@ -176,7 +180,56 @@ def test_idle_threads_spin_briefly(poise, data, tmp_path):
 
 
 def test_a_slip_in_a_required_flag_is_named(poise, data, tmp_path):
-    assert "there is no --modle" in poise("train", data, "--modle", "wmf", "--out", tmp_path / "m", code=2).err
+    error = poise("train", data, "--modle", "wmf", "--out", tmp_path / "m", code=2).err
+    assert "there is no --modle" in error and "did you mean '--model'?" in error
+
+
+@pytest.mark.parametrize("arguments, meant", [
+    (("trian",), "train"),
+    (("help", "reccomend"), "recommend"),
+    (("--hlep",), "--help"),
+    (("doctor", "--thread", "2"), "--threads"),
+    (("doctor", "--thread=2"), "--threads"),
+    (("train", "x", "--model", "wmf", "--out", "y", "--lamda", "3"), "--lambda"),
+    (("train", "x", "--model", "wmf", "--out", "y", "-lambda", "3"), "--lambda"),
+    (("recommend", "x", "--itmes", "a"), "--items"),
+    (("train", "x", "--model", "full_rank", "--out", "y"), "full-rank"),
+    (("train", "x", "--model", "eaze", "--out", "y"), "ease"),
+    (("train", "x", "--model", "wmf", "--out", "y", "--weighting", "lineer"), "linear"),
+    (("train", "x", "--model", "awmf", "--out", "y", "--regularizer", "droput"), "dropout"),
+    (("prepare", "x", "--out", "y", "--format", "movie-lens"), "movielens"),
+    (("prepare", "x", "--out", "y", "--split", "user"), "users"),
+    (("evaluate", "x", "y", "--on", "tset"), "test"),
+    (("evaluate", "x", "y", "--metrics", "recall@20,ndgc@100"), "ndcg"),
+    (("search", "x", "--model", "wmf", "--weighting", "constant,lgo"), "log"),
+    (("search", "x", "--model", "wmf", "--metric", "recal@5"), "recall"),
+    (("study", "x", "--out", "y", "--models", "ease,edlea"), "edlae"),
+    (("study", "x", "--out", "y", "--compare-paper", "ml20m"), "ml-20m"),
+    (("doctor", "--device", "cdua"), "cuda"),
+])
+def test_did_you_mean(poise, arguments, meant):
+    error = poise(*arguments, code=2).err
+    assert f"did you mean '{meant}'?" in error and error.count("\n") == 1
+
+
+def test_no_wild_guesses(poise, tmp_path):
+    for arguments in (("frobnicate",), ("doctor", "--frobnicate"), ("doctor", "--device", "abacus")):
+        assert "did you mean" not in poise(*arguments, code=2).err
+    (tmp_path / "typo.toml").write_text("thraeds = 2\n")
+    assert "did you mean 'threads'?" in poise("doctor", "--config", tmp_path / "typo.toml", code=2).err
+
+
+def test_values_too_few_or_too_many(poise):
+    assert "poise: --model needs a value;" in poise("train", "x", "--out", "y", "--model", code=2).err
+    assert "poise: --out is given more often" in poise("train", "x", "--model", "wmf", "--out", "y", "--out", "z", code=2).err
+
+
+def test_flags_come_after_the_command(poise):
+    assert "the command comes before --threads" in poise("--threads", 2, "doctor", code=2).err
+
+
+def test_an_argument_too_many(poise):
+    assert "'extra' is one argument too many" in poise("info", "x", "extra", code=2).err
 
 
 def test_json_keys(poise, tmp_path, log, data, model):
@@ -288,6 +341,52 @@ def test_print_config_is_a_config_file(poise, tmp_path, log):
     assert (tmp_path / "a" / "data.poise").read_bytes() == (tmp_path / "b" / "data.poise").read_bytes()
 
 
+# Enough of each command for its options to be printed; a second line has options that go with others.
+COMMAND_LINES = [
+    ("synth", "--like", "demo", "--out", "x.csv"),
+    ("prepare", "a.csv", "b.csv", "--out", "data"),
+    ("prepare", "a.csv", "--out", "data", "--split", "given", "--test", "t.csv", "--keep-above", "-1", "--delimiter", ","),
+    ("train", "data", "--model", "full-rank", "--out", "m"),
+    ("train", "data", "--model", "ease", "--out", "m", "--lambda", "1e3", "--keep-top", "5"),
+    ("search", "data", "--model", "wmf"),
+    ("search", "data", "--model", "wmf", "--lambda", "1,2.5", "--weighting", "log,constant", "--rank", "3"),
+    ("study", "data", "more", "--out", "s"),
+    ("study", "data", "--out", "s", "--models", "ease,wmf", "--compare-paper", "msd", "--time-limit", "2h", "--no-expand"),
+    ("evaluate", "m", "data"),
+    ("recommend", "m", "--items", "a,b"),
+    ("recommend", "m", "--items", "a"),
+    ("recommend", "m", "--history", "h.txt", "-k", "3", "--explain"),
+    ("recommend", "m", "--histories", "h.csv", "--columns", "a,b", "--header", "yes", "--skip-bad-lines"),
+    ("similar", "m", "--item", "007"),
+    ("export", "m", "--item-factors", "f.npy"),
+    ("info", "m"),
+    ("doctor", "--threads", "2", "--memory-limit", "2G"),
+    ("completion", "bash"),
+]
+
+
+def test_every_command_has_a_line_to_print():
+    assert {line[0] for line in COMMAND_LINES} >= set(COMMANDS) - {"certify"}
+
+
+@pytest.mark.parametrize("line", COMMAND_LINES, ids=" ".join)
+def test_print_config_is_read_back(poise, tmp_path, line):
+    command, *arguments = line
+    text = poise(command, *arguments, "--print-config").out
+    tomllib.loads(text)
+    (tmp_path / "printed.toml").write_text(text)
+    assert poise(command, "--config", tmp_path / "printed.toml", "--print-config").out == text
+    # Some programs begin every text with a byte-order mark.
+    (tmp_path / "marked.toml").write_text("\ufeff" + text)
+    assert poise(command, "--config", tmp_path / "marked.toml", "--print-config").out == text
+
+
+def test_a_printed_config_recommends(poise, model, tmp_path):
+    flags = ["--items", "i1,i2", "-k", 3]
+    (tmp_path / "printed.toml").write_text(poise("recommend", model, *flags, "--print-config").out)
+    assert poise("recommend", "--config", tmp_path / "printed.toml").out == poise("recommend", model, *flags).out
+
+
 def test_same_bytes_for_any_thread_count(poise, tmp_path):
     seen = set()
     for threads in (1, 2, 5):
@@ -327,6 +426,25 @@ def test_completion(poise, tmp_path):
     assert complete("poise", "ev") == ["evaluate"]
     assert complete("poise", "prepare", "--keep") == ["--keep-above"]
     assert "--threads" in complete("poise", "train", "--")
+    assert {"--items", "--history", "--histories", "-k", "--columns"} <= set(complete("poise", "recommend", "x", "-"))
+    assert complete("poise", "train", "--weighting", "in") == ["inverse-popularity"]
+    assert "full-rank" in complete("poise", "train", "--model", "''")
+    assert complete("poise", "train", "--model", "=", "po") == ["popularity"]
+    assert set(complete("poise", "train", "--device", "=")) == {"auto", "cpu", "cuda"}
+    assert complete("poise", "search", "--weighting", "log,co") == ["log,constant", "log,column"]
+    assert complete("poise", "study", "--models", "ease,ed") == ["ease,edlae"]
+    assert complete("poise", "completion", "''") == ["bash"]
+    assert complete("poise", "help", "ev") == ["evaluate"]
+    # Files and folders where there is one to name, and nothing where there is not.
+    folder = tmp_path / "some folder"
+    folder.mkdir()
+    (tmp_path / "some file").write_text("")
+    begin = f"'{tmp_path}/some'"
+    assert complete("poise", "train", "x", "--lambda", begin) == []
+    assert complete("poise", "recommend", "x", "--items", begin) == []
+    assert " ".join(complete("poise", "prepare", "x", "--out", begin)) == str(folder)
+    assert " ".join(complete("poise", "recommend", begin)).count("/some ") == 2
+    assert " ".join(complete("poise", "recommend", "m", "--history", begin)).count("/some ") == 2
 
 
 def test_progress_bar_only_on_a_terminal(tmp_path):

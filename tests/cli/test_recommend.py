@@ -56,6 +56,9 @@ def test_more_than_there_are(poise, model, counts):
 
 
 def test_errors(poise, tmp_path, model):
+    (tmp_path / "list").write_text("i1\n\nnonsense\n")
+    assert f"{tmp_path / 'list'}:3: the model does not know the item 'nonsense'" in poise(
+        "recommend", model, "--history", tmp_path / "list", code=3).err
     assert "'nonsense'" in poise("recommend", model, "--items", "i1,nonsense", code=3).err
     poise("recommend", model, "--history", tmp_path / "missing", code=3)
     poise("recommend", model, "--history", tmp_path, code=3)
@@ -88,7 +91,7 @@ def batch(tmp_path):
 
 def test_histories(poise, model, batch):
     result = poise("recommend", model, "--histories", batch, "-k", 5, "--json")
-    assert "3 entries skipped" in result.err and "1 users have no other" in result.err
+    assert "3 entries skipped" in result.err
     users = result.json["users"]
     assert [user["user"] for user in users] == ["ann", "Zoe, B", "bob"]
     alone = poise("recommend", model, "--items", "i2,i3", "-k", 5, "--json").json
@@ -133,6 +136,91 @@ def test_histories_keep_their_values(poise, data, tmp_path):
     assert "values >= 0" in poise("recommend", tmp_path / "wmf", "--histories", file, code=3).err
 
 
+@pytest.fixture
+def ease(data, poise, tmp_path):
+    poise("train", data, "--model", "ease", "--lambda", 5, "--out", tmp_path / "ease")
+    return tmp_path / "ease"
+
+
+def test_an_empty_history_is_said(poise, ease, model, batch, tmp_path):
+    (tmp_path / "empty").write_text("\n")
+    result = poise("recommend", ease, "--history", tmp_path / "empty", "-k", 3, "--json")
+    assert "the history is empty: every score is 0" in result.err
+    assert [row["score"] for row in result.json["recommendations"]] == [0, 0, 0]
+    assert poise("recommend", ease, "--history", tmp_path / "empty", "--quiet").err == ""
+    assert "1 of 3 users have no history of items that the model knows" in poise("recommend", ease, "--histories", batch).err
+    # Popularity scores nobody by a history.
+    assert poise("recommend", model, "--history", tmp_path / "empty").err == ""
+    assert poise("recommend", ease, "--items", "i1").err == ""
+
+
+def test_explained_tables_say_of_how_many(poise, ease):
+    table = poise("recommend", ease, "--items", "i1,i2,i3,i4,i5", "-k", 2, "--explain").out
+    assert table.count("(3 of 5 in the history)") == 2
+    assert "in the history" not in poise("recommend", ease, "--items", "i1,i2,i3", "-k", 2, "--explain").out
+
+
+def test_lists_may_begin_with_a_byte_order_mark(poise, ease, tmp_path):
+    (tmp_path / "plain").write_text("i1\ni2\n")
+    (tmp_path / "marked").write_text("\ufeffi1\r\ni2\r\n")
+    for flags in (["--history"], ["--items", "i3", "--exclude"], ["--items", "i3", "--only"]):
+        plain = poise("recommend", ease, *flags, tmp_path / "plain", "--json")
+        marked = poise("recommend", ease, *flags, tmp_path / "marked", "--json")
+        assert plain.out == marked.out and plain.err == marked.err == ""
+
+
+def test_an_item_that_was_perhaps_meant(poise, tmp_path):
+    rows = [f"u{u},{item}\n" for u in range(9) for item in ("White Heart", "Red Mug", "85123A", "85124", "x17", "x18")]
+    (tmp_path / "shop.csv").write_text("user,item\n" + "".join(rows))
+    poise("prepare", tmp_path / "shop.csv", "--out", tmp_path / "shop")
+    poise("train", tmp_path / "shop", "--model", "popularity", "--out", tmp_path / "popular")
+
+    def error(item):
+        return poise("recommend", tmp_path / "popular", "--items", item, code=3).err
+    assert "did you mean 'White Heart'?" in error("white hart")
+    assert "did you mean '85123A'?" in error("85123a")
+    for other in ("85125", "x19", "y17x", "nothing like it"):  # another number is another item
+        assert "did you mean" not in error(other)
+
+
+def test_what_was_seen_is_not_recommended(poise, ease, log, tmp_path):
+    """Low ratings are no part of the history that is scored, and are not recommended either."""
+    lines = [line.split(",") for line in log.read_text().split("\n")[1:-1]]
+    seen = {}
+    liked = {}
+    for user, item, rating in lines:
+        seen.setdefault(user, set()).add(item)
+        if float(rating) > 3.5:
+            liked.setdefault(user, set()).add(item)
+    result = poise("recommend", ease, "--histories", log, "--keep-above", 3.5, "-k", 25, "--json")
+    users = result.json["users"]
+    assert {user["user"] for user in users} == set(seen)
+    low = sum(float(rating) <= 3.5 for _, _, rating in lines)
+    assert f"{low} rows with a value not above the threshold" in result.err
+    items = {item for _, item, _ in lines}
+    for user in users:
+        assert {row["item"] for row in user["recommendations"]} == items - seen[user["user"]]
+    # The scores are those of what was liked.
+    one = next(user for user in users if liked.get(user["user"]))
+    alone = poise("recommend", ease, "--items", ",".join(sorted(liked[one["user"]])), "-k", 25, "--json").json
+    scores = {row["item"]: row["score"] for row in alone["recommendations"]}
+    assert all(scores[row["item"]] == row["score"] for row in one["recommendations"])
+
+
+def test_a_user_who_liked_nothing_is_still_there(poise, ease, tmp_path):
+    (tmp_path / "h.csv").write_text("user,item,rating\nann,i1,5\nbob,i2,1\nann,i3,0.1\nann,i3,5\n")
+    result = poise("recommend", ease, "--histories", tmp_path / "h.csv", "--keep-above", 0.1, "-k", 25, "--json")
+    ann, bob = result.json["users"]
+    assert "1 rows with a value not above" in result.err  # 0.1 itself, though float32 would make it larger
+    low = poise("recommend", ease, "--histories", tmp_path / "h.csv", "--keep-above", 3, "-k", 25, "--json")
+    ann, bob = low.json["users"]
+    assert bob["user"] == "bob" and "i2" not in {row["item"] for row in bob["recommendations"]}
+    assert {row["score"] for row in bob["recommendations"]} == {0}
+    assert "1 of 2 users have no history" in low.err
+    only = poise("recommend", ease, "--items", "i1,i3", "-k", 25, "--json").json
+    assert ann["recommendations"] == only["recommendations"]
+
+
 def test_histories_are_read_as_prepare_reads(poise, model, tmp_path):
     shop = tmp_path / "shop.csv"
     shop.write_text("Invoice;Stock;Qty;Cust\nI1;i1;2;ann\nI2;i2;-1;ann\nI3;i3;1;bob\nI4;i4;x;bob\n")
@@ -140,15 +228,15 @@ def test_histories_are_read_as_prepare_reads(poise, model, tmp_path):
     assert "shop.csv:5:" in poise("recommend", model, "--histories", shop, *flags, code=3).err
     result = poise("recommend", model, "--histories", shop, *flags, "--skip-bad-lines", "-k", 25, "--json")
     assert "user = column 4 (Cust), item = column 2 (Stock)" in result.err
-    assert "1 rows dropped: value not above the threshold" in result.err and "1 bad lines skipped" in result.err
+    assert "1 rows with a value not above the threshold" in result.err and "1 bad lines skipped" in result.err
     ann, bob = result.json["users"]
     assert (ann["user"], bob["user"]) == ("ann", "bob")
     items = {row["item"] for row in ann["recommendations"]}
-    assert "i1" not in items and "i2" in items  # i2 came back, so that it may be recommended
+    assert "i1" not in items and "i2" not in items  # i2 came back: it is known, though not liked
     movielens = tmp_path / "ratings.dat"
     movielens.write_text("1::i1::5::978300760\n1::i2::2::978302109\n")
     liked = poise("recommend", model, "--histories", movielens, "-k", 25, "--json")
-    assert "movielens" in liked.err and "i2" in {row["item"] for row in liked.json["users"][0]["recommendations"]}
+    assert "movielens" in liked.err and "i2" not in {row["item"] for row in liked.json["users"][0]["recommendations"]}
     for flag in (["--columns", "a,b"], ["--keep-above", 1], ["--delimiter", ";"], ["--header", "no"], ["--skip-bad-lines"]):
         assert "--histories" in poise("recommend", model, "--items", "i1", *flag, code=2).err
     poise("recommend", model, "--histories", shop, "--columns", "Cust", code=2)

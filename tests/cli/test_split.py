@@ -60,6 +60,14 @@ def test_export_reads_back_the_same(poise, tmp_path, log):
         assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
 
 
+def test_a_part_without_targets_is_said(poise, tmp_path, log):
+    result = poise("prepare", log, "--out", tmp_path / "data", "--target-share", 0.001)
+    for part in ("validation", "test"):
+        assert f"no user of the {part} part has anything to find" in result.err
+    assert "--target-share" in poise("search", tmp_path / "data", "--model", "ease", code=3).err
+    assert "anything to find" not in poise("prepare", log, "--out", tmp_path / "data").err
+
+
 def raw_online_retail():
     path = reference_data("online-retail/online_retail.csv.zst")
     text = subprocess.run(["zstd", "-dc", path], capture_output=True, check=True).stdout.decode()

@@ -83,6 +83,32 @@ TEST(DelimitedLog, ComparesThresholdsInDoublePrecision) {
   EXPECT_EQ(read_text("a,b,0.1\na,c,0.10000000000000002\n", options).rows(), 1);
 }
 
+TEST(DelimitedLog, MarksLowRowsWhereTheyAreKept) {
+  for (const std::size_t chunk : {4, 1000}) {
+    const Interactions log =
+        read_text("a,p,5\nb,q,0.1\na,q,0.1\nb,p,0.2\n", {.keep_above = 0.1, .keep_low = true}, chunk);
+    EXPECT_THAT(rows_of(log), ElementsAre("a|p|5", "b|q|0.1", "a|q|0.1", "b|p|0.2"));
+    EXPECT_THAT(log.low, ElementsAre(0, 1, 1, 0));
+    EXPECT_EQ(log.below_threshold, 2);
+  }
+  EXPECT_TRUE(read_text("a,p,5\nb,q,0.1\n", {.keep_above = 0.1}).low.empty());
+}
+
+TEST(DelimitedLog, TakesNoTimesForValues) {
+  EXPECT_THAT(rows_of(read_text("1,2,1700000000\n1,3,1700000077\n")), ElementsAre("1|2", "1|3"));
+  EXPECT_THAT(rows_of(read_text("1,2,1700000000123\n1,3,978300760000\n")), ElementsAre("1|2", "1|3"));
+  EXPECT_THAT(rows_of(read_text("1\t2\t978300760\n1\t3\t978300761\n")), ElementsAre("1|2", "1|3"));
+  const Interactions asked = read_text("1,2,1700000000\n1,3,1700000077\n", {.columns = {"1", "2", "3"}});
+  EXPECT_EQ(asked.value.size(), 2U);
+  EXPECT_THAT(rows_of(read_text("1,2,3,1700000000\n1,3,4,1700000077\n")), ElementsAre("1|2|3", "1|3|4"));
+  EXPECT_THAT(rows_of(read_text("1,2,3\n1,3,1700000077\n")).size(), 2U);
+  EXPECT_EQ(read_text("1,2,3\n1,3,1700000077\n").value.size(), 2U);
+  EXPECT_EQ(
+      read_text("1,2,1700000000\n").reading,
+      "csv, delimiter ',', no header, user = column 1, item = column 2, no value, unused: column 3 (Unix "
+      "times; --columns can name it as value)");
+}
+
 TEST(DelimitedLog, FindsKnownColumnsByTheirNames) {
   EXPECT_THAT(rows_of(read_text("userId,movieId,rating,timestamp\n1,2,3.5,99\n")), ElementsAre("1|2|3.5"));
   EXPECT_THAT(rows_of(read_text("timestamp,Item-ID,user_id\n9,i,u\n")), ElementsAre("u|i"));

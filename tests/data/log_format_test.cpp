@@ -50,6 +50,7 @@ TEST(LogFormat, IsFoundFromNamesAndFirstBytes) {
   EXPECT_EQ(detect("train_triplets.txt", "b80344d0\tSOAKIMP\t1\nb80344d0\tSOAPDEY\t12\n"),
             LogFormat::triplets);
   EXPECT_EQ(detect("log.tsv", "user\titem\tplays\na\tb\t1\n"), LogFormat::csv);
+  EXPECT_EQ(detect("log.tsv", "1\t2\t1700000000\n1\t3\t1700000001\n"), LogFormat::csv);
   EXPECT_EQ(detect("log.tsv", "a\tb\t1.5\n"), LogFormat::csv);
   EXPECT_EQ(detect("train.txt", "0 1 2 3\n1 4\n2 5 6\n"), LogFormat::adjacency);
   EXPECT_EQ(detect("train.txt", "0 1\n1 4\n2 5\n"), LogFormat::csv);

@@ -129,6 +129,10 @@ TEST(ProSg, ReadsItemIdsWithAnyLineEndsAtTheEnd) {
     write_file(folder / "unique_sid.txt", std::string("a\nb\r\nc\nd") + end);
     const Dataset data = read_pro_sg(folder.path(), {});
     EXPECT_EQ(data.items, Ids("abcd", {0, 1, 2, 3, 4})) << end;
+    write_file(folder / "unique_sid.txt", std::string("\xef\xbb\xbf"
+                                                      "a\nb\r\nc\nd") +
+                                              end);
+    EXPECT_EQ(read_pro_sg(folder.path(), {}).items, data.items) << end;
   }
 }
 

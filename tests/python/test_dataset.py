@@ -143,6 +143,9 @@ class TestSplit:
     def test_refusals(self):
         with pytest.raises(ValueError, match="target_share"):
             poise.split(poise.synth("demo"), target_share=2)
+        for share in (0, 1):
+            with pytest.raises(ValueError, match="target_share"):
+                poise.split(poise.synth("demo"), target_share=share)
         with pytest.raises(ValueError, match="no test part"):
             poise.synth("demo").test
         with pytest.raises(ValueError):

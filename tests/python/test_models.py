@@ -256,6 +256,25 @@ class TestItems:
             assert model.explain(0, train[user], item, N=2).contributions == why[:2]
 
 
+def test_data_without_values():
+    """What a weighting by values makes of data that have none."""
+    plain = poise.split(poise.synth("demo", scale=0.1))
+    for model in (poise.EASE(weighting="column"), poise.WMF(factors=4, weighting="column")):
+        with pytest.raises(ValueError, match="have no values"):
+            model.fit(plain, show_progress=False)
+        with pytest.raises(ValueError, match="have no values"):
+            poise.search(plain, model, regularization=[10], alpha=[1], expand=False, show_progress=False)
+    with pytest.warns(UserWarning, match="'log' takes each for 1"):
+        poise.EASE(weighting="log", alpha=2).fit(plain, show_progress=False)
+    with pytest.warns(UserWarning, match="'linear' takes each for 1"):
+        poise.search(plain, poise.EASE(), regularization=[10], alpha=[1], weighting=["constant", "linear"], expand=False,
+                     show_progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        poise.EASE(weighting="log", alpha=2).fit(poise.synth("demo", scale=0.1, values=True), show_progress=False)
+        poise.EASE(alpha=2).fit(plain, show_progress=False)
+
+
 def test_weighting_uses_the_values():
     train = taste_matrix(values=True)
     ones = train.copy()

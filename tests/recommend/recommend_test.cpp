@@ -63,6 +63,17 @@ TEST_F(Recommend, ExcludeAndOnlyInAnyOrder) {
   EXPECT_EQ(run({.k = 2, .only = Items{}}).size(1), 0);
 }
 
+TEST_F(Recommend, LeavesOutWhatWasSeen) {
+  const Csr seen{.rows = 2, .cols = 5, .offsets = {0, 2, 3}, .indices = {0, 3, 2}, .values = {}};
+  const RankedLists lists = run({.k = 5, .seen = seen.view(), .exclude = {1}});
+  EXPECT_EQ(items(lists, 0), (Items{2}));
+  EXPECT_EQ(items(lists, 1), (Items{0, 3, 4}));
+  EXPECT_EQ(items(run({.k = 1, .exclude_history = false, .seen = seen.view()}), 0), (Items{4}));
+  EXPECT_EQ(items(run({.k = 5, .seen = seen.view(), .only = Items{0, 1, 2}}), 1), (Items{0, 1}));
+  const Csr other{.rows = 1, .cols = 5, .offsets = {0, 0}, .indices = {}, .values = {}};
+  expect_error(ErrorKind::input, "what was seen is 1 x 5", [&] { run({.seen = other.view()}); });
+}
+
 TEST_F(Recommend, ShortListsInsteadOfLeftOutItems) {
   const RankedLists lists = run({.k = 1'000'000'000'000});
   EXPECT_EQ(items(lists, 0), (Items{3, 2, 1, 0}));

@@ -1,5 +1,6 @@
 #include "poise/backend/choose.hpp"
 
+#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 
 namespace poise {
@@ -33,11 +34,12 @@ ChosenDevice choose_device(DeviceChoice choice, const Work& work, EarlyGpu& earl
   if (!info.devices.empty()) {
     const CudaDevice& gpu = info.devices.front();
     if (choice == DeviceChoice::cuda) return {BackendKind::cuda, gpu.name};
-    if (work.gpu_bytes > static_cast<double>(gpu.free_bytes))
-      return {
-          BackendKind::cpu,
-          fmt::format("the work needs about {:.1f} GB of a GPU's memory, and of the {}'s {:.1f} GB are free",
-                      work.gpu_bytes * 1e-9, gpu.name, static_cast<double>(gpu.free_bytes) * 1e-9)};
+    if (work.gpu_bytes > static_cast<double>(gpu.free_bytes)) {
+      const auto [needed, there] = compared_bytes(work.gpu_bytes, static_cast<double>(gpu.free_bytes));
+      return {BackendKind::cpu,
+              fmt::format("the work needs about {} of a GPU's memory, and of the {}'s {} are free", needed,
+                          gpu.name, there)};
+    }
     return {BackendKind::cuda, fmt::format("{}, for about {:.0e} operations", gpu.name, work.operations)};
   }
   if (choice == DeviceChoice::cuda)

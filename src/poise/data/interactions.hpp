@@ -17,9 +17,13 @@ struct Interactions {
   std::vector<std::int32_t> item;  ///< per row
   std::vector<float> value;        ///< per row; empty when the log has no value column
 
-  std::int64_t empty_ids = 0;        ///< rows dropped for an empty user or item id
-  std::int64_t below_threshold = 0;  ///< rows dropped because their value is not above the threshold
-  std::int64_t skipped_lines = 0;    ///< bad lines dropped (only when asked to)
+  std::vector<std::uint8_t>
+      low;  ///< per row: 1 where its value is not above the threshold; empty unless asked for
+
+  std::int64_t empty_ids = 0;  ///< rows dropped for an empty user or item id
+  std::int64_t below_threshold =
+      0;  ///< rows dropped, or marked, because their value is not above the threshold
+  std::int64_t skipped_lines = 0;  ///< bad lines dropped (only when asked to)
 
   /// How the log was understood: format, and for delimited text delimiter, header and columns, e.g. "csv,
   /// delimiter ',', header, user = column 1 (userId), item = column 2 (movieId), no value".

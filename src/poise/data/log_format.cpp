@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/base/suggest.hpp"
 #include "poise/data/log/byte_source.hpp"
 #include "poise/data/log/chunks.hpp"
 #include "poise/data/log/sample.hpp"
@@ -63,11 +64,15 @@ std::vector<std::string_view> first_lines(std::string_view sample, bool whole) {
   return lines;
 }
 
+/// Times are no values: three columns with times in the third are some other table.
 bool are_triplets(const std::vector<std::string_view>& lines) {
-  return std::all_of(lines.begin(), lines.end(), [](std::string_view line) {
-    return std::count(line.begin(), line.end(), '\t') == 2 &&
-           is_whole_number(line.substr(line.rfind('\t') + 1));
-  });
+  bool times = true;
+  for (const std::string_view line : lines) {
+    const std::string_view third = line.substr(line.rfind('\t') + 1);
+    if (std::count(line.begin(), line.end(), '\t') != 2 || !is_whole_number(third)) return false;
+    times = times && looks_like_unix_time(parse_number(third).value_or(0));
+  }
+  return !times;
 }
 
 bool are_adjacency(const std::vector<std::string_view>& lines) {
@@ -125,9 +130,11 @@ LogFormat parse_log_format(std::string_view name) {
   const auto* const found =
       std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == name; });
   if (found == names.end()) {
+    std::vector<std::string_view> known;
+    for (const auto& [each, format] : names) known.push_back(each);
     fail(ErrorKind::usage,
-         "unknown format '{}'; choose auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg",
-         name);
+         "unknown format '{}'{}; choose auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg",
+         name, did_you_mean(name, known));
   }
   return found->second;
 }

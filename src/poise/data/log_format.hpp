@@ -27,8 +27,8 @@ std::string_view log_format_name(LogFormat format);
 /// Looks at names and first bytes. A folder with train.csv and unique_sid.txt is pro-sg, one with mv_*.txt or
 /// combined_data_*.txt netflix. A file is movielens when its header is MovieLens' or its name is ratings.dat
 /// and its delimiter '::'; netflix when it begins with a line like `123:`; triplets when its lines are three
-/// tab-separated fields, the third a whole number, without a header; adjacency when its lines are
-/// whitespace-separated tokens whose count varies; otherwise csv.
+/// tab-separated fields, the third a whole number and no Unix time, without a header; adjacency when its
+/// lines are whitespace-separated tokens whose count varies; otherwise csv.
 LogFormat detect_log_format(const std::vector<std::filesystem::path>& inputs);
 
 namespace logs {

@@ -20,14 +20,17 @@ struct LogOptions {
   LogFormat format = LogFormat::automatic;  ///< never pro_sg here
   /// user, item and perhaps value: each a name in the header, or a number that counts from 1 (from 0 if one
   /// of the list is 0). Empty: the format's own; for csv the columns whose names are known (user_id, movieId,
-  /// rating, ...), else the first two, and the third as value where it is a number and there is no header, or
-  /// its name is a known one.
+  /// rating, ...), else the first two, and the third as value where it is a number, no Unix time, and there
+  /// is no header, or its name is a known one.
   std::vector<std::string> columns = {};
   /// Any text, e.g. "::"; a tab may be spelled \t. Empty: found from the first lines.
   std::string delimiter = {};
   Header header = Header::automatic;
   std::optional<double> keep_above = {};  ///< keep only rows whose value is greater
-  bool skip_bad_lines = false;            ///< count bad lines instead of failing at the first
+  /// Rows that are not above the threshold stay in the log and are marked (Interactions::low): what a user
+  /// has met without liking it.
+  bool keep_low = false;
+  bool skip_bad_lines = false;  ///< count bad lines instead of failing at the first
 };
 
 /// The format that read_log takes: the one asked for; else the one detected, except that columns asked for

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "poise/data/log/text.hpp"
@@ -46,6 +47,13 @@ std::optional<std::int64_t> parse_whole_number(std::string_view text, std::int64
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || number > limit) return std::nullopt;
   return number;
+}
+
+bool looks_like_unix_time(double number) {
+  constexpr double first = 315'532'800;   // 1980
+  constexpr double last = 4'102'444'800;  // 2100
+  const auto within = [&](double seconds) { return seconds >= first && seconds < last; };
+  return number == std::floor(number) && (within(number) || within(number / 1000));
 }
 
 std::optional<double> parse_number(std::string_view text) {

@@ -17,4 +17,7 @@ std::optional<std::int64_t> parse_whole_number(std::string_view text, std::int64
 /// be infinite or NaN.
 std::optional<double> parse_number(std::string_view text);
 
+/// Whether the number can be a moment in Unix time: whole seconds or milliseconds of the years 1980 to 2100.
+bool looks_like_unix_time(double number);
+
 }  // namespace poise

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "poise/base/byte_order_mark.hpp"
 #include "poise/base/error.hpp"
 #include "poise/data/catalogue.hpp"
 #include "poise/data/log/byte_source.hpp"
@@ -47,7 +48,8 @@ std::string read_all(const LogInput& input, const Execution& execution) {
 Ids read_item_ids(const LogInput& input, const Execution& execution) {
   const std::string name = input.path.string();
   const std::string text = read_all(input, execution);
-  const std::string_view lines = std::string_view(text).substr(0, text.find_last_not_of("\r\n") + 1);
+  std::string_view lines = std::string_view(text).substr(0, text.find_last_not_of("\r\n") + 1);
+  if (lines.starts_with(byte_order_mark)) lines.remove_prefix(byte_order_mark.size());
   if (lines.empty()) fail(ErrorKind::input, "{} holds no item ids; put one in each line", name);
   Ids ids;
   std::unordered_set<std::string_view> seen;

@@ -135,8 +135,8 @@ std::int64_t kept_entries(const Grouped& grouped, const std::vector<std::int32_t
 
 Dataset split_users(const Interactions& log, const Filters& filters, const UserSplit& options,
                     const Execution& execution) {
-  if (!(options.target_share >= 0 && options.target_share <= 1)) {
-    fail(ErrorKind::usage, "the target share {} is out of range; choose one from 0 to 1",
+  if (!(options.target_share > 0 && options.target_share < 1)) {
+    fail(ErrorKind::usage, "the target share {} is out of range; choose one above 0 and below 1",
          options.target_share);
   }
   Grouped grouped = group_and_filter(log, filters, execution);

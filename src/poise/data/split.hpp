@@ -14,7 +14,7 @@ namespace poise {
 /// target.
 struct UserSplit {
   std::optional<std::int64_t> held_out_users;  ///< for validation and for test each; default: a tenth
-  double target_share = 0.2;                   ///< from 0 to 1
+  double target_share = 0.2;                   ///< above 0 and below 1
   std::uint32_t seed = 98765;
 };
 

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "poise/base/error.hpp"
+#include "poise/base/suggest.hpp"
 
 namespace poise {
 namespace {
@@ -68,8 +69,9 @@ Metric parse_metric(std::string_view text) {
   const std::size_t at = text.find('@');
   const auto* const name = std::find(metric_names.begin(), metric_names.end(), text.substr(0, at));
   if (at == std::string_view::npos || name == metric_names.end()) {
-    fail(ErrorKind::usage, "unknown metric '{}': use one of {}, followed by @ and a number, e.g. ndcg@100",
-         text, fmt::join(metric_names, ", "));
+    fail(ErrorKind::usage, "unknown metric '{}'{}: use one of {}, followed by @ and a number, e.g. ndcg@100",
+         text, name == metric_names.end() ? did_you_mean(text.substr(0, at), metric_names) : "",
+         fmt::join(metric_names, ", "));
   }
   const std::string_view digits = text.substr(at + 1);
   std::int64_t number = 0;

@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/asymmetric_gauge.hpp"
@@ -361,9 +362,11 @@ LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& 
   assert(spectrum.pairs() >= std::min(options.rank, X.cols));
   if (const std::uint64_t needed = asymmetric_memory(X, std::min(options.rank, X.cols));
       needed > options.memory_limit) {
+    const auto [needed_text, limit] =
+        compared_bytes(static_cast<double>(needed), static_cast<double>(options.memory_limit));
     fail(ErrorKind::resources,
-         "rank {} needs {:.1f} GB for its factors; raise --memory-limit, now {:.1f} GB, or lower --rank",
-         options.rank, static_cast<double>(needed) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9);
+         "rank {} needs {} for its factors; raise --memory-limit, now {}, or lower --rank", options.rank,
+         needed_text, limit);
   }
   const AsymmetricProblem problem =
       make_asymmetric_problem(X, W, options.regularizer, options.lambda, backend, execution);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/solver/woodbury.hpp"
 
@@ -68,12 +69,12 @@ void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& 
   if (memory.least > options.memory_limit) {
     const double scale =
         std::sqrt(static_cast<double>(options.memory_limit) / static_cast<double>(memory.least));
+    const auto [needed, limit] =
+        compared_bytes(static_cast<double>(memory.least), static_cast<double>(options.memory_limit));
     fail(ErrorKind::resources,
-         "a full-rank model of {} items needs {:.1f} GB and the memory limit is {:.1f} GB; about {} items "
-         "would fit "
+         "a full-rank model of {} items needs {} and the memory limit is {}; about {} items would fit "
          "(--min-item-users at `poise prepare`), or raise --memory-limit",
-         X.cols, static_cast<double>(memory.least) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9,
-         static_cast<std::int64_t>(scale * static_cast<double>(X.cols)));
+         X.cols, needed, limit, static_cast<std::int64_t>(scale * static_cast<double>(X.cols)));
   }
 }
 
@@ -89,12 +90,12 @@ void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptio
   const auto needed = static_cast<double>(full_rank_gpu_memory(X.cols, !W.uniform(), solutions));
   const auto there = static_cast<double>(gpu_memory);
   if (needed <= there) return;
-  fail(
-      ErrorKind::resources,
-      "a full-rank model of {} items needs about {:.1f} GB of the GPU's memory, which is {:.1f} GB; about {} "
-      "items would fit (--min-item-users at `poise prepare`), or use --device cpu",
-      X.cols, needed * 1e-9, there * 1e-9,
-      static_cast<std::int64_t>(std::sqrt(there / needed) * static_cast<double>(X.cols)));
+  const auto [needed_text, there_text] = compared_bytes(needed, there);
+  fail(ErrorKind::resources,
+       "a full-rank model of {} items needs about {} of the GPU's memory, which is {}; about {} "
+       "items would fit (--min-item-users at `poise prepare`), or use --device cpu",
+       X.cols, needed_text, there_text,
+       static_cast<std::int64_t>(std::sqrt(there / needed) * static_cast<double>(X.cols)));
 }
 
 double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options, int threads) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "poise/backend/resident.hpp"
+#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/full_rank_columns.hpp"
@@ -441,11 +442,12 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
       static_cast<std::uint64_t>(X.cols) * static_cast<std::uint64_t>(X.cols) * sizeof(float);
   if (needed > options.memory_limit) {
     if (!result.solutions.empty()) return result;
+    const auto [needed_text, limit] =
+        compared_bytes(static_cast<double>(needed), static_cast<double>(options.memory_limit));
     fail(ErrorKind::resources,
-         "this problem (condition {:.1e}) needs float64, and so {:.1f} GB; raise --memory-limit above {:.1f} "
-         "GB, or --lambda",
-         result.condition, static_cast<double>(needed) * 1e-9,
-         static_cast<double>(options.memory_limit) * 1e-9);
+         "this problem (condition {:.1e}) needs float64, and so {}, where the memory limit is {}; raise "
+         "--memory-limit or --lambda",
+         result.condition, needed_text, limit);
   }
   used.inverse<float>().matrix = {};
   used.inverse<float>().scores.reset();

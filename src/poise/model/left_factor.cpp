@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 
 namespace poise {
@@ -60,11 +61,12 @@ class LeftFactorMaker {
       if (8 * n * n <= bytes && invert(left.inverse64, 2 * range_cut_off)) return left;
     }
     if (data_metric_ || lambda_ <= 0) {
-      fail(
-          ErrorKind::resources,
-          "this regularizer needs a matrix of items x items in float64, {:.1f} GB, and --memory-limit leaves "
-          "{:.1f} GB for it",
-          static_cast<double>(8 * n * n) * 1e-9, static_cast<double>(bytes) * 1e-9);
+      const auto [needed, left_over] =
+          compared_bytes(static_cast<double>(8 * n * n), static_cast<double>(bytes));
+      fail(ErrorKind::resources,
+           "this regularizer needs a matrix of items x items in float64, {}, and --memory-limit leaves {} "
+           "for it; raise the limit, or use another --regularizer",
+           needed, left_over);
     }
     return left_factor_of(
         W_.a.empty() ? spectrum : top_spectrum(X_, W_.a, spectrum.pairs(), backend_, execution_), backend_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "poise/backend/resident.hpp"
+#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/closed_form.hpp"
@@ -330,11 +331,14 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
                    Backend& backend, const Execution& execution) {
   validate(options);
   const std::uint64_t needed = wmf_memory(X.rows, X.cols, X.entries(), options.rank);
-  if (needed > options.memory_limit)
+  if (needed > options.memory_limit) {
+    const auto [needed_text, limit] =
+        compared_bytes(static_cast<double>(needed), static_cast<double>(options.memory_limit));
     fail(ErrorKind::resources,
-         "weighted matrix factorization of rank {} needs {:.1f} GB for these data, but --memory-limit is "
-         "{:.1f} GB; use a lower --rank or raise the limit",
-         options.rank, static_cast<double>(needed) * 1e-9, static_cast<double>(options.memory_limit) * 1e-9);
+         "weighted matrix factorization of rank {} needs {} for these data, but --memory-limit is {}; use a "
+         "lower --rank or raise the limit",
+         options.rank, needed_text, limit);
+  }
   const bool solved = W.uniform() && options.lambda_exponent == 0 && options.start == Start::closed_form;
   // Directions beyond the smaller side of X could only repeat others.
   const std::int64_t rank = std::max<std::int64_t>(1, std::min({options.rank, X.rows, X.cols}));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "poise/base/error.hpp"
 #include "poise/recommend/item_range.hpp"
@@ -24,32 +25,54 @@ std::vector<std::int32_t> sorted_items(std::vector<std::int32_t> items, std::int
   return items;
 }
 
-/// For every row `exclude`, and the history where that is asked for.
-Csr excluded_items(CsrView histories, const std::vector<std::int32_t>& exclude, bool exclude_history) {
-  Csr excluded{.rows = histories.rows, .cols = histories.cols, .offsets = {0}, .indices = {}, .values = {}};
-  for (std::int64_t row = 0; row < histories.rows; ++row) {
-    const auto history = exclude_history ? histories.row(row) : std::span<const std::int32_t>();
-    std::set_union(history.begin(), history.end(), exclude.begin(), exclude.end(),
-                   std::back_inserter(excluded.indices));
-    excluded.offsets.push_back(excluded.entries());
+/// What a row is not recommended, ascending.
+class Excluded {
+ public:
+  Excluded(CsrView histories, const RecommendOptions& options, std::vector<std::int32_t> exclude)
+      : histories_(histories), options_(options), exclude_(std::move(exclude)) {}
+
+  /// Appends the items of a row; `scratch` is written to.
+  void append(std::int64_t row, std::vector<std::int32_t>& scratch, std::vector<std::int32_t>& items) const {
+    const auto history = options_.exclude_history ? histories_.row(row) : std::span<const std::int32_t>();
+    const auto seen = options_.seen.rows > 0 ? options_.seen.row(row) : std::span<const std::int32_t>();
+    scratch.clear();
+    std::ranges::set_union(history, seen, std::back_inserter(scratch));
+    std::ranges::set_union(scratch, exclude_, std::back_inserter(items));
   }
-  return excluded;
-}
+
+  [[nodiscard]] Csr all() const {
+    Csr result{.rows = histories_.rows, .cols = histories_.cols, .offsets = {0}, .indices = {}, .values = {}};
+    std::vector<std::int32_t> scratch;
+    for (std::int64_t row = 0; row < histories_.rows; ++row) {
+      append(row, scratch, result.indices);
+      result.offsets.push_back(result.entries());
+    }
+    return result;
+  }
+
+ private:
+  CsrView histories_;
+  const RecommendOptions& options_;
+  std::vector<std::int32_t> exclude_;
+};
 
 }  // namespace
 
 RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOptions& options,
                       const Execution& execution, Backend* backend) {
   if (options.k < 1) fail(ErrorKind::usage, "k is {}: ask for at least one item", options.k);
-  const std::vector<std::int32_t> exclude = sorted_items(options.exclude, scorer.items());
+  if (options.seen.rows != 0 && (options.seen.rows != histories.rows || options.seen.cols != histories.cols))
+    fail(ErrorKind::input, "what was seen is {} x {} but the histories are {} x {}: give them the same shape",
+         options.seen.rows, options.seen.cols, histories.rows, histories.cols);
+  const Excluded excluded(histories, options, sorted_items(options.exclude, scorer.items()));
   std::optional<std::vector<std::int32_t>> only;
   if (options.only) only = sorted_items(*options.only, scorer.items());
 
   RankedLists lists(histories.rows, std::min(options.k, scorer.items()));
   if (const auto elsewhere = only ? nullptr : off_host(scorer, backend, execution)) {
-    const Csr excluded = excluded_items(histories, exclude, options.exclude_history);
+    const Csr of_all = excluded.all();
     for_each_ranked_user(
-        *elsewhere, scorer.items(), histories, excluded.view(), lists.width(), "recommending", *backend,
+        *elsewhere, scorer.items(), histories, of_all.view(), lists.width(), "recommending", *backend,
         execution, [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> scores) {
           std::ranges::copy(items, lists.item_slots(row).begin());
           std::ranges::copy(scores, lists.score_slots(row).begin());
@@ -59,16 +82,12 @@ RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOp
   }
   for_each_scored_block(
       scorer, histories, "recommending", execution, [&](std::int64_t first, MatrixView<const float> scores) {
-        std::vector<std::int32_t> both;
+        std::vector<std::int32_t> scratch;
+        std::vector<std::int32_t> items;
         for (std::int64_t row = first; row < first + scores.rows; ++row) {
-          Candidates candidates{.excluded = exclude, .only = only};
-          if (options.exclude_history) {
-            const auto history = histories.row(row);
-            both.clear();
-            std::set_union(history.begin(), history.end(), exclude.begin(), exclude.end(),
-                           std::back_inserter(both));
-            candidates.excluded = both;
-          }
+          items.clear();
+          excluded.append(row, scratch, items);
+          const Candidates candidates{.excluded = items, .only = only};
           lists.resize(
               row, top_k(scores.row(row - first), candidates, lists.item_slots(row), lists.score_slots(row)));
         }

@@ -14,6 +14,8 @@ namespace poise {
 struct RecommendOptions {
   std::int64_t k = 20;
   bool exclude_history = true;
+  CsrView seen =
+      {};  ///< what else each row is not recommended; empty, or as many rows as there are histories
   std::vector<std::int32_t> exclude = {};  ///< items that nobody is recommended, in any order
   std::optional<std::vector<std::int32_t>> only = std::nullopt;  ///< recommend nothing else, in any order
 };

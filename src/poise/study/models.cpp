@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "poise/base/error.hpp"
+#include "poise/base/suggest.hpp"
 
 namespace poise {
 namespace {
@@ -10,12 +11,13 @@ namespace {
 /// Around the published best ones (0.25 to 0.33).
 const std::vector<double> edlae_dropouts = {0.25, 0.33, 0.5};
 
-const StudiedKind* find_kind(std::string_view name) {
+/// Of a name or a number of the paper.
+const StudiedKind* named_or_numbered(std::string_view name) {
   const std::vector<StudiedKind>& kinds = studied_kinds();
-  for (std::size_t k = 0; k < kinds.size(); ++k) {
-    if (name == kinds[k].name || (k < 5 && name == std::to_string(k + 1))) return &kinds[k];
+  for (std::size_t k = 0; k < 5; ++k) {
+    if (name == std::to_string(k + 1)) return &kinds[k];
   }
-  return nullptr;
+  return find_kind(name);
 }
 
 }  // namespace
@@ -32,6 +34,18 @@ const std::vector<StudiedKind>& studied_kinds() {
   return kinds;
 }
 
+const StudiedKind* find_kind(std::string_view name) {
+  const auto found = std::ranges::find(studied_kinds(), name, &StudiedKind::name);
+  return found == studied_kinds().end() ? nullptr : &*found;
+}
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names = {"all"};
+  for (const StudiedKind& kind : studied_kinds()) names.push_back(kind.name);
+  for (const char* const number : {"1", "2", "3", "4", "5"}) names.emplace_back(number);
+  return names;
+}
+
 std::vector<StudiedKind> parse_kinds(std::string_view text) {
   if (text == "all") return studied_kinds();
   std::vector<const StudiedKind*> wanted;
@@ -39,12 +53,12 @@ std::vector<StudiedKind> parse_kinds(std::string_view text) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view name = text.substr(0, comma);
     text.remove_prefix(std::min(comma + 1, text.size()));
-    const StudiedKind* const kind = find_kind(name);
+    const StudiedKind* const kind = named_or_numbered(name);
     if (kind == nullptr)
       fail(ErrorKind::usage,
-           "there is no model \"{}\" to study; there are all, weight-decay (1), wmf (2), dropout (3), "
+           "there is no model \"{}\" to study{}; there are all, weight-decay (1), wmf (2), dropout (3), "
            "data-weight-decay (4), full-rank (5), ease and edlae",
-           name);
+           name, did_you_mean(name, kind_names()));
     wanted.push_back(kind);
   }
   if (wanted.empty()) fail(ErrorKind::usage, "--models needs at least one model");

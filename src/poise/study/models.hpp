@@ -22,6 +22,12 @@ struct StudiedKind {
 /// All of them, in the order of the paper's tables: its models 1 to 5, then zero diagonal and EDLAE.
 const std::vector<StudiedKind>& studied_kinds();
 
+/// The kind of this name; null where there is none.
+const StudiedKind* find_kind(std::string_view name);
+
+/// What parse_kinds takes in its list: "all", the names, the paper's numbers.
+std::vector<std::string> kind_names();
+
 /// "all", or a list of names or of the paper's numbers ("1,3,full-rank,ease"); Error{usage} for anything
 /// else.
 std::vector<StudiedKind> parse_kinds(std::string_view text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/io/spectrum_cache.hpp"
 #include "poise/model/left_factor.hpp"
@@ -60,11 +61,11 @@ double gpu_bytes(const ModelParameters& parameters, CsrView X) {
 /// Error{resources} when a low-rank model needs more.
 void check_bytes(const ModelParameters& parameters, double bytes, std::uint64_t memory_limit) {
   if (bytes <= static_cast<double>(memory_limit)) return;
+  const auto [needed, limit] = compared_bytes(bytes, static_cast<double>(memory_limit));
   fail(ErrorKind::resources,
-       "rank {} needs about {:.1f} GB, more than the --memory-limit of {:.1f} GB; a lower --rank would fit, "
-       "or raise "
+       "rank {} needs about {}, more than the --memory-limit of {}; a lower --rank would fit, or raise "
        "--memory-limit",
-       parameters.rank, bytes * 1e-9, static_cast<double>(memory_limit) * 1e-9);
+       parameters.rank, needed, limit);
 }
 
 }  // namespace

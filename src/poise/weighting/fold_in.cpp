@@ -120,7 +120,7 @@ Weights FoldInWeighting::weights(CsrView histories, int threads) const {
         fail(
             ErrorKind::input,
             "--weighting {} needs finite values {} 0, but row {}, item {} (both counted from 0) has {}: drop "
-            "such entries or use --weighting constant",
+            "such entries (`poise prepare --keep-above 0`) or use --weighting constant",
             scheme_name(options_.scheme), options_.scheme == Scheme::column ? ">" : ">=", u, item, r);
       const double w = weight(item, r);
       of_user += w;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "poise/base/error.hpp"
+#include "poise/base/suggest.hpp"
 #include "poise/weighting/correction.hpp"
 #include "poise/weighting/fold_in.hpp"
 
@@ -44,7 +45,8 @@ Scheme parse_scheme(std::string_view name) {
   for (std::size_t k = 0; k < scheme_names.size(); ++k) {
     if (scheme_names[k] == name) return static_cast<Scheme>(k);
   }
-  fail(ErrorKind::usage, "--weighting must be one of {}, not '{}'", fmt::join(scheme_names, ", "), name);
+  fail(ErrorKind::usage, "--weighting must be one of {}, not '{}'{}", fmt::join(scheme_names, ", "), name,
+       did_you_mean(name, scheme_names));
 }
 
 std::string_view scheme_name(Scheme scheme) { return scheme_names[static_cast<std::size_t>(scheme)]; }
@@ -64,7 +66,19 @@ void validate(const WeightingOptions& options) {
   check_range("--clip", options.clip, 1);
 }
 
+bool reads_values(Scheme scheme) { return is_slope(scheme) || scheme == Scheme::column; }
+
+void check_values(Scheme scheme, bool has_values) {
+  if (scheme == Scheme::column && !has_values)
+    fail(
+        ErrorKind::input,
+        "--weighting column takes each entry's value as its weight, and the data have no values: prepare "
+        "them from a log with a value column (`poise prepare --columns USER,ITEM,VALUE`), or use --weighting "
+        "constant");
+}
+
 Weights make_weights(CsrView X, const WeightingOptions& options, int threads) {
+  check_values(options.scheme, !X.values.empty() || X.entries() == 0);
   return FoldInWeighting(X, options, threads).weights(X, threads);
 }
 

@@ -39,12 +39,19 @@ struct WeightingOptions {
 /// Throws Error{usage}, naming the flag and its range, unless all options are finite and in range.
 void validate(const WeightingOptions& options);
 
+/// Whether the scheme reads the entries' values.
+bool reads_values(Scheme scheme);
+
+/// Error{input} where a scheme cannot do without values and the training data have none: with `column` they
+/// are all that it is about. The others that read values then take each for 1.
+void check_values(Scheme scheme, bool has_values);
+
 /// The weights of a training matrix, whose values are r (1 where it has none); counts and means are its own.
 /// What comes out as 1 everywhere is left empty, so that W = 1 is `uniform()` whichever scheme says so.
 ///
 /// float64 arithmetic, rounded to float32 once: a and b first, then C relative to the rounded a and b. `c`
 /// runs parallel to the indices of X. Error{usage} for options out of range, Error{input} for a value that
-/// the scheme cannot take or a weight beyond float32. O(entries + rows + cols).
+/// the scheme cannot take or a weight beyond float32; check_values() applies. O(entries + rows + cols).
 Weights make_weights(CsrView X, const WeightingOptions& options, int threads = 1);
 
 /// Weights from outside: W_ui is the support's value (1 where it has none) on the stored entries of

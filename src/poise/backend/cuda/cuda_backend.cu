@@ -3,6 +3,7 @@
 
 #include "poise/backend/cuda/cuda.hpp"
 #include "poise/backend/cuda/cuda_backend.hpp"
+#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/parallel.hpp"
 
@@ -204,11 +205,11 @@ void* CudaBackend::allocate(std::uint64_t bytes) {
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory");
+    const auto [needed, there] = compared_bytes(static_cast<double>(bytes), static_cast<double>(free_bytes));
     fail(ErrorKind::resources,
-         "the GPU's memory is too small: {:.1f} GB more are needed and {:.1f} of {:.1f} GB are free; use "
-         "--device cpu, fewer items or a lower rank",
-         static_cast<double>(bytes) * 1e-9, static_cast<double>(free_bytes) * 1e-9,
-         static_cast<double>(total_bytes) * 1e-9);
+         "the GPU's memory is too small: {} more are needed and {} of {:.1f} GB are free; use --device cpu, "
+         "fewer items or a lower rank",
+         needed, there, static_cast<double>(total_bytes) * 1e-9);
   }
   check(status, "asking for memory");
   return memory;

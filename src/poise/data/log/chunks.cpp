@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "poise/base/byte_order_mark.hpp"
 #include "poise/base/error.hpp"
 
 namespace poise::logs {
@@ -23,7 +24,7 @@ ChunkReader::ChunkReader(std::unique_ptr<ByteSource> source, std::string name, s
   if (returns && head.find('\n') == std::string_view::npos) {
     fail(ErrorKind::input, "{} ends its lines with CR alone; convert it, e.g. with tr '\\r' '\\n'", name_);
   }
-  if (head.starts_with("\xef\xbb\xbf")) skip(3);
+  if (head.starts_with(byte_order_mark)) skip(byte_order_mark.size());
 }
 
 std::string_view ChunkReader::sample() {

@@ -93,6 +93,17 @@ bool is_header_by_names(const Fields& first, const Fields& second) {
   return !number && has_known_names(first) && !has_known_names(second);
 }
 
+/// Whether all numbers of a column are moments in Unix time.
+bool holds_times(const std::vector<Fields>& records, std::size_t column) {
+  bool any = false;
+  for (const Fields& fields : records) {
+    if (!is_number(fields, column)) continue;
+    if (!looks_like_unix_time(*parse_number(fields[column]))) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// The columns when none are asked for; there is at least one record.
 DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<Fields>& records) {
   DelimitedLayout layout;
@@ -111,7 +122,8 @@ DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<F
     // Half of the records rather than the first, which may be a bad line.
     const auto numbers = std::count_if(records.begin(), records.end(),
                                        [](const Fields& fields) { return is_number(fields, 2); });
-    if (2 * numbers >= static_cast<std::ptrdiff_t>(records.size())) layout.value = 2;
+    if (2 * numbers >= static_cast<std::ptrdiff_t>(records.size()) && !holds_times(records, 2))
+      layout.value = 2;
   }
   if (wants_value(format) && !layout.value) {
     layout.value = 0;
@@ -147,13 +159,16 @@ std::string plain(std::string_view text) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-/// The layout in words. `first`: the first record, the names of the columns where there is a header.
-std::string describe(const DelimitedLayout& layout, bool header, const Fields& first,
+/// The layout in words. The first record holds the names of the columns where there is a header.
+std::string describe(const DelimitedLayout& layout, bool header, const std::vector<Fields>& records,
                      const LogOptions& options) {
+  const Fields& first = records.front();
   const auto column = [&](int number) {
     const bool named = header && number < static_cast<int>(first.size());
-    return named ? fmt::format("column {} ({})", number + 1, plain(trimmed(first[number])))
-                 : fmt::format("column {}", number + 1);
+    const bool times = !header && !layout.value && number == 2 && holds_times(records, 2);
+    return named   ? fmt::format("column {} ({})", number + 1, plain(trimmed(first[number])))
+           : times ? fmt::format("column {} (Unix times; --columns can name it as value)", number + 1)
+                   : fmt::format("column {}", number + 1);
   };
   std::string text =
       fmt::format("{}, delimiter '{}', {}, user = {}, item = {}, {}", log_format_name(options.format),
@@ -218,7 +233,7 @@ FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& o
     found.layout = asked_columns(options.columns, header ? taken.records.front() : Fields(), file);
   }
   found.layout.delimiter = delimiter;
-  found.reading = describe(found.layout, header, taken.records.front(), options);
+  found.reading = describe(found.layout, header, taken.records, options);
   if (header) {
     found.header_bytes = taken.first_bytes;
     found.header_lines = taken.first_lines;

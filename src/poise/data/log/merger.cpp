@@ -77,6 +77,7 @@ void Merger::append_rows(const ParsedChunk& parsed) {
     result_.item.push_back(item == ParsedChunk::inherited_item ? inherited : items[item]);
   }
   result_.value.insert(result_.value.end(), parsed.value.begin(), parsed.value.end());
+  result_.low.insert(result_.low.end(), parsed.low.begin(), parsed.low.end());
 }
 
 /// Reserves for all rows that the log will have if it goes on as it began, so that the largest vectors are

@@ -59,10 +59,10 @@ bool ParsedChunk::add(const Row& row) {
     ++empty_ids;
     return true;
   }
-  if (row.value && rules_->keep_above && !(number > *rules_->keep_above)) {
-    ++below_threshold;
-    return true;
-  }
+  const bool is_low = row.value && rules_->keep_above && !(number > *rules_->keep_above);
+  below_threshold += is_low ? 1 : 0;
+  if (is_low && !rules_->keep_low) return true;
+  if (rules_->keep_low) low.push_back(is_low ? 1 : 0);
   user.push_back(users.intern(row.user));
   item.push_back(row.inherits_item ? inherited_item : items.intern(row.item));
   if (row.value) value.push_back(static_cast<float>(number));

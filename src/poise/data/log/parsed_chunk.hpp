@@ -14,6 +14,7 @@ namespace poise::logs {
 /// What happens to a row once its fields are known.
 struct RowRules {
   std::optional<double> keep_above;
+  bool keep_low = false;
   bool skip_bad_lines = false;
 };
 
@@ -53,7 +54,8 @@ class ParsedChunk {
   IdMap items;
   std::vector<std::int32_t> user;
   std::vector<std::int32_t> item;
-  std::vector<float> value;  ///< empty for formats without values
+  std::vector<float> value;       ///< empty for formats without values
+  std::vector<std::uint8_t> low;  ///< empty unless rows that are not above the threshold are kept
 
   std::int64_t empty_ids = 0;
   std::int64_t below_threshold = 0;

@@ -52,7 +52,7 @@ std::future<Batch> start(std::launch policy, const Work& work) {
 
 Interactions read_and_merge(const std::vector<LogInput>& inputs, const LogOptions& options,
                             const ReadSizes& sizes, const Execution& execution) {
-  const RowRules rules{options.keep_above, options.skip_bad_lines};
+  const RowRules rules{options.keep_above, options.keep_low, options.skip_bad_lines};
   const std::uint64_t size = total_size(inputs);
   Progress progress(execution.observer, "reading", size, "B");
   BatchReader reader(inputs, options, sizes, execution.observer);

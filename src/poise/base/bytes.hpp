@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace poise {
+
+/// Two amounts of bytes for a sentence that compares them ("1.23 GB", "1.22 GB"): in the same unit, and with
+/// as many digits as it takes to tell unequal ones apart.
+std::pair<std::string, std::string> compared_bytes(double one, double other);
+
+}  // namespace poise
