@@ -213,7 +213,21 @@ def test_resuming_a_finished_study_trains_nothing(shop, whole, tmp_path):
     assert (copy / "study.journal").read_bytes() == (whole.folder / "study.journal").read_bytes()
     for name in ("results.csv", "tables.md", "tables.tex"):
         assert again.text(name) == whole.text(name)
-    assert " in " not in again.result.err.replace("points in", ""), "no point is said to be trained"
+    assert " 0 points to train" in again.result.err
+
+
+def test_progress_is_a_line_every_few_seconds(shop, tmp_path):
+    """However fast the points are; how many lines there may be follows from the time that the run took."""
+    begin = time.monotonic()
+    result = study(shop, tmp_path / "study", "--models", "full-rank,ease,wmf", "--ranks", "3,5", "--no-expand")
+    seconds = time.monotonic() - begin
+    assert len(result.json["points"]) == 100
+    lines = result.result.err.splitlines()
+    progress = [line for line in lines if " done" in line]
+    assert len(progress) <= seconds / 5 + 1
+    assert all("best ndcg@100" in line for line in progress)
+    others = [line for line in lines if line not in progress]
+    assert len(others) == 2 and "100 points to train" in others[0] and "report.html" in others[1], others
 
 
 def test_kills_change_nothing(shop, whole, tmp_path):

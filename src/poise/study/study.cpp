@@ -99,7 +99,7 @@ class DataStudy {
         watcher_(watcher),
         results_(results),
         trainer_(input.data, input.folder, Keep::shared_parts, options.memory_limit, backend, execution),
-        points_(trainer_, options.measure, &journal, execution, watcher.points, until),
+        points_(trainer_, options.measure, &journal, execution, with_later_searches(), until),
         until_(until) {}
 
   /// Error{resources} when something would not fit, before any work.
@@ -116,25 +116,42 @@ class DataStudy {
                         directions_of(input_)));
     }
     const std::vector<Task> all = tasks_of(input_, options_);
-    announce(all);
-    for (const Task& task : all) one(task);
+    if (watcher_.planned) {
+      const Plan plan = planned(all);
+      watcher_.planned(input_.name, all.size(), plan.points, plan.seconds);
+    }
+    for (const Task& task : all) {
+      later_ = planned(std::span(all).subspan(&task - all.data() + 1));
+      one(task);
+    }
     results_.rows.push_back(test_part().popularity());
   }
 
  private:
-  void announce(const std::vector<Task>& all) {
-    if (!watcher_.planned) return;
-    std::size_t count = 0;
+  /// First points that are not in the journal, and the seconds that they may take.
+  struct Plan {
+    std::size_t points = 0;
     double seconds = 0;
-    for (const Task& task : all) {
+  };
+  [[nodiscard]] Plan planned(std::span<const Task> tasks) {
+    Plan plan;
+    for (const Task& task : tasks) {
       for (const ModelParameters& point : first_points(task.space)) {
         if (journal_.find(points_.key(point)) != nullptr) continue;
-        ++count;
+        ++plan.points;
         // The other diagonal comes along.
-        seconds += trainer_.expected_seconds(point) / (task.space.both_diagonals ? 2 : 1);
+        plan.seconds += trainer_.expected_seconds(point) / (task.space.both_diagonals ? 2 : 1);
       }
     }
-    watcher_.planned(input_.name, all.size(), count, seconds);
+    return plan;
+  }
+
+  /// The watcher of the points, who hears of all that is left of the data set.
+  PointWatcher with_later_searches() {
+    if (!watcher_.points.trained) return {};
+    return {.trained = [this](const PointResult& result, std::size_t left, double seconds) {
+      watcher_.points.trained(result, left + later_.points, seconds + later_.seconds * points_.pace());
+    }};
   }
 
   void say(const std::string& line) const {
@@ -150,8 +167,8 @@ class DataStudy {
   void one(const Task& task) {
     const StudyModel& model = task.model;
     const SearchSpace& space = task.space;
-    say(fmt::format("{}: {}{}", input_.name, task.name,
-                    model.rank ? fmt::format(", rank {}", *model.rank) : ""));
+    if (watcher_.searching)
+      watcher_.searching(task.name + (model.rank ? fmt::format(", rank {}", *model.rank) : ""));
     const SearchResult result = search(points_, space);
     for (const ModelParameters& point : result.points) results_.points.push_back(study_point(model, point));
 
@@ -217,6 +234,7 @@ class DataStudy {
   Points points_;
   std::optional<Points::Clock::time_point> until_;
   std::optional<TestPart> test_part_;
+  Plan later_;                                 ///< of the searches after the present one
 };
 
 }  // namespace
