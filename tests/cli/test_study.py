@@ -159,6 +159,15 @@ def test_rows_are_what_train_and_evaluate_say(poise, shop, whole, tmp_path):
             ours, base = (per_user[identity(pair), kind] for kind in (pair["kind"], "unweighted"))
             assert pair["users"] == len(ours) == len(base)
             assert pair["difference"] == pytest.approx(sum(a - b for a, b in zip(ours, base)) / len(ours), abs=1e-6)
+    best = max(results["rows"], key=score)
+    assert [row for row in results["rows"] if row["best_on_validation"]] == [best]
+    compared = [(identity(row), row["kind"]) for row in results["against_best"]]
+    assert compared == [key for key in per_user if key != (identity(best), best["kind"])]
+    for row in results["against_best"]:
+        ours, others = per_user[identity(row), row["kind"]], per_user[identity(best), best["kind"]]
+        assert row["metric"] == "ndcg@100" and row["users"] == len(ours)
+        assert row["difference"] == pytest.approx(sum(a - b for a, b in zip(ours, others)) / len(ours), abs=1e-6)
+        assert row["interval"][0] <= row["difference"] <= row["interval"][1] and row["p"] <= row["corrected_p"] <= 1
 
 
 def test_tables(whole):

@@ -125,6 +125,8 @@ class DataStudy {
       one(task);
     }
     results_.rows.push_back(test_part().popularity());
+    per_user_.push_back(test_part().popularity_per_user());
+    compare_with_best();
   }
 
  private:
@@ -199,7 +201,7 @@ class DataStudy {
 
   Finals finals_of(const StudyModel& model, const std::vector<std::pair<RowKind, ModelParameters>>& chosen) {
     nlohmann::ordered_json name = {{"data", input_.data.checksum},
-                                   {"against popularity on", to_string(options_.measure.choice)},
+                                   {"compared on", to_string(options_.measure.choice)},
                                    {"rows", nlohmann::ordered_json::array()}};
     for (const auto& [kind, parameters] : chosen) name["rows"].push_back(option_texts(parameters));
     const std::string key = name.dump();
@@ -222,6 +224,29 @@ class DataStudy {
     append(results_.rows, finals.rows);
     append(results_.pairs, finals.pairs);
     append(results_.against_popularity, finals.against_popularity);
+    append(per_user_, finals.per_user);
+  }
+
+  /// Whether the row that validation likes best differs from the others; popularity is compared elsewhere.
+  void compare_with_best() {
+    const std::span<const StudyRow> rows = std::span(results_.rows).last(per_user_.size());
+    const StudyRow* const best = best_on_validation(results_, input_.name);
+    if (best == nullptr) return;
+    const std::size_t first = results_.against_best.size();
+    std::vector<double> p;
+    for (std::size_t k = 0; k + 1 < rows.size(); ++k) {
+      if (&rows[k] == best) continue;
+      results_.against_best.push_back(
+          {.data = input_.name,
+           .model = rows[k].model,
+           .kind = rows[k].kind,
+           .metric = results_.choice,
+           .test = paired_difference(per_user_[k], per_user_[best - rows.data()])});
+      p.push_back(results_.against_best.back().test.p);
+    }
+    const std::vector<double> corrected = holm(p);
+    for (std::size_t k = 0; k < corrected.size(); ++k)
+      results_.against_best[first + k].corrected_p = corrected[k];
   }
 
   const StudyInput& input_;
@@ -234,6 +259,7 @@ class DataStudy {
   Points points_;
   std::optional<Points::Clock::time_point> until_;
   std::optional<TestPart> test_part_;
+  std::vector<std::vector<double>> per_user_;  ///< of each row of the data, on the study's metric
   Plan later_;                                 ///< of the searches after the present one
 };
 
@@ -268,7 +294,7 @@ StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& optio
   for (const StudyInput& input : inputs) study_of(input).run();
 
   std::vector<double> p;
-  for (const PopularityComparison& row : results.against_popularity) p.push_back(row.test.p);
+  for (const RowComparison& row : results.against_popularity) p.push_back(row.test.p);
   const std::vector<double> corrected = holm(p);
   for (std::size_t k = 0; k < corrected.size(); ++k) results.against_popularity[k].corrected_p = corrected[k];
   return results;
