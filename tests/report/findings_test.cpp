@@ -130,13 +130,20 @@ TEST(Findings, OfManyRowsTheNearestAreNamed) {
                 "(Paired"));
 }
 
-TEST(Findings, CertificatesTellOfRowsThatDidNotConverge) {
+TEST(Findings, CertificatesOfFullAndLowRankAreToldApart) {
   StudyResults results = test::sample_study();
   EXPECT_EQ(certificate_finding(results),
-            "Every row is certified to 2.5e-7 of the explained weight; 4 of 46 rows did not converge");
+            "Full-rank objectives lie within 2.5e-7 of the explained weight of their minima; solving a "
+            "low-rank factor again "
+            "would gain at most 2.5e-7 of it; 4 of 46 rows did not converge");
   results.rows[1].certificate.relative = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(certificate_finding(results),
+              HasSubstr("of it; 1 of 46 rows have no certificate; 4 of 46 rows did"));
+  std::erase_if(results.rows, [](const StudyRow& row) { return !row.model.rank || !row.converged; });
+  results.rows[0].certificate.relative = 3e-7;
   EXPECT_EQ(certificate_finding(results),
-            "45 of 46 rows are certified to 2.5e-7 of the explained weight; 4 of 46 rows did not converge");
+            "Solving a factor again would gain at most 3.0e-7 of the explained weight");
+  EXPECT_EQ(certificate_finding({}), "");
 }
 
 }  // namespace

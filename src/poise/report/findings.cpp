@@ -178,7 +178,8 @@ std::string popularity_finding(const StudyResults& results) {
 }
 
 std::string certificate_finding(const StudyResults& results) {
-  double largest = 0;
+  std::optional<double> full_rank;  // the largest
+  std::optional<double> low_rank;
   int trained = 0;
   int uncertified = 0;
   int open = 0;
@@ -187,28 +188,34 @@ std::string certificate_finding(const StudyResults& results) {
     ++trained;
     if (!row.converged) ++open;
     if (std::isfinite(row.certificate.relative)) {
-      largest = std::max(largest, row.certificate.relative);
+      std::optional<double>& largest = row.model.rank ? low_rank : full_rank;
+      largest = std::max(largest.value_or(0), row.certificate.relative);
     } else {
       ++uncertified;
     }
   }
-  if (trained == 0) return "";
-  if (uncertified == trained) return "No row has a certificate";
-  std::string text = fmt::format(
-      "{} certified to {} of the explained weight",
-      uncertified == 0 ? "Every row is" : fmt::format("{} of {} rows are", trained - uncertified, trained),
-      bound(largest));
-  if (open > 0) text += fmt::format("; {} of {} rows did not converge", open, trained);
-  return text;
+  // What is proven of the two differs, so they have no figure in common.
+  std::vector<std::string> parts;
+  if (full_rank)
+    parts.push_back(fmt::format("Full-rank objectives lie within {} of the explained weight of their minima",
+                                bound(*full_rank)));
+  if (low_rank)
+    parts.push_back(
+        fmt::format("{} gain at most {} of {}",
+                    full_rank ? "solving a low-rank factor again would" : "Solving a factor again would",
+                    bound(*low_rank), full_rank ? "it" : "the explained weight"));
+  if (uncertified > 0)
+    parts.push_back(fmt::format("{} of {} rows have no certificate", uncertified, trained));
+  if (open > 0) parts.push_back(fmt::format("{} of {} rows did not converge", open, trained));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string certificate_terms() {
   return "A certificate is a bound as a part of the explained weight, which is the observed weight less the "
          "objective. At full rank it bounds how far the objective lies above its minimum, all columns "
-         "together, "
-         "and holds with a probability of at least 0.999999999; at low rank it bounds what solving one "
-         "factor "
-         "again, with the other one fixed, could still gain, and does not exclude a better local minimum.";
+         "together, and holds with a probability of at least 0.999999999; at low rank it bounds what solving "
+         "one factor again, with the other one fixed, could still gain, and does not exclude a better local "
+         "minimum.";
 }
 
 }  // namespace poise::report

@@ -36,8 +36,8 @@ std::string best_finding(const StudyResults& results, const std::string& data);
 /// "12 of 14 rows beat popularity", by Holm's corrected p; empty without comparisons.
 std::string popularity_finding(const StudyResults& results);
 
-/// The largest certificate of the rows, rows without one and rows that did not converge; empty without
-/// trained rows.
+/// The largest certificates at full rank and at low rank, rows without one and rows that did not converge;
+/// empty without trained rows.
 std::string certificate_finding(const StudyResults& results);
 
 /// What a certificate is, at full rank and at low rank.

@@ -45,8 +45,7 @@ using namespace report;
 
 constexpr std::string_view policy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri "
-    "'none'; "
-    "form-action 'none'";
+    "'none'; form-action 'none'";
 
 constexpr std::string_view models_legend = R"(<dl class="models">
 <div><dt>1. AWMF, weight decay</dt><dd>‖√W ∘ (X − XUVᵀ)‖² + λ(‖U‖² + ‖V‖²)</dd></div>
@@ -106,14 +105,10 @@ std::string section(std::string_view id, const std::string& heading, const std::
 std::string tables(const StudyResults& results) {
   std::string text =
       "<p>Means over the test users ± standard error. <b>↑</b> and <b>↓</b>: measurably more or less "
-      "accurate "
-      "than the model's unweighted row (paired t test over the same users, p &lt; 0.05, not corrected for "
-      "the "
-      "number of cells). <b>Bold</b>: alone the best of a model's rows in the digits shown, be it by chance; "
-      "wins "
-      "count these cells as the paper does, and a tie counts for neither. α is the weight of an observed "
-      "entry "
-      "against 1 for all others; the unweighted rows have α = 1.</p>\n";
+      "accurate than the model's unweighted row (paired t test over the same users, p &lt; 0.05, not "
+      "corrected for the number of cells). <b>Bold</b>: alone the best of a model's rows in the digits "
+      "shown, be it by chance; wins count these cells as the paper does, and a tie counts for neither. α is "
+      "the weight of an observed entry against 1 for all others; the unweighted rows have α = 1.</p>\n";
   if (has_paper(results))
     text +=
         "<p>Small figures below ours are the paper's (Ayoub et al., “Does Weighting Improve Matrix "
@@ -158,11 +153,10 @@ std::string plots(const StudyResults& results) {
           results.popularity_cutoff));
   text += figure(
       "convergence", "How the solutions converged",
-      "First how far the objective lies above the lowest reached, relative to it; then the certificate, a "
-      "bound on what is still to gain, as a part of the explained weight. Both on log scales, after each "
-      "round "
-      "or iteration; a panel needs more than one of them. Every row's final certificate is in the table "
-      "below.");
+      "First how far the objective lies above the lowest reached, relative to it; then the certificate, at "
+      "full rank that of the worst column, as a part of the explained weight. Both on log scales, after each "
+      "round or iteration; a panel needs more than one of them. Every row's final certificate is in the "
+      "table below.");
   return section("plots", "Plots", text);
 }
 
@@ -170,9 +164,8 @@ std::string every_row(const StudyResults& results) {
   const std::string metric = html_text(metric_name(results.choice));
   std::string text = fmt::format(
       "<p>The point that validation chose for each row, its certificate, and its {} on the test users less "
-      "that "
-      "of the row that is best on validation, and less that of popularity: paired t tests, p after Holm's "
-      "correction over the data set's rows, and over all rows.</p>\n<p>{}</p>\n",
+      "that of the row that is best on validation, and less that of popularity: paired t tests, p after "
+      "Holm's correction over the data set's rows, and over all rows.</p>\n<p>{}</p>\n",
       metric, html_text(certificate_terms()));
   if (const std::string popular = popularity_finding(results); !popular.empty())
     text += fmt::format("<p>{} in {} (p &lt; 0.05).</p>\n", html_text(popular), metric);

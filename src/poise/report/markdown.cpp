@@ -141,10 +141,8 @@ std::string study_markdown(const StudyResults& results) {
     text += fmt::format("## {}\n\n{}\n", rank_heading(rank), rank_table(results, table));
   text +=
       "Test users' mean ± its standard error. ↑ and ↓: measurably more or less accurate than the unweighted "
-      "row "
-      "(paired t test, p < 0.05, not corrected for the number of cells). Bold: alone the best of a model's "
-      "rows in "
-      "the digits shown, be it by chance; wins count these cells.\n\n";
+      "row (paired t test, p < 0.05, not corrected for the number of cells). Bold: alone the best of a "
+      "model's rows in the digits shown, be it by chance; wins count these cells.\n\n";
   for (const StudyTable& table : tables_by_data(results))
     text += fmt::format("## {}: every row\n\n{}\n", markdown_text(table.data[0]->name),
                         data_table(results, table));
