@@ -220,11 +220,12 @@ def test_no_mark_hangs_over_its_plot(page):
         page.evaluate(f"""(() => {{ const select = document.querySelector('select[name=rank]');
             select.value = {rank}; select.dispatchEvent(new Event('change')); }})()""")
         outside = page.evaluate("""[...document.querySelectorAll('.panel')].flatMap(panel => {
-            const box = panel.querySelector('svg').getBoundingClientRect();
+            const area = panel.querySelector('svg .role-frame.root > g > path.background').getBoundingClientRect();
             return [...panel.querySelectorAll('svg .role-mark.points > *')].map(mark => mark.getBoundingClientRect())
-                .filter(mark => mark.left < box.left - 0.5 || mark.right > box.right + 0.5 ||
-                                mark.top < box.top - 0.5 || mark.bottom > box.bottom + 0.5)
-                .map(mark => [panel.querySelector('h4').textContent, mark.left - box.left, mark.right - box.right]);
+                .filter(mark => mark.left < area.left - 0.5 || mark.right > area.right + 0.5 ||
+                                mark.top < area.top - 0.5 || mark.bottom > area.bottom + 0.5)
+                .map(mark => [panel.querySelector('h4').textContent, mark.left - area.left, area.right - mark.right,
+                              mark.top - area.top, area.bottom - mark.bottom]);
         })""")
         assert outside == []
 
