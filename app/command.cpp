@@ -6,6 +6,7 @@
 
 #include "config_file.hpp"
 #include "option_values.hpp"
+#include "progress.hpp"
 #include "standard_streams.hpp"
 
 namespace poise::app {
@@ -76,15 +77,14 @@ std::uint64_t thread_stack_size() {
 }
 
 void Context::print(const Json& json_result, std::string_view text) const {
+  progress->clear_state();  // a terminal may show both streams
   if (json)
     write_stdout(to_text(json_result) + "\n");
   else
     write_stdout(text);
 }
 
-void Context::say(std::string_view message) const {
-  if (!quiet) write_stderr(std::string(message) + "\n");
-}
+void Context::say(std::string_view message) const { progress->say(message); }
 
 std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 

@@ -14,6 +14,8 @@
 
 namespace poise::app {
 
+class TerminalObserver;
+
 using Json = nlohmann::ordered_json;
 
 /// What every command is given: how to run, and how to answer.
@@ -23,7 +25,7 @@ struct Context {
   std::string device;
   std::uint64_t seed = 1;  ///< of commands without a --seed of their own
   bool json = false;
-  bool quiet = false;
+  TerminalObserver* progress = nullptr;  ///< the execution's observer
 
   /// The result: the JSON object with --json, otherwise the text.
   void print(const Json& json_result, std::string_view text) const;

@@ -150,7 +150,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
        .device = shared.device,
        .seed = shared.seed,
        .json = shared.json,
-       .quiet = shared.quiet});
+       .progress = &observer});
   return exit_done;
 }
 

@@ -1,8 +1,10 @@
 #include "progress.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "interrupt.hpp"
@@ -15,6 +17,18 @@ namespace {
 constexpr double terminal_interval = 0.1;
 constexpr double plain_interval = 5.0;
 constexpr int bar_width = 24;
+constexpr std::string_view erase_line = "\r\x1b[K";
+
+/// At most `width` characters of a line; what is cut off shows.
+std::string cut(std::string line, std::size_t width) {
+  std::size_t count = 0;
+  std::size_t end = 0;  // where all but the last of the width's characters end
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if ((static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U) continue;  // a character's later bytes
+    if (++count == width) end = at;
+  }
+  return count <= width ? line : line.substr(0, end) + "…";
+}
 
 }  // namespace
 
@@ -35,7 +49,23 @@ std::string duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-TerminalObserver::TerminalObserver(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+Screen Screen::standard_error() {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return {
+      .terminal = isatty(STDERR_FILENO) == 1,
+      .width = known ? size.ws_col : Screen{}.width,
+      .seconds =
+          [] {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+          },
+      .write = [](std::string_view text) { write_stderr(text); }};
+}
+
+TerminalObserver::TerminalObserver(bool quiet, Screen screen)
+    : quiet_(quiet), screen_(std::move(screen)), last_(screen_.seconds()) {}
+
+double TerminalObserver::interval() const { return screen_.terminal ? terminal_interval : plain_interval; }
 
 void TerminalObserver::start(std::string_view task, std::uint64_t total, std::string_view unit) {
   const std::lock_guard lock(mutex_);
@@ -43,38 +73,72 @@ void TerminalObserver::start(std::string_view task, std::uint64_t total, std::st
   unit_ = unit;
   total_ = total;
   done_ = 0;
-  drawn_ = false;
-  begin_ = last_ = Clock::now();
+  begin_ = screen_.seconds();
 }
 
 void TerminalObserver::advance(std::uint64_t amount) {
   const std::lock_guard lock(mutex_);
   done_ += amount;
   if (quiet_) return;
-  const Clock::time_point now = Clock::now();
-  if (std::chrono::duration<double>(now - last_).count() < (terminal_ ? terminal_interval : plain_interval))
-    return;
-  last_ = now;
-  draw(std::chrono::duration<double>(now - begin_).count());
+  const double now = screen_.seconds();
+  // A short task is not worth a line; among many of them the whole is, from time to time.
+  if (now - last_ < interval() || (state_.empty() && now - begin_ < interval())) return;
+  draw(task_line(now - begin_), now);
 }
 
-void TerminalObserver::draw(double seconds) {
+std::string TerminalObserver::task_line(double seconds) const {
+  const double share =
+      total_ == 0 ? 0 : std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+  const std::string done = amount(static_cast<double>(done_), unit_);
+  if (!state_.empty() && seconds < interval()) return state_;
+  if (!state_.empty())
+    return fmt::format("{} | {} {}", state_, task_, total_ > 0 ? fmt::format("{:.0f} %", 100 * share) : done);
+  if (total_ == 0) return fmt::format("{} {}", task_, done);
   const double rate = static_cast<double>(done_) / std::max(seconds, 1e-9);
-  std::string line = fmt::format("{} {}", task_, amount(static_cast<double>(done_), unit_));
-  if (total_ > 0) {
-    const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
-    const double left = rate > 0 ? static_cast<double>(total_ - std::min(done_, total_)) / rate : 0;
-    const int filled = static_cast<int>(share * bar_width);
-    line = fmt::format("{} [{:#<{}}{: <{}}] {:3.0f} %  {}/s  {} left", task_, "", filled, "",
-                       bar_width - filled, 100 * share, amount(rate, unit_), duration(left));
+  const double left = rate > 0 ? static_cast<double>(total_ - std::min(done_, total_)) / rate : 0;
+  const int filled = static_cast<int>(share * bar_width);
+  return fmt::format("{} [{:#<{}}{: <{}}] {:3.0f} %  {}/s  {} left", task_, "", filled, "",
+                     bar_width - filled, 100 * share, amount(rate, unit_), duration(left));
+}
+
+void TerminalObserver::draw(std::string line, double now) {
+  last_ = now;
+  if (screen_.terminal) {
+    screen_.write(std::string(erase_line) + cut(std::move(line), screen_.width));
+    on_screen_ = true;
+  } else {
+    screen_.write(line + "\n");
   }
-  write_stderr(terminal_ ? "\r\x1b[K" + line : line + "\n");
-  drawn_ = true;
+}
+
+void TerminalObserver::erase() {
+  if (on_screen_) screen_.write(erase_line);
+  on_screen_ = false;
 }
 
 void TerminalObserver::finish() {
   const std::lock_guard lock(mutex_);
-  if (drawn_ && terminal_) write_stderr("\r\x1b[K");
+  if (state_.empty()) erase();
+}
+
+void TerminalObserver::show_state(std::string state) {
+  const std::lock_guard lock(mutex_);
+  state_ = std::move(state);
+  const double now = screen_.seconds();
+  if (!quiet_ && now - last_ >= interval()) draw(state_, now);
+}
+
+void TerminalObserver::clear_state() {
+  const std::lock_guard lock(mutex_);
+  state_.clear();
+  erase();
+}
+
+void TerminalObserver::say(std::string_view message) {
+  const std::lock_guard lock(mutex_);
+  if (quiet_) return;
+  erase();
+  screen_.write(fmt::format("{}\n", message));
 }
 
 bool TerminalObserver::stop_requested() const { return interrupted(); }

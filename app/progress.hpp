@@ -1,7 +1,7 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -14,31 +14,53 @@ std::string amount(double value, const std::string& unit);
 /// 75 -> "1 min 15 s".
 std::string duration(double seconds);
 
+/// Where progress is shown. A test gives its own clock and page.
+struct Screen {
+  bool terminal = false;
+  std::size_t width = 80;           ///< columns of the terminal
+  std::function<double()> seconds;  ///< a clock that never goes back
+  std::function<void(std::string_view)> write;
+
+  static Screen standard_error();
+};
+
 /// Shows progress on stderr: on a terminal a bar with rate and time left, elsewhere a plain line every few
 /// seconds; and passes Ctrl-C on to the work.
 class TerminalObserver : public Observer {
  public:
-  explicit TerminalObserver(bool quiet);
+  explicit TerminalObserver(bool quiet, Screen screen = Screen::standard_error());
 
   void start(std::string_view task, std::uint64_t total, std::string_view unit) override;
   void advance(std::uint64_t amount) override;
   void finish() override;
   [[nodiscard]] bool stop_requested() const override;
 
+  /// Where work stands that consists of many tasks, such as the points of a search. It replaces what was
+  /// shown before and goes before the tasks' own progress; however often it changes, no more is written than
+  /// of a single task.
+  void show_state(std::string state);
+  /// That work has ended: a terminal's line is free again.
+  void clear_state();
+  /// A message that is always written, on a line of its own.
+  void say(std::string_view message);
+
  private:
-  using Clock = std::chrono::steady_clock;
-  void draw(double seconds);
+  [[nodiscard]] double interval() const;
+  [[nodiscard]] std::string task_line(double seconds) const;
+  void draw(std::string line, double now);
+  void erase();
 
   bool quiet_;
-  bool terminal_;
+  Screen screen_;
   std::mutex mutex_;
+  std::string state_;
   std::string task_;
   std::string unit_;
   std::uint64_t total_ = 0;
   std::uint64_t done_ = 0;
-  bool drawn_ = false;
-  Clock::time_point begin_;
-  Clock::time_point last_;
+  bool on_screen_ = false;  ///< whether a line stands on the terminal that the next one replaces
+  double begin_ = 0;        ///< of the task
+  double last_ = 0;         ///< when something was drawn
 };
 
 }  // namespace poise::app

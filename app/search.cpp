@@ -12,8 +12,8 @@
 #include "device.hpp"
 #include "model_flags.hpp"
 #include "output_check.hpp"
+#include "point_progress.hpp"
 #include "product_speed.hpp"
-#include "progress.hpp"
 #include "search_options.hpp"
 #include "train.hpp"
 #include "trained_report.hpp"
@@ -136,8 +136,9 @@ void run(const Options& options, const Context& context) {
   Journal journal(path, journal_header(measure, context.memory_limit, *backend));
   Trainer trainer(data, options.model.data, Keep::shared_parts, context.memory_limit, *backend,
                   context.execution);
+  PointProgress progress(*context.progress, measure.choice);
   const PointWatcher watcher{.trained = [&](const PointResult& result, std::size_t left, double seconds) {
-    context.say(point_line(result, measure.choice, left, seconds));
+    progress.trained(result, left, seconds);
   }};
   Points points(trainer, measure, &journal, context.execution, watcher, until);
   std::vector<ModelParameters> left = first_points(space);

@@ -6,12 +6,10 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
-#include "poise/search/point_json.hpp"
 #include "poise/search/search.hpp"
 
 #include "interrupt.hpp"
 #include "option_values.hpp"
-#include "progress.hpp"
 
 namespace poise::app {
 
@@ -69,36 +67,6 @@ double parse_duration(std::string_view text) {
   if (error != std::errc() || seconds == 0 || !std::isfinite(value) || value < 0)
     fail(ErrorKind::usage, "\"{}\" is not a time: write 90s, 30m, 2h or 1d", text);
   return value * seconds;
-}
-
-std::string setting_name(const ModelParameters& parameters) {
-  std::vector<std::string> parts;
-  if (parameters.low_rank()) parts.push_back(fmt::format("rank {}", parameters.rank));
-  if (parameters.dropout != 0) parts.push_back(fmt::format("dropout {}", parameters.dropout));
-  if (parameters.lambda_exponent != 0)
-    parts.push_back(fmt::format("lambda-exponent {}", parameters.lambda_exponent));
-  if (parameters.weighting.scheme != Scheme::constant)
-    parts.emplace_back(scheme_name(parameters.weighting.scheme));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string point_name(const ModelParameters& parameters) {
-  const std::string setting = setting_name(parameters);
-  return fmt::format("{}{}lambda {}, alpha {}", setting, setting.empty() ? "" : ", ", parameters.lambda,
-                     parameters.weighting.alpha);
-}
-
-std::string counted_points(std::size_t count) {
-  return fmt::format("{} point{}", count, count == 1 ? "" : "s");
-}
-
-std::string point_line(const PointResult& result, const Metric& choice, std::size_t left, double seconds) {
-  std::string line = "  " + point_name(result.parameters) + ": ";
-  line += result.failure.empty() ? fmt::format("{} {:.4f}", to_string(choice), result.score(choice))
-                                 : "no model (" + result.failure + ")";
-  line += fmt::format(" in {}", duration(result.seconds));
-  if (left > 0) line += fmt::format("; {} left, about {}", counted_points(left), duration(seconds));
-  return line;
 }
 
 void say_if_interrupted(const std::filesystem::path& journal, const Context& context) {

@@ -34,15 +34,7 @@ void add_searching_options(CLI::App& parser, SearchingOptions& options);
 /// Seconds from a time such as 90s, 30m, 2h or 1.5d; Error{usage} when it is none.
 double parse_duration(std::string_view text);
 
-/// One line about a trained point: where it is, its score, how long it took, how much is left.
-std::string point_line(const PointResult& result, const Metric& choice, std::size_t left, double seconds);
-/// "rank 10, linear": what a point has beside lambda and alpha; empty where all of it is the default.
-std::string setting_name(const ModelParameters& parameters);
-/// "rank 10, lambda 100, alpha 2".
-std::string point_name(const ModelParameters& parameters);
 /// After an interruption: that nothing is lost.
 void say_if_interrupted(const std::filesystem::path& journal, const Context& context);
-/// "1 point", "25 points".
-std::string counted_points(std::size_t count);
 
 }  // namespace poise::app

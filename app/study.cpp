@@ -16,8 +16,8 @@
 #include "device.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
+#include "point_progress.hpp"
 #include "product_speed.hpp"
-#include "progress.hpp"
 #include "search_options.hpp"
 
 namespace poise::app {
@@ -127,19 +127,20 @@ void run(const Options& options, const Context& context) {
   if (journal.size() > 0)
     context.say(fmt::format("going on from the {} entries of {}", journal.size(), path.string()));
 
-  const StudyWatcher watcher{
-      .points = {.trained =
-                     [&](const PointResult& result, std::size_t left, double seconds) {
-                       context.say(point_line(result, study_options.measure.choice, left, seconds));
-                     }},
-      .planned =
-          [&](const std::string& data, std::size_t searches, std::size_t points, double seconds) {
-            context.say(fmt::format("{}: {} searches, {} to train, about {}, and what follows from them",
-                                    data, searches, counted_points(points), duration(seconds)));
-          },
-      .say = [&](const std::string& line) { context.say(line); }};
   StudyResults results;
   try {
+    PointProgress progress(*context.progress, study_options.measure.choice);
+    const StudyWatcher watcher{
+        .points = {.trained = [&](const PointResult& result, std::size_t left,
+                                  double seconds) { progress.trained(result, left, seconds); }},
+        .planned =
+            [&](const std::string& data, std::size_t searches, std::size_t points, double seconds) {
+              progress.begin_data(data);
+              context.say(fmt::format("{}: {} searches, {} to train, about {}, and what follows from them",
+                                      data, searches, counted_points(points), duration(seconds)));
+            },
+        .searching = [&](const std::string& model) { progress.begin_model(model); },
+        .say = [&](const std::string& line) { context.say(line); }};
     results = study(inputs, study_options, journal, *backend, context.execution, watcher, until);
   } catch (const TimeIsUp& up) {
     print_unfinished(up, context);

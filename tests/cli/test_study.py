@@ -159,6 +159,15 @@ def test_rows_are_what_train_and_evaluate_say(poise, shop, whole, tmp_path):
             ours, base = (per_user[identity(pair), kind] for kind in (pair["kind"], "unweighted"))
             assert pair["users"] == len(ours) == len(base)
             assert pair["difference"] == pytest.approx(sum(a - b for a, b in zip(ours, base)) / len(ours), abs=1e-6)
+    best = max(results["rows"], key=score)
+    assert [row for row in results["rows"] if row["best_on_validation"]] == [best]
+    compared = [(identity(row), row["kind"]) for row in results["against_best"]]
+    assert compared == [key for key in per_user if key != (identity(best), best["kind"])]
+    for row in results["against_best"]:
+        ours, others = per_user[identity(row), row["kind"]], per_user[identity(best), best["kind"]]
+        assert row["metric"] == "ndcg@100" and row["users"] == len(ours)
+        assert row["difference"] == pytest.approx(sum(a - b for a, b in zip(ours, others)) / len(ours), abs=1e-6)
+        assert row["interval"][0] <= row["difference"] <= row["interval"][1] and row["p"] <= row["corrected_p"] <= 1
 
 
 def test_tables(whole):
@@ -213,7 +222,21 @@ def test_resuming_a_finished_study_trains_nothing(shop, whole, tmp_path):
     assert (copy / "study.journal").read_bytes() == (whole.folder / "study.journal").read_bytes()
     for name in ("results.csv", "tables.md", "tables.tex"):
         assert again.text(name) == whole.text(name)
-    assert " in " not in again.result.err.replace("points in", ""), "no point is said to be trained"
+    assert " 0 points to train" in again.result.err
+
+
+def test_progress_is_a_line_every_few_seconds(shop, tmp_path):
+    """However fast the points are; how many lines there may be follows from the time that the run took."""
+    begin = time.monotonic()
+    result = study(shop, tmp_path / "study", "--models", "full-rank,ease,wmf", "--ranks", "3,5", "--no-expand")
+    seconds = time.monotonic() - begin
+    assert len(result.json["points"]) == 100
+    lines = result.result.err.splitlines()
+    progress = [line for line in lines if " done" in line]
+    assert len(progress) <= seconds / 5 + 1
+    assert all("best ndcg@100" in line for line in progress)
+    others = [line for line in lines if line not in progress]
+    assert len(others) == 2 and "100 points to train" in others[0] and "report.html" in others[1], others
 
 
 def test_kills_change_nothing(shop, whole, tmp_path):

@@ -1,11 +1,17 @@
 #include "poise/report/findings.hpp"
 
+#include <limits>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/sample_study.hpp"
 
 namespace poise::report {
 namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
 
 // A pair at each rank: the difference and its p.
 StudyResults study_of(const std::vector<std::tuple<std::optional<std::int64_t>, double, double>>& pairs) {
@@ -38,14 +44,21 @@ TEST(Findings, HeadlineCountsWhatIsSignificant) {
             "Weighting makes no measurable difference in 1 of 1 comparison");
 }
 
-TEST(Findings, GainsAreMeansByRankSmallestFirst) {
-  const auto gains = gains_by_rank(study_of({{{}, -0.02, 0.1}, {10, 0.01, 0.1}, {10, 0.03, 0.1}}));
-  ASSERT_EQ(gains.size(), 2U);
-  EXPECT_EQ(gains[0].rank, 10);
-  EXPECT_DOUBLE_EQ(gains[0].mean, 0.02);
-  EXPECT_EQ(gains[1].rank, std::nullopt);
-  EXPECT_EQ(rank_finding(study_of({{{}, -0.02, 0.1}, {10, 0.01, 0.1}})),
-            "Weighting changes nDCG@100 by +0.0100 at rank 10, -0.0200 at full rank");
+TEST(Findings, TermsCorrectForTheNumberOfComparisons) {
+  EXPECT_THAT(
+      headline_terms(study_of({{10, 0.01, 0.001}, {100, 0.01, 0.04}, {{}, -0.02, 0.03}, {5, 0, 0.9}})),
+      EndsWith("One shows no measurable difference. Of so many comparisons some pass by chance: after Holm's "
+               "correction weighting helps in 1 and hurts in none."));
+  EXPECT_THAT(headline_terms(study_of({{10, 0.01, 0.001}})), EndsWith("paired t test, p < 0.05."));
+}
+
+TEST(Findings, ARankHasCountsAndNoAverage) {
+  const StudyResults results =
+      study_of({{{}, -0.02, 0.1}, {10, 0.01, 0.01}, {10, 0.03, 0.1}, {10, -0.01, 0.02}, {50, 0.2, 0.001}});
+  EXPECT_EQ(rank_finding(results, 10), "weighting helps 1 of 3 models and hurts 1");
+  EXPECT_EQ(rank_finding(results, 50), "weighting helps 1 of 1 model");
+  EXPECT_EQ(rank_finding(results, {}), "weighting makes no measurable difference to 1 of 1 model");
+  EXPECT_EQ(rank_finding(results, 7), "");
 }
 
 TEST(Findings, PopularityNeedsTheCorrectedP) {
@@ -60,16 +73,77 @@ TEST(Findings, PopularityNeedsTheCorrectedP) {
   EXPECT_EQ(popularity_finding(results), "No row beats popularity");
 }
 
-TEST(Findings, TheMostAccurateRowIsNamed) {
-  const StudyResults results = test::sample_study();
-  EXPECT_EQ(best_finding(results, "films"),
-            "Most accurate: EDLAE (full rank, dropout), unweighted, nDCG@100 0.441");
+// Rows of one data set with their validation and test figures; the first is the best on validation.
+StudyResults rows_of(const std::vector<std::tuple<std::string, double, double>>& rows) {
+  StudyResults results;
+  results.choice = "ndcg@100";
+  for (const auto& [key, validation, test] : rows) {
+    StudyRow row;
+    row.data = "shop";
+    row.model.key = key;
+    row.validation = {{"ndcg@100", {.mean = validation, .standard_error = 0.01}}};
+    row.test = {{"ndcg@100", {.mean = test, .standard_error = 0.01}}};
+    results.rows.push_back(row);
+  }
+  return results;
+}
+
+RowComparison comparison(const std::string& key, double difference, double corrected_p) {
+  return {.data = "shop",
+          .model = {.key = key},
+          .kind = RowKind::unweighted,
+          .metric = "ndcg@100",
+          .test = {.users = 9, .difference = difference, .low = 0, .high = 0, .p = corrected_p / 2},
+          .corrected_p = corrected_p};
+}
+
+TEST(Findings, TheBestIsChosenOnValidation) {
+  const StudyResults results = rows_of({{"a", 0.30, 0.28}, {"b", 0.29, 0.31}, {"c", 0.30, 0.40}});
+  EXPECT_EQ(best_finding(results, "shop"),
+            "Best on validation: a, unweighted, with nDCG@100 0.280 ±0.010 on the test users.");
   EXPECT_EQ(best_finding(results, "no such data"), "");
 }
 
-TEST(Findings, CertificatesTellOfRowsThatDidNotConverge) {
-  EXPECT_EQ(certificate_finding(test::sample_study()),
-            "Every row is certified to 2.5e-7 of its explained weight; 4 of 46 rows did not converge");
+TEST(Findings, WhatCannotBeToldApartIsSaid) {
+  StudyResults results = rows_of({{"a", 0.30, 0.28}, {"b", 0.29, 0.27}, {"c", 0.28, 0.20}});
+  results.against_best = {comparison("b", -0.01, 0.3), comparison("c", -0.08, 0.001)};
+  EXPECT_THAT(
+      best_finding(results, "shop"),
+      EndsWith(
+          "on the test users. The test users cannot tell it from b, unweighted. The other row is measurably "
+          "less accurate. (Paired t tests, p < 0.05 after Holm's correction for 2 comparisons.)"));
+  results.against_best[0].corrected_p = 0.04;
+  EXPECT_THAT(best_finding(results, "shop"),
+              HasSubstr("users. All 2 other rows are measurably less accurate. (Paired"));
+  results.against_best[0].test.difference = 0.01;
+  EXPECT_THAT(best_finding(results, "shop"),
+              HasSubstr(" On the test users b, unweighted is measurably more accurate. The other row is"));
+}
+
+TEST(Findings, OfManyRowsTheNearestAreNamed) {
+  StudyResults results = rows_of({{"a", 0.30, 0.28}});
+  for (const char* key : {"f", "e", "d", "c", "b"})
+    results.against_best.push_back(comparison(key, -0.01 * (key[0] - 'a'), 0.3));
+  EXPECT_THAT(
+      best_finding(results, "shop"),
+      HasSubstr("cannot tell it from b, unweighted; c, unweighted; d, unweighted; e, unweighted; and 1 more. "
+                "(Paired"));
+}
+
+TEST(Findings, CertificatesOfFullAndLowRankAreToldApart) {
+  StudyResults results = test::sample_study();
+  EXPECT_EQ(certificate_finding(results),
+            "Full-rank objectives lie within 2.5e-7 of the explained weight of their minima; solving a "
+            "low-rank factor again "
+            "would gain at most 2.5e-7 of it; 4 of 46 rows did not converge");
+  results.rows[1].certificate.relative = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(certificate_finding(results),
+              HasSubstr("of it; 1 of 46 rows have no certificate; 4 of 46 rows did"));
+  std::erase_if(results.rows, [](const StudyRow& row) { return !row.model.rank || !row.converged; });
+  results.rows[0].certificate.relative = 3e-7;
+  EXPECT_EQ(certificate_finding(results),
+            "Solving a factor again would gain at most 3.0e-7 of the explained weight");
+  EXPECT_EQ(certificate_finding({}), "");
 }
 
 }  // namespace

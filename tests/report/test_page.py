@@ -13,7 +13,6 @@ from browser import PATH, Browser
 pytestmark = pytest.mark.skipif(PATH is None, reason="no Chromium is installed")
 
 
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
@@ -110,15 +109,49 @@ def test_differences_are_those_of_the_results(page, study):
         assert cell["text"] == ("< 0.001" if p < 0.001 else f"{p:.3f}")
 
 
+def check_comparison(cell, row):
+    p = row["corrected_p"]
+    assert cell["text"] == f"{row['difference']:+.4f}"
+    assert cell["interval"] == ("p < 0.001" if p < 0.001 else f"p = {p:.3f}")
+
+
+def test_the_best_is_that_of_validation(page, study):
+    shown = cells(page, "td[data-against-best]", ["againstBest"])
+    assert sorted(int(cell["againstBest"]) for cell in shown) == list(range(len(study["against_best"])))
+    for cell in shown:
+        check_comparison(cell, study["against_best"][int(cell["againstBest"])])
+    sentences = page.evaluate("[...document.querySelectorAll('.conclusions .most')].map(item => item.textContent)")
+    assert len(sentences) == len(study["data"])
+    for sentence, data in zip(sentences, study["data"]):
+        rows = [row for row in study["rows"] if row["data"] == data["name"]]
+        best = max(rows, key=lambda row: row["validation"]["ndcg@100"]["mean"])
+        assert [row["best_on_validation"] for row in rows].count(True) == 1 and best["best_on_validation"]
+        test = best["test"]["ndcg@100"]
+        assert sentence.startswith("Best on validation: ")
+        assert f"nDCG@100 {test['mean']:.3f} ±{test['stderr']:.3f} on the test users" in sentence
+        assert "told apart" in sentence or "cannot tell" in sentence or "less accurate" in sentence
+
+
+def test_arrows_are_where_the_paired_test_says_so(page, study):
+    pairs = {(pair["data"], pair["model"], pair["rank"], pair["zero_diagonal"], pair["kind"], pair["metric"]): pair
+             for pair in study["pairs"]}
+    shown = page.evaluate("[...document.querySelectorAll('td[data-metric]')].map(cell => "
+                          "[cell.dataset.row, cell.dataset.metric, cell.querySelector('.mark')?.textContent ?? ''])")
+    arrows = set()
+    for index, metric, arrow in shown:
+        row = study["rows"][int(index)]
+        pair = pairs.get((row["data"], row["model"], row["rank"], row["zero_diagonal"], row["kind"], metric))
+        found = pair is not None and pair["p"] < 0.05
+        assert arrow == ("" if not found else "↑" if pair["difference"] > 0 else "↓")
+        arrows.add(arrow)
+    assert arrows == {"", "↑", "↓"}, "the sample has all of them"
+
+
 def test_other_tables_are_those_of_the_results(page, study):
     shown = cells(page, "td[data-comparison]", ["comparison"])
     assert sorted(int(cell["comparison"]) for cell in shown) == list(range(len(study["against_popularity"])))
     for cell in shown:
-        row = study["against_popularity"][int(cell["comparison"])]
-        assert cell["text"] == f"{row['difference']:+.4f}"
-    for cell in cells(page, "td[data-comparison-p]", ["comparisonP"]):
-        p = study["against_popularity"][int(cell["comparisonP"])]["corrected_p"]
-        assert cell["text"] == ("< 0.001" if p < 0.001 else f"{p:.3f}")
+        check_comparison(cell, study["against_popularity"][int(cell["comparison"])])
     data = page.evaluate("[...document.querySelectorAll('tr[data-set]')].map(row => "
                          "[...row.cells].map(cell => cell.textContent))")
     assert [line[0] for line in data] == [part["name"] for part in study["data"]]
@@ -173,12 +206,45 @@ def test_every_plot_has_its_marks(page, study):
 
         steps = []
         for group in rows:
-            if any(step["objective"] is not None for row in group for step in row["convergence"]):
-                steps.append(sum(sum(step["objective"] > min(s["objective"] for s in row["convergence"])
-                                     for step in row["convergence"]) for row in group))
-            steps.append(sum(step["certificate"] > 0 for row in group for step in row["convergence"]))
+            above = [[step["objective"] > min(s["objective"] for s in row["convergence"]) for step in row["convergence"]
+                      if step["objective"] is not None] for row in group]
+            proven = [[(step["certificate"] or 0) > 0 for step in row["convergence"]] for row in group]
+            # A panel where some row has a course; a single dot is the table's matter.
+            steps += [sum(map(sum, values)) for values in (above, proven) if any(sum(row) > 1 for row in values)]
         assert marks(page, "convergence", "points") == steps
     assert page.complaints() == []
+
+
+def test_no_mark_hangs_over_its_plot(page):
+    for rank in range(3):
+        page.evaluate(f"""(() => {{ const select = document.querySelector('select[name=rank]');
+            select.value = {rank}; select.dispatchEvent(new Event('change')); }})()""")
+        outside = page.evaluate("""[...document.querySelectorAll('.panel')].flatMap(panel => {
+            const area = panel.querySelector('svg .role-frame.root > g > path.background').getBoundingClientRect();
+            return [...panel.querySelectorAll('svg .role-mark.points > *')].map(mark => mark.getBoundingClientRect())
+                .filter(mark => mark.left < area.left - 0.5 || mark.right > area.right + 0.5 ||
+                                mark.top < area.top - 0.5 || mark.bottom > area.bottom + 0.5)
+                .map(mark => [panel.querySelector('h4').textContent, mark.left - area.left, area.right - mark.right,
+                              mark.top - area.top, area.bottom - mark.bottom]);
+        })""")
+        assert outside == []
+
+
+def test_a_table_that_does_not_fit_says_so(browser, folder):
+    said = {}
+    for width in (390, 1280):
+        browser.open((folder / "report.html").as_uri(), width=width, phone=width < 500)
+        browser.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+        tables = browser.evaluate("""[...document.querySelectorAll('.scroll')].map(scroll => [
+            scroll.scrollWidth > scroll.clientWidth,
+            getComputedStyle(scroll.parentElement, '::before').content.includes('scroll sideways'),
+            scroll.tabIndex, getComputedStyle(scroll).overflowX])""")
+        assert len(tables) == 3 + 1 + 2 + 1  # ranks, differences, data sets, data
+        assert all(hint == overflows for overflows, hint, _, _ in tables), tables
+        assert all(reachable == 0 and overflow == "auto" for _, _, reachable, overflow in tables)
+        said[width] = [hint for _, hint, _, _ in tables]
+    assert all(said[390])
+    browser.open((folder / "report.html").as_uri(), width=1280)
 
 
 def test_plots_are_as_wide_as_their_panels(page):

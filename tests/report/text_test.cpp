@@ -1,5 +1,7 @@
 #include "poise/report/text.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace poise::report {
@@ -16,6 +18,10 @@ TEST(ReportText, NumbersReadAsInThePaper) {
   EXPECT_EQ(bound(3.21e-7), "3.2e-7");
   EXPECT_EQ(bound(3.21e-12), "3.2e-12");
   EXPECT_EQ(bound(0), "0");
+  EXPECT_EQ(bound(std::nan("")), "none");
+  EXPECT_EQ(direction({.users = 9, .difference = -0.1, .low = -0.2, .high = -0.01, .p = 0.04}), -1);
+  EXPECT_EQ(direction({.users = 9, .difference = 0.1, .low = 0.01, .high = 0.2, .p = 0.04}), 1);
+  EXPECT_EQ(direction({.users = 9, .difference = 0.1, .low = -0.01, .high = 0.2, .p = 0.06}), 0);
 }
 
 TEST(ReportText, SettingsAreShort) {

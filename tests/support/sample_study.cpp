@@ -31,10 +31,11 @@ double response(double scale, const StudyModel& model, double number, double lam
 std::vector<ConvergenceStep> convergence(const StudyModel& model, double alpha, double objective) {
   const double rate = std::log(1 + alpha) * 1.1;
   std::vector<ConvergenceStep> steps;
-  const int count = model.rank ? 14 : 8;
+  const int count = model.rank ? 14 : alpha == 1 ? 0 : 8;  // unweighted columns of full rank are not iterated
   for (int step = 0; step <= count; ++step) {
-    ConvergenceStep state{.step = step, .objective = {}, .certificate = 0.3 * std::exp(-2.2 * step / rate)};
+    ConvergenceStep state{.step = step, .objective = {}, .certificate = {}};
     if (model.rank) state.objective = objective * (1 + 0.2 * std::exp(-1.6 * step / rate));
+    if (!model.rank || step == count) state.certificate = 0.3 * std::exp(-2.2 * step / rate);
     steps.push_back(state);
   }
   return steps;
@@ -105,6 +106,17 @@ class Builder {
     add_model(scale, 4, {.key = "full-rank", .zero_diagonal = false, .rank = {}});
     add_model(scale, 4, {.key = "full-rank", .zero_diagonal = true, .rank = {}});
     add_model(scale, 5, {.key = "full-rank/dropout", .zero_diagonal = true, .rank = {}});
+    const StudyRow& best = *best_on_validation(results_, name);
+    for (const StudyRow& row : results_.rows) {
+      if (row.data != name || row.model.key == "popularity" || &row == &best) continue;
+      const PairedDifference test = paired(row.test[2].second.mean - best.test[2].second.mean, 0.08);
+      results_.against_best.push_back({.data = name,
+                                       .model = row.model,
+                                       .kind = row.kind,
+                                       .metric = results_.choice,
+                                       .test = test,
+                                       .corrected_p = std::min(1.0, 22 * test.p)});
+    }
     for (const std::optional<std::int64_t> rank :
          {std::optional<std::int64_t>(10), std::optional<std::int64_t>(100), {}})
       results_.conclusions.push_back(
@@ -174,7 +186,7 @@ class Builder {
              .model = row.model,
              .kind = kind,
              .metric = results_.metrics[metric],
-             .test = paired(row.test[metric].second.mean - unweighted_.test[metric].second.mean, 0.08)});
+             .test = paired(row.test[metric].second.mean - unweighted_.test[metric].second.mean, 0.03)});
     }
     results_.rows.push_back(std::move(row));
   }

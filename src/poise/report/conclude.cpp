@@ -11,8 +11,6 @@ namespace {
 
 using namespace report;
 
-constexpr double significant = 0.05;
-
 double validation_score(const StudyResults& results, const StudyRow& row) {
   const Estimate* const estimate = find(row.validation, results.choice);
   return estimate == nullptr ? 0 : estimate->mean;
@@ -34,11 +32,6 @@ const StudyRow* row_of(const StudyResults& results, const StudyPair& pair) {
   return nullptr;
 }
 
-std::string p_text(double p) {
-  const std::string text = p_value(p);
-  return text.starts_with('<') ? "p " + text : "p = " + text;
-}
-
 /// "+0.0041 nDCG@100 with alpha 5 (95 % interval +0.0032 to +0.0050, p < 0.001)"
 std::string by_how_much(const StudyResults& results, const StudyPair& pair) {
   const StudyRow* const row = row_of(results, pair);
@@ -50,10 +43,10 @@ std::string by_how_much(const StudyResults& results, const StudyPair& pair) {
 /// "of 4 models it helps 3, hurts none, and makes no measurable difference to 1"
 std::string counts(const std::vector<const StudyPair*>& pairs) {
   const auto some = [](std::int64_t count) { return count == 0 ? "none" : fmt::format("{}", count); };
-  const auto helps = std::ranges::count_if(
-      pairs, [](const StudyPair* pair) { return pair->test.p < significant && pair->test.difference > 0; });
-  const auto hurts = std::ranges::count_if(
-      pairs, [](const StudyPair* pair) { return pair->test.p < significant && pair->test.difference < 0; });
+  const auto helps =
+      std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(pair->test) > 0; });
+  const auto hurts =
+      std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(pair->test) < 0; });
   const auto total = std::ssize(pairs);
   return fmt::format("of {} models it helps {}, hurts {}, and makes no measurable difference to {}", total,
                      some(helps), some(hurts), some(total - helps - hurts));
@@ -74,12 +67,10 @@ std::string sentence(const StudyResults& results, const std::string& data,
   }
   const StudyPair* const pair = best == nullptr ? nullptr : pair_of(results, *best, RowKind::weighted);
   if (pair == nullptr) return {};
-  const bool clear = pair->test.p < significant;
-  const char* const verb = !clear                      ? "makes no measurable difference to"
-                           : pair->test.difference > 0 ? "helps"
-                                                       : "hurts";
-  std::string text = fmt::format("Weighting {} the best model, {}: {}", verb, model_name(best->model),
-                                 by_how_much(results, *pair));
+  const int found = direction(pair->test);
+  const char* const verb = found == 0 ? "makes no measurable difference to" : found > 0 ? "helps" : "hurts";
+  std::string text = fmt::format("Weighting {} the model that is best on validation, {}: {}", verb,
+                                 model_name(best->model), by_how_much(results, *pair));
   if (pairs.size() > 1) text += "; " + counts(pairs);
   text += ".";
   if (const StudyPair* const down = pair_of(results, *best, RowKind::down_weighted); down != nullptr) {
@@ -91,7 +82,7 @@ std::string sentence(const StudyResults& results, const std::string& data,
 /// Whether any row of the data is better than popularity after the correction; false where none was compared.
 std::optional<StudyConclusion> nothing_learned(const StudyResults& results, const std::string& data) {
   bool compared = false;
-  for (const PopularityComparison& row : results.against_popularity) {
+  for (const RowComparison& row : results.against_popularity) {
     if (row.data != data) continue;
     compared = true;
     if (row.corrected_p < significant && row.test.difference > 0) return {};

@@ -1,17 +1,16 @@
 #include "poise/report/findings.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "poise/report/text.hpp"
+#include "poise/study/statistics.hpp"
 
 namespace poise::report {
 
 namespace {
-
-constexpr double significant = 0.05;
 
 std::vector<const StudyPair*> deciding_pairs(const StudyResults& results) {
   std::vector<const StudyPair*> pairs;
@@ -26,46 +25,87 @@ std::string count_of(int part, int whole) {
   return fmt::format("{} of {}", part, whole);
 }
 
-}  // namespace
-
-Balance balance(const StudyResults& results) {
+Balance balance_of(const std::vector<const StudyPair*>& pairs) {
   Balance result;
-  for (const StudyPair* pair : deciding_pairs(results)) {
-    if (!(pair->test.p < significant)) {
-      ++result.even;
-    } else if (pair->test.difference > 0) {
-      ++result.helps;
-    } else {
-      ++result.hurts;
-    }
+  for (const StudyPair* pair : pairs) {
+    const int found = direction(pair->test);
+    ++(found > 0 ? result.helps : found < 0 ? result.hurts : result.even);
   }
   return result;
 }
 
-std::vector<RankGain> gains_by_rank(const StudyResults& results) {
-  std::vector<RankGain> gains;
-  for (const StudyPair* pair : deciding_pairs(results)) {
-    auto gain = std::ranges::find(gains, pair->model.rank, &RankGain::rank);
-    if (gain == gains.end()) gain = gains.insert(gains.end(), {.rank = pair->model.rank});
-    ++gain->pairs;
-    gain->mean += (pair->test.difference - gain->mean) / gain->pairs;
+/// "helps in 2 and hurts in none"
+std::string after_correction(const std::vector<const StudyPair*>& pairs) {
+  std::vector<double> p;
+  for (const StudyPair* pair : pairs) p.push_back(pair->test.p);
+  const std::vector<double> corrected = holm(p);
+  int helps = 0;
+  int hurts = 0;
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    if (!(corrected[k] < significant)) continue;
+    ++(pairs[k]->test.difference > 0 ? helps : hurts);
   }
-  std::ranges::sort(gains, std::less{}, [](const RankGain& gain) {
-    return gain.rank.value_or(std::numeric_limits<std::int64_t>::max());
-  });
-  return gains;
+  const auto some = [](int count) { return count == 0 ? "none" : fmt::format("{}", count); };
+  return fmt::format("helps in {} and hurts in {}", some(helps), some(hurts));
 }
-
-namespace {
 
 bool nothing_beats_popularity(const StudyResults& results) {
   return !results.against_popularity.empty() &&
-         std::ranges::none_of(results.against_popularity, [](const PopularityComparison& row) {
-           return row.test.difference > 0 && row.corrected_p < 0.05;
+         std::ranges::none_of(results.against_popularity, [](const RowComparison& row) {
+           return row.test.difference > 0 && row.corrected_p < significant;
          });
 }
 
+/// "EDLAE (full rank, dropout), unweighted"
+std::string row_name(const StudyModel& model, RowKind kind) {
+  std::string name = model_name(model);
+  if (model.rank) name += fmt::format(", {}", rank_name(model.rank));
+  if (!is_baseline(model)) name += fmt::format(", {}", to_string(kind));
+  return name;
+}
+
+/// What the test users say of the other rows: " It cannot be told apart from ..."
+std::string told_apart(const StudyResults& results, const std::string& data) {
+  constexpr std::ptrdiff_t most_names = 4;
+  std::vector<const RowComparison*> others;
+  for (const RowComparison& row : results.against_best) {
+    if (row.data == data) others.push_back(&row);
+  }
+  if (others.empty()) return "";
+  std::ranges::stable_sort(others, std::greater{},
+                           [](const RowComparison* row) { return row->test.difference; });
+  std::vector<std::string> equal;
+  std::string text;
+  std::ptrdiff_t better = 0;
+  for (const RowComparison* row : others) {
+    const std::string name = row_name(row->model, row->kind);
+    if (!(row->corrected_p < significant)) {
+      equal.push_back(name);
+    } else if (row->test.difference > 0) {
+      ++better;
+      text += fmt::format(" On the test users {} is measurably more accurate.", name);
+    }
+  }
+  if (const auto count = std::ssize(equal); count > 0) {
+    const auto named = std::min(count, most_names);
+    text += fmt::format(" The test users cannot tell it from {}{}.",
+                        fmt::join(equal.begin(), equal.begin() + named, "; "),
+                        count > named ? fmt::format("; and {} more", count - named) : "");
+  }
+  const auto less = std::ssize(others) - std::ssize(equal) - better;
+  if (less > 0)
+    text += fmt::format(" {} measurably less accurate.", less == 1 ? "The other row is"
+                                                         : less == std::ssize(others)
+                                                             ? fmt::format("All {} other rows are", less)
+                                                             : fmt::format("The other {} rows are", less));
+  return text +
+         fmt::format(" (Paired t tests, p < 0.05 after Holm's correction for {}.)",
+                     others.size() == 1 ? "one comparison" : fmt::format("{} comparisons", others.size()));
+}
+
 }  // namespace
+
+Balance balance(const StudyResults& results) { return balance_of(deciding_pairs(results)); }
 
 std::string headline(const StudyResults& results) {
   if (nothing_beats_popularity(results)) return "No model is measurably better than popularity";
@@ -89,43 +129,45 @@ std::string headline_terms(const StudyResults& results) {
   if (counts.total() == 0) return "";
   std::string text = fmt::format(
       "A comparison is the best weighted against the best unweighted model of one kind, rank and data set: "
-      "{} on "
-      "the test users, paired t test, p < 0.05, not corrected for their number.",
+      "{} on the test users, paired t test, p < 0.05.",
       metric_name(results.choice));
   if (counts.even > 0 && counts.even < counts.total())
     text += fmt::format(" {} no measurable difference.",
                         counts.even == 1 ? "One shows" : fmt::format("{} show", counts.even));
+  if (counts.total() > 1 && counts.even < counts.total())
+    text += fmt::format(" Of so many comparisons some pass by chance: after Holm's correction weighting {}.",
+                        after_correction(deciding_pairs(results)));
   return text;
 }
 
-std::string rank_finding(const StudyResults& results) {
-  std::string gains;
-  for (const RankGain& gain : gains_by_rank(results))
-    gains +=
-        fmt::format("{}{} at {}", gains.empty() ? "" : ", ", difference(gain.mean), rank_name(gain.rank));
-  return gains.empty() ? "" : fmt::format("Weighting changes {} by {}", metric_name(results.choice), gains);
+std::string rank_finding(const StudyResults& results, const std::optional<std::int64_t>& rank) {
+  std::vector<const StudyPair*> pairs = deciding_pairs(results);
+  std::erase_if(pairs, [&](const StudyPair* pair) { return pair->model.rank != rank; });
+  const Balance counts = balance_of(pairs);
+  const int total = counts.total();
+  if (total == 0) return "";
+  const std::string what = results.data.size() > 1 ? "comparisons" : total == 1 ? "model" : "models";
+  if (counts.even == total)
+    return fmt::format("weighting makes no measurable difference to {} {}", count_of(total, total), what);
+  if (counts.hurts == 0) return fmt::format("weighting helps {} {}", count_of(counts.helps, total), what);
+  if (counts.helps == 0) return fmt::format("weighting hurts {} {}", count_of(counts.hurts, total), what);
+  return fmt::format("weighting helps {} of {} {} and hurts {}", counts.helps, total, what, counts.hurts);
 }
 
 std::string best_finding(const StudyResults& results, const std::string& data) {
-  const StudyRow* best = nullptr;
-  const Estimate* highest = nullptr;
-  for (const StudyRow& row : results.rows) {
-    const Estimate* estimate = row.data == data ? find(row.test, results.choice) : nullptr;
-    if (!estimate || (highest && !(estimate->mean > highest->mean))) continue;
-    best = &row;
-    highest = estimate;
-  }
-  if (!best) return "";
-  std::string name = model_name(best->model);
-  if (best->model.rank) name += fmt::format(", {}", rank_name(best->model.rank));
-  if (!is_baseline(best->model)) name += fmt::format(", {}", to_string(best->kind));
-  return fmt::format("Most accurate: {}, {} {}", name, metric_name(results.choice), accuracy(highest->mean));
+  const StudyRow* const best = best_on_validation(results, data);
+  const Estimate* const test = best == nullptr ? nullptr : find(best->test, results.choice);
+  if (test == nullptr) return "";
+  const std::string error = test->standard_error ? fmt::format(" ±{}", accuracy(*test->standard_error)) : "";
+  return fmt::format("Best on validation: {}, with {} {}{} on the test users.{}",
+                     row_name(best->model, best->kind), metric_name(results.choice), accuracy(test->mean),
+                     error, told_apart(results, data));
 }
 
 std::string popularity_finding(const StudyResults& results) {
   const auto& rows = results.against_popularity;
   if (rows.empty()) return "";
-  const auto better = std::ranges::count_if(rows, [](const PopularityComparison& row) {
+  const auto better = std::ranges::count_if(rows, [](const RowComparison& row) {
     return row.corrected_p < significant && row.test.difference > 0;
   });
   const std::string count = better == 0 ? "No row beats"
@@ -136,19 +178,44 @@ std::string popularity_finding(const StudyResults& results) {
 }
 
 std::string certificate_finding(const StudyResults& results) {
-  double largest = 0;
+  std::optional<double> full_rank;  // the largest
+  std::optional<double> low_rank;
   int trained = 0;
+  int uncertified = 0;
   int open = 0;
   for (const StudyRow& row : results.rows) {
     if (is_baseline(row.model)) continue;
     ++trained;
     if (!row.converged) ++open;
-    largest = std::max(largest, row.certificate.relative);
+    if (std::isfinite(row.certificate.relative)) {
+      std::optional<double>& largest = row.model.rank ? low_rank : full_rank;
+      largest = std::max(largest.value_or(0), row.certificate.relative);
+    } else {
+      ++uncertified;
+    }
   }
-  if (trained == 0) return "";
-  const std::string proven =
-      fmt::format("Every row is certified to {} of its explained weight", bound(largest));
-  return open == 0 ? proven : fmt::format("{}; {} of {} rows did not converge", proven, open, trained);
+  // What is proven of the two differs, so they have no figure in common.
+  std::vector<std::string> parts;
+  if (full_rank)
+    parts.push_back(fmt::format("Full-rank objectives lie within {} of the explained weight of their minima",
+                                bound(*full_rank)));
+  if (low_rank)
+    parts.push_back(
+        fmt::format("{} gain at most {} of {}",
+                    full_rank ? "solving a low-rank factor again would" : "Solving a factor again would",
+                    bound(*low_rank), full_rank ? "it" : "the explained weight"));
+  if (uncertified > 0)
+    parts.push_back(fmt::format("{} of {} rows have no certificate", uncertified, trained));
+  if (open > 0) parts.push_back(fmt::format("{} of {} rows did not converge", open, trained));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string certificate_terms() {
+  return "A certificate is a bound as a part of the explained weight, which is the observed weight less the "
+         "objective. At full rank it bounds how far the objective lies above its minimum, all columns "
+         "together, and holds with a probability of at least 0.999999999; at low rank it bounds what solving "
+         "one factor again, with the other one fixed, could still gain, and does not exclude a better local "
+         "minimum.";
 }
 
 }  // namespace poise::report

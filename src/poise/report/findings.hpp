@@ -20,30 +20,27 @@ struct Balance {
 };
 Balance balance(const StudyResults& results);
 
-/// The mean of weighted less unweighted over the pairs of a rank, on the study's metric; smaller ranks first.
-struct RankGain {
-  std::optional<std::int64_t> rank;
-  int pairs = 0;
-  double mean = 0;
-};
-std::vector<RankGain> gains_by_rank(const StudyResults& results);
-
 /// "Weighting helps in 5 of 12 comparisons and hurts in 4"
 std::string headline(const StudyResults& results);
 
-/// What a comparison is, and how many show nothing.
+/// What a comparison is, how many show nothing, and what is left after a correction for their number.
 std::string headline_terms(const StudyResults& results);
 
-/// "Weighting changes nDCG@100 by +0.0120 at rank 10, -0.0190 at full rank"; empty without pairs.
-std::string rank_finding(const StudyResults& results);
+/// "weighting helps 2 of 4 models and hurts 1": the comparisons of one rank; empty without any.
+std::string rank_finding(const StudyResults& results, const std::optional<std::int64_t>& rank);
 
-/// "Most accurate: Full rank, unweighted, nDCG@100 0.441"; empty where nothing was measured.
+/// The row that validation likes best, with its test figure, and which rows the test users cannot tell from
+/// it; empty where nothing was measured.
 std::string best_finding(const StudyResults& results, const std::string& data);
 
 /// "12 of 14 rows beat popularity", by Holm's corrected p; empty without comparisons.
 std::string popularity_finding(const StudyResults& results);
 
-/// The largest certificate of the rows, and rows that did not converge; empty without trained rows.
+/// The largest certificates at full rank and at low rank, rows without one and rows that did not converge;
+/// empty without trained rows.
 std::string certificate_finding(const StudyResults& results);
+
+/// What a certificate is, at full rank and at low rank.
+std::string certificate_terms();
 
 }  // namespace poise::report

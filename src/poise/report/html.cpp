@@ -45,8 +45,7 @@ using namespace report;
 
 constexpr std::string_view policy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri "
-    "'none'; "
-    "form-action 'none'";
+    "'none'; form-action 'none'";
 
 constexpr std::string_view models_legend = R"(<dl class="models">
 <div><dt>1. AWMF, weight decay</dt><dd>‖√W ∘ (X − XUVᵀ)‖² + λ(‖U‖² + ‖V‖²)</dd></div>
@@ -105,11 +104,11 @@ std::string section(std::string_view id, const std::string& heading, const std::
 
 std::string tables(const StudyResults& results) {
   std::string text =
-      "<p>Means over the test users ± standard error. <b>Bold</b>: alone the best of a model's rows, in the "
-      "digits "
-      "shown; wins count these cells, and a tie counts for neither. α is the weight of an observed entry "
-      "against 1 for "
-      "all others; the unweighted rows have α = 1.</p>\n";
+      "<p>Means over the test users ± standard error. <b>↑</b> and <b>↓</b>: measurably more or less "
+      "accurate than the model's unweighted row (paired t test over the same users, p &lt; 0.05, not "
+      "corrected for the number of cells). <b>Bold</b>: alone the best of a model's rows in the digits "
+      "shown, be it by chance; wins count these cells as the paper does, and a tie counts for neither. α is "
+      "the weight of an observed entry against 1 for all others; the unweighted rows have α = 1.</p>\n";
   if (has_paper(results))
     text +=
         "<p>Small figures below ours are the paper's (Ayoub et al., “Does Weighting Improve Matrix "
@@ -136,39 +135,40 @@ std::string plots(const StudyResults& results) {
   text += kinds_legend;
   text += figure(
       "accuracy", "Accuracy against rank",
-      "Mean over the test users; a bar spans one standard error to each side. All panels share their scale; "
-      "the dashed line is popularity.");
+      "Mean over the test users; a bar spans one standard error to each side of each mean by itself, so bars "
+      "may overlap where the paired difference is clear. All panels share their scale; the dashed line is "
+      "popularity.");
   text += figure(
       "grid", "What validation chose",
       fmt::format("Each cell is a trained point; the stronger its colour, the higher its {} on the "
                   "validation users, from the "
                   "lowest to the highest of the panel. A marked point is the one that the tables report.",
                   metric));
-  text +=
-      figure("popularity-bins", "Where weighting acts: recall by item popularity",
-             fmt::format(
-                 "The share of the test users' targets that are among their first {} recommendations, by how "
-                 "many training users the item has: rare items to the left.",
-                 results.popularity_cutoff));
+  text += figure(
+      "popularity-bins", "Where weighting acts: recall by item popularity",
+      fmt::format(
+          "The share of the test users' targets that are among their first {} recommendations, by how "
+          "many training users the item has: rare items to the left. Points have no intervals, and those "
+          "of few targets vary by chance; a point's tip says how many it has.",
+          results.popularity_cutoff));
   text += figure(
       "convergence", "How the solutions converged",
-      "First how far the objective lies above the lowest reached, relative to it; then the "
-      "certificate, a proven bound on what is still to gain, relative to the explained weight. Both on log "
-      "scales, after each round or iteration.");
+      "First how far the objective lies above the lowest reached, relative to it; then the certificate, at "
+      "full rank that of the worst column, as a part of the explained weight. Both on log scales, after each "
+      "round or iteration; a panel needs more than one of them. Every row's final certificate is in the "
+      "table below.");
   return section("plots", "Plots", text);
 }
 
 std::string every_row(const StudyResults& results) {
-  std::string text =
-      "<p>The point that validation chose for each row, and its certificate: a proven bound on how far its "
-      "objective lies "
-      "above the minimum (full rank), or on what solving one factor again could gain (low rank), relative to "
-      "the "
-      "explained weight.</p>\n";
+  const std::string metric = html_text(metric_name(results.choice));
+  std::string text = fmt::format(
+      "<p>The point that validation chose for each row, its certificate, and its {} on the test users less "
+      "that of the row that is best on validation, and less that of popularity: paired t tests, p after "
+      "Holm's correction over the data set's rows, and over all rows.</p>\n<p>{}</p>\n",
+      metric, html_text(certificate_terms()));
   if (const std::string popular = popularity_finding(results); !popular.empty())
-    text +=
-        fmt::format("<p>{} in {}: paired t test, p &lt; 0.05 after Holm's correction over all rows.</p>\n",
-                    html_text(popular), html_text(metric_name(results.choice)));
+    text += fmt::format("<p>{} in {} (p &lt; 0.05).</p>\n", html_text(popular), metric);
   return text + data_tables_html(results);
 }
 
@@ -176,8 +176,9 @@ std::string options(const StudyResults& results) {
   std::string text = "<dl class=\"options\">\n";
   for (const auto& [name, value] : results.options)
     text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", html_text(name), html_text(value));
-  text += fmt::format("<div><dt>points trained</dt><dd>{}</dd></div>\n<div><dt>time</dt><dd>{}</dd></div>\n",
-                      grouped(std::ssize(results.points)), duration(results.seconds));
+  text += fmt::format(
+      "<div><dt>points</dt><dd>{}</dd></div>\n<div><dt>time of the last run</dt><dd>{}</dd></div>\n",
+      grouped(std::ssize(results.points)), duration(results.seconds));
   return text + fmt::format("<div><dt>Poise</dt><dd>{}</dd></div>\n</dl>\n", html_text(results.version));
 }
 
@@ -192,10 +193,10 @@ std::string body(const StudyResults& results) {
   text += tables(results);
   if (!results.pairs.empty())
     text += section(
-        "pairs", rank_finding(results).empty() ? "Weighted less unweighted" : rank_finding(results),
+        "pairs", "Weighted less unweighted",
         "<p>The mean over the same test users of a row less its unweighted row, with the 95 % interval and "
-        "p of a paired t test. Coloured where p &lt; 0.05. The heading averages over models and data "
-        "sets.</p>\n" +
+        "p of a paired t test, not corrected for the number of comparisons. Coloured where p &lt; "
+        "0.05.</p>\n" +
             pairs_html(results));
   text += plots(results);
   const std::string certified = certificate_finding(results);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -12,10 +11,21 @@ namespace poise::report {
 
 namespace {
 
-std::string scrolled(const std::string& table) { return "<div class=\"scroll\">" + table + "</div>\n"; }
+// A wide table scrolls by itself, with the keyboard too; the page's script says so where it does not fit.
+std::string scrolled(const std::string& table, const std::string& name) {
+  return fmt::format(
+      "<div class=\"wide\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"{}\">{}</div></div>\n",
+      html_text(name), table);
+}
 
 std::string number_cell(const std::string& attributes, const std::string& text) {
   return fmt::format("<td class=\"number\"{}{}>{}</td>", attributes.empty() ? "" : " ", attributes, text);
+}
+
+std::string_view arrow(const PairedDifference& test) {
+  const int found = direction(test);
+  return found == 0 ? "" : found > 0 ? "↑" : "↓";
 }
 
 std::string accuracy_cell(const TableCell& cell, const std::string& metric, std::ptrdiff_t row, bool leads) {
@@ -24,6 +34,7 @@ std::string accuracy_cell(const TableCell& cell, const std::string& metric, std:
     text = fmt::format("<span class=\"value\">{}</span>", accuracy(cell.test->mean));
     if (cell.test->standard_error)
       text += fmt::format("<span class=\"error\">±{}</span>", accuracy(*cell.test->standard_error));
+    text += fmt::format("<span class=\"mark\">{}</span>", cell.pair ? arrow(cell.pair->test) : "");
   }
   if (cell.paper) text += fmt::format("<span class=\"paper\">{}</span>", accuracy(*cell.paper));
   const std::string attributes =
@@ -48,7 +59,7 @@ std::string model_cell(const TableGroup& group) {
                      html_text(numbered_name(group.model)));
 }
 
-std::string rank_table(const StudyResults& results, const StudyTable& table) {
+std::string rank_table(const StudyResults& results, const StudyTable& table, const std::string& name) {
   const std::size_t metrics = results.metrics.size();
   std::string names;
   std::string heads;
@@ -87,33 +98,19 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
     }
     text += "</tbody>\n";
   }
-  return scrolled(text + "</table>");
+  return scrolled(text + "</table>", name);
 }
 
-std::string comparison_cells(const StudyResults& results, const StudyRow& row) {
-  const auto& all = results.against_popularity;
-  const auto found = std::ranges::find_if(all, [&](const PopularityComparison& candidate) {
+/// A row's difference from another over its p; `name` leads back to results.json.
+std::string comparison_cell(const std::vector<RowComparison>& all, const StudyRow& row,
+                            std::string_view name) {
+  const auto found = std::ranges::find_if(all, [&](const RowComparison& candidate) {
     return candidate.data == row.data && candidate.model == row.model && candidate.kind == row.kind;
   });
-  if (found == all.end()) return "<td></td><td></td>";
-  const std::ptrdiff_t place = found - all.begin();
-  return number_cell(fmt::format("data-comparison=\"{}\"", place), difference(found->test.difference)) +
-         number_cell(fmt::format("data-comparison-p=\"{}\"", place), html_text(p_value(found->corrected_p)));
-}
-
-std::string wins_finding(const StudyTable& table) {
-  int compared = 0;
-  std::array<int, 3> won{};
-  for (const TableGroup& group : table.groups) {
-    compared += group.compared;
-    for (const TableRow& row : group.rows) won[static_cast<std::size_t>(row.kind)] += row.wins;
-  }
-  if (compared == 0) return "";
-  const auto of = [&](RowKind kind) { return won[static_cast<std::size_t>(kind)]; };
-  std::string text = fmt::format(": weighted rows win {} of {} cells, unweighted {}", of(RowKind::weighted),
-                                 compared, of(RowKind::unweighted));
-  if (of(RowKind::down_weighted) > 0) text += fmt::format(", down-weighted {}", of(RowKind::down_weighted));
-  return text;
+  if (found == all.end()) return "<td></td>";
+  return number_cell(fmt::format("data-{}=\"{}\"", name, found - all.begin()),
+                     fmt::format("<span class=\"value\">{}</span><span class=\"interval\">{}</span>",
+                                 difference(found->test.difference), html_text(p_text(found->corrected_p))));
 }
 
 std::string data_table(const StudyResults& results, const StudyTable& table) {
@@ -122,9 +119,10 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       "class=\"number\">Rank</th><td></td>";
   for (const std::string& metric : results.metrics)
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
-  for (const char* head : {"α", "λ", "Dropout", "Certificate", "Over popularity", "p, Holm"})
+  for (const char* head : {"α", "λ", "Dropout", "Certificate", "Less the best", "Less popularity"})
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", head);
   text += "</tr></thead>\n";
+  const StudyRow* const best = best_on_validation(results, table.data[0]->name);
   for (const TableGroup& group : table.groups) {
     text += "<tbody>";
     for (const TableRow& line : group.rows) {
@@ -142,19 +140,21 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
         text += accuracy_cell(ours, results.metrics[metric], index, false);
       }
       if (is_baseline(group.model)) {
-        text += "<td></td><td></td><td></td><td></td><td></td><td></td>";
+        for (int column = 0; column < 6; ++column) text += "<td></td>";
       } else {
         text += field_cell(&row, index, "alpha", setting(row.alpha));
         text += field_cell(&row, index, "lambda", setting(row.lambda));
         text += field_cell(&row, index, "dropout", row.dropout != 0 ? setting(row.dropout) : "");
         text += field_cell(&row, index, "certificate", bound(row.certificate.relative));
-        text += comparison_cells(results, row);
+        text += best == &row ? "<td class=\"number\">best on<br>validation</td>"
+                             : comparison_cell(results.against_best, row, "against-best");
+        text += comparison_cell(results.against_popularity, row, "comparison");
       }
       text += "</tr>\n";
     }
     text += "</tbody>\n";
   }
-  return scrolled(text + "</table>");
+  return scrolled(text + "</table>", table.data[0]->name);
 }
 
 std::string difference_text(const PairedDifference& test) {
@@ -164,7 +164,8 @@ std::string difference_text(const PairedDifference& test) {
 
 std::string pair_cells(const StudyResults& results, std::ptrdiff_t place) {
   const PairedDifference& test = results.pairs[place].test;
-  const char* sign = !(test.p < 0.05) ? "" : test.difference > 0 ? " helps" : " hurts";
+  const int found = direction(test);
+  const char* sign = found == 0 ? "" : found > 0 ? " helps" : " hurts";
   return fmt::format(
       "<td class=\"number{}\" data-pair=\"{}\">{}</td><td class=\"number\" data-pair-p=\"{}\">{}</td>", sign,
       place, difference_text(test), place, html_text(p_value(test.p)));
@@ -211,8 +212,9 @@ std::string data_line(const std::string& data, std::size_t columns) {
 std::string rank_tables_html(const StudyResults& results) {
   std::string text;
   for (const auto& [rank, table] : tables_by_rank(results)) {
-    text +=
-        fmt::format("<h3>{}{}</h3>\n{}", rank_heading(rank), wins_finding(table), rank_table(results, table));
+    const std::string finding = rank_finding(results, rank);
+    text += fmt::format("<h3>{}{}{}</h3>\n{}", rank_heading(rank), finding.empty() ? "" : ": ", finding,
+                        rank_table(results, table, rank_heading(rank)));
   }
   return text;
 }
@@ -242,7 +244,7 @@ std::string pairs_html(const StudyResults& results) {
     }
     text += "</tbody>\n";
   }
-  return scrolled(text + "</table>");
+  return scrolled(text + "</table>", "Weighted less unweighted");
 }
 
 std::string data_summary_html(const StudyResults& results) {
@@ -262,7 +264,7 @@ std::string data_summary_html(const StudyResults& results) {
       text += number_cell("", value);
     text += fmt::format("<td class=\"checksum\">{}</td></tr>\n", html_text(part.checksum));
   }
-  return scrolled(text + "</tbody></table>");
+  return scrolled(text + "</tbody></table>", "Data");
 }
 
 }  // namespace poise::report

@@ -32,7 +32,9 @@ std::string estimate(const TableCell& cell) {
   const std::string mean = accuracy(cell.test->mean);
   const std::string error =
       cell.test->standard_error ? fmt::format("\\pmse{{{}}}", accuracy(*cell.test->standard_error)) : "";
-  return (cell.best ? fmt::format("\\textbf{{{}}}", mean) : mean) + error;
+  const int found = cell.pair ? direction(cell.pair->test) : 0;
+  const char* const arrow = found == 0 ? "" : found > 0 ? "\\,$\\uparrow$" : "\\,$\\downarrow$";
+  return (cell.best ? fmt::format("\\textbf{{{}}}", mean) : mean) + error + arrow;
 }
 
 std::string paper_line(const TableRow& row) {
@@ -83,11 +85,13 @@ std::string rank_table(const StudyResults& results, const RankTable& ranked) {
       body += fmt::format(" & {} \\\\\n", wins(row.wins, group.compared)) + paper_line(row);
     }
   }
-  return environment(fmt::format("Ranking accuracies at {}: means over the test users and their standard "
-                                 "errors; bold where a row is "
-                                 "alone the best of its model.",
-                                 rank_name(ranked.rank)),
-                     columns + "r", body);
+  return environment(
+      fmt::format("Ranking accuracies at {}: means over the test users and their standard "
+                  "errors; arrows where a row is measurably more or less accurate than the "
+                  "unweighted one (paired $t$ test, $p < 0.05$, not corrected); bold where it is "
+                  "alone the best of its model in the digits shown.",
+                  rank_name(ranked.rank)),
+      columns + "r", body);
 }
 
 std::string data_table(const StudyResults& results, const StudyTable& table) {
@@ -113,9 +117,8 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
     }
   }
   return environment(
-      fmt::format("Every row on {}, with the point that validation chose and the bound on the relative "
-                  "excess of its objective.",
-                  latex_text(table.data[0]->name)),
+      fmt::format("Every row on {}, with the point that validation chose and its certificate. {}",
+                  latex_text(table.data[0]->name), latex_text(certificate_terms())),
       "rll" + std::string(results.metrics.size() + 4, 'r'), body);
 }
 
@@ -123,11 +126,16 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
 
 std::string study_latex(const StudyResults& results) {
   std::string text(preamble);
-  text += fmt::format("\\noindent {}.\n", latex_text(headline(results)));
+  text +=
+      fmt::format("\\noindent {}. {}\n", latex_text(headline(results)), latex_text(headline_terms(results)));
   for (const StudyConclusion& conclusion : results.conclusions)
     text += fmt::format("\n\\noindent {}{}: {}\n", latex_text(conclusion.data),
                         conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
                         latex_text(conclusion.sentence));
+  for (const StudyData& part : results.data) {
+    if (const std::string best = best_finding(results, part.name); !best.empty())
+      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), latex_text(best));
+  }
   for (const RankTable& table : tables_by_rank(results)) text += rank_table(results, table);
   for (const StudyTable& table : tables_by_data(results)) text += data_table(results, table);
   return text + "\\end{document}\n";

@@ -20,7 +20,9 @@ std::string estimate(const TableCell& cell) {
   const std::string mean = accuracy(cell.test->mean);
   const std::string error =
       cell.test->standard_error ? " ±" + accuracy(*cell.test->standard_error) : std::string();
-  return (cell.best ? "**" + mean + "**" : mean) + error;
+  const int found = cell.pair ? direction(cell.pair->test) : 0;
+  const char* const arrow = found == 0 ? "" : found > 0 ? " ↑" : " ↓";
+  return (cell.best ? "**" + mean + "**" : mean) + error + arrow;
 }
 
 std::vector<std::string> paper_row(const TableRow& row, std::size_t metrics) {
@@ -138,17 +140,20 @@ std::string study_markdown(const StudyResults& results) {
   for (const auto& [rank, table] : tables_by_rank(results))
     text += fmt::format("## {}\n\n{}\n", rank_heading(rank), rank_table(results, table));
   text +=
-      "Test users' mean ± its standard error. Bold: alone the best of a model's rows, in the digits shown; "
-      "wins count "
-      "these cells.\n\n";
+      "Test users' mean ± its standard error. ↑ and ↓: measurably more or less accurate than the unweighted "
+      "row (paired t test, p < 0.05, not corrected for the number of cells). Bold: alone the best of a "
+      "model's rows in the digits shown, be it by chance; wins count these cells.\n\n";
   for (const StudyTable& table : tables_by_data(results))
     text += fmt::format("## {}: every row\n\n{}\n", markdown_text(table.data[0]->name),
                         data_table(results, table));
-  if (const std::string finding = certificate_finding(results); !finding.empty()) text += finding + ".\n\n";
+  if (const std::string finding = certificate_finding(results); !finding.empty())
+    text += fmt::format("{}. {}\n\n", finding, certificate_terms());
   if (std::ranges::any_of(results.pairs,
                           [&](const StudyPair& pair) { return pair.metric == results.choice; }))
-    text += fmt::format("## {} less the unweighted row's, over the same users\n\n{}\n",
-                        metric_name(results.choice), pairs_table(results));
+    text += fmt::format(
+        "## {} less the unweighted row's, over the same users\n\n{}\n"
+        "Paired t tests; p is not corrected for the number of comparisons.\n\n",
+        metric_name(results.choice), pairs_table(results));
   if (const std::string finding = popularity_finding(results); !finding.empty())
     text += fmt::format("{} ({}, p < 0.05 after Holm's correction over all rows).\n", finding,
                         metric_name(results.choice));

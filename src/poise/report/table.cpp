@@ -41,13 +41,23 @@ const StudyRow* find_row(const StudyResults& results, const std::string& data, c
   return found == results.rows.end() ? nullptr : &*found;
 }
 
+const StudyPair* find_pair(const StudyResults& results, const StudyRow& row, const std::string& metric) {
+  const auto found = std::ranges::find_if(results.pairs, [&](const StudyPair& pair) {
+    return pair.kind == row.kind && pair.metric == metric && pair.data == row.data && pair.model == row.model;
+  });
+  return found == results.pairs.end() ? nullptr : &*found;
+}
+
 TableEntry entry(const StudyResults& results, const StudyData& data, const StudyModel& model, RowKind kind) {
   TableEntry result;
   result.row = find_row(results, data.name, model, kind);
   if (!data.paper_data.empty()) result.paper = paper_figure(model, kind, data.paper_data);
   for (const std::string& metric : results.metrics) {
     TableCell cell;
-    if (result.row) cell.test = find(result.row->test, metric);
+    if (result.row) {
+      cell.test = find(result.row->test, metric);
+      cell.pair = find_pair(results, *result.row, metric);
+    }
     if (result.paper) cell.paper = result.paper->value(metric);
     result.cells.push_back(cell);
   }

@@ -15,6 +15,7 @@ struct TableCell {
   bool best =
       false;  ///< alone the best of its model's rows, in the digits that are printed: a tie has no best
   std::optional<double> paper;
+  const StudyPair* pair = nullptr;  ///< against the unweighted row; null for that row itself
 };
 
 /// A row on one data set; `cells` in the order of StudyResults::metrics.

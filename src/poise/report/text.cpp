@@ -53,7 +53,18 @@ std::string difference(double value) { return fmt::format("{:+.4f}", value); }
 
 std::string p_value(double p) { return p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", p); }
 
+std::string p_text(double p) {
+  const std::string text = p_value(p);
+  return text.starts_with('<') ? "p " + text : "p = " + text;
+}
+
+int direction(const PairedDifference& test) {
+  if (!(test.p < significant)) return 0;
+  return test.difference > 0 ? 1 : -1;
+}
+
 std::string bound(double value) {
+  if (!std::isfinite(value)) return "none";
   if (value == 0) return "0";
   std::string text = fmt::format("{:.1e}", value);
   const std::size_t digits = text.find('e') + 2;

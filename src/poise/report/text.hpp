@@ -22,7 +22,16 @@ std::string difference(double value);
 /// "0.012", "< 0.001"
 std::string p_value(double p);
 
-/// "3.2e-7", for certificates.
+/// "p = 0.012", "p < 0.001"
+std::string p_text(double p);
+
+/// Where a paired test finds a difference.
+constexpr double significant = 0.05;
+
+/// What a difference says where it is measurable: 1 better, -1 worse, 0 neither.
+int direction(const PairedDifference& test);
+
+/// "3.2e-7", for certificates; "none" for one that proves nothing.
 std::string bound(double value);
 
 /// A hyperparameter as it was given, or to four digits where a grid between the given ones made it: "0.0001",

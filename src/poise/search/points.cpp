@@ -146,9 +146,7 @@ void Points::measure(std::vector<ModelParameters> points, bool both_diagonals) {
     train(point, both_diagonals);
     expected_ += expected;
     taken_ += std::chrono::duration<double>(Clock::now() - begin).count();
-    if (watcher_.trained)
-      watcher_.trained(at(point), points.size() - k - 1,
-                       std::max(0.0, left) * taken_ / std::max(expected_, 1e-9));
+    if (watcher_.trained) watcher_.trained(at(point), points.size() - k - 1, std::max(0.0, left) * pace());
   }
 }
 

@@ -75,6 +75,8 @@ class Points {
 
   /// Seconds that these would take.
   [[nodiscard]] double expected_seconds(std::span<const ModelParameters> points);
+  /// How long points took so far, as a multiple of what was expected.
+  [[nodiscard]] double pace() const { return expected_ > 0 ? taken_ / expected_ : 1; }
   [[nodiscard]] const MeasureOptions& options() const { return options_; }
   [[nodiscard]] Trainer& trainer() const { return trainer_; }
   /// What a point is called in the journal.

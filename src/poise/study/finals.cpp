@@ -81,6 +81,10 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
   return measured;
 }
 
+std::vector<double> TestPart::popularity_per_user() const {
+  return values_of(popularity_test_, points_.options().choice);
+}
+
 Finals TestPart::measure(const StudyModel& model,
                          const std::vector<std::pair<RowKind, ModelParameters>>& chosen) {
   Finals finals;
@@ -93,6 +97,7 @@ Finals TestPart::measure(const StudyModel& model,
                                          .kind = kind,
                                          .metric = to_string(choice),
                                          .test = difference_of(measured.test, popularity_test_, choice)});
+    finals.per_user.push_back(values_of(measured.test, choice));
     if (kind == RowKind::unweighted) {
       unweighted = std::move(measured.test);
     } else if (unweighted) {

@@ -15,7 +15,8 @@ namespace poise {
 struct Finals {
   std::vector<StudyRow> rows;
   std::vector<StudyPair> pairs;
-  std::vector<PopularityComparison> against_popularity;  ///< not yet corrected
+  std::vector<RowComparison> against_popularity;  ///< not yet corrected
+  std::vector<std::vector<double>> per_user;      ///< of each row, the study's metric on each test user
 };
 
 /// The test part of one data set: read for chosen models alone.
@@ -25,6 +26,8 @@ class TestPart {
 
   /// A model of popularity, as a row.
   [[nodiscard]] const StudyRow& popularity() const { return popularity_; }
+  /// The study's metric on each test user.
+  [[nodiscard]] std::vector<double> popularity_per_user() const;
 
   /// Trains the chosen points to convergence and measures them.
   Finals measure(const StudyModel& model, const std::vector<std::pair<RowKind, ModelParameters>>& chosen);

@@ -111,8 +111,9 @@ Json to_json(const Finals& finals) {
   Json json = {{"rows", Json::array()}, {"pairs", Json::array()}, {"against_popularity", Json::array()}};
   for (const StudyRow& row : finals.rows) json["rows"].push_back(to_json(row));
   for (const StudyPair& pair : finals.pairs) json["pairs"].push_back(comparison_json(pair));
-  for (const PopularityComparison& row : finals.against_popularity)
+  for (const RowComparison& row : finals.against_popularity)
     json["against_popularity"].push_back(comparison_json(row));
+  json["per_user"] = finals.per_user;
   return json;
 }
 
@@ -127,7 +128,10 @@ Finals finals_from_json(const Json& json, const std::string& data, const StudyMo
     for (const Json& pair : json.at("pairs"))
       finals.pairs.push_back(comparison_from_json<StudyPair>(pair, data, model));
     for (const Json& row : json.at("against_popularity"))
-      finals.against_popularity.push_back(comparison_from_json<PopularityComparison>(row, data, model));
+      finals.against_popularity.push_back(comparison_from_json<RowComparison>(row, data, model));
+    finals.per_user = json.at("per_user").get<std::vector<std::vector<double>>>();
+    if (finals.per_user.size() != finals.rows.size())
+      fail(ErrorKind::input, "an entry of the journal cannot be read (rows without their users)");
     return finals;
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::input, "an entry of the journal cannot be read ({})", error.what());

@@ -98,8 +98,8 @@ struct StudyPair {
   PairedDifference test;
 };
 
-/// A row against popularity, on the study's metric; p is also corrected by Holm over all rows of the study.
-struct PopularityComparison {
+/// A row less another over the same users, on the study's metric; p is also corrected by Holm's method.
+struct RowComparison {
   std::string data;
   StudyModel model;
   RowKind kind = RowKind::unweighted;
@@ -136,13 +136,20 @@ struct StudyResults {
   std::vector<StudyData> data;
   std::vector<StudyRow> rows;
   std::vector<StudyPair> pairs;
-  std::vector<PopularityComparison> against_popularity;
+  std::vector<RowComparison> against_popularity;  ///< p corrected over all rows of the study
+  /// Every trained row less best_on_validation() of its data, that one excepted; p corrected over the data's
+  /// rows.
+  std::vector<RowComparison> against_best;
   std::vector<StudyConclusion> conclusions;
   std::vector<StudyPoint> points;
   std::vector<std::pair<std::string, std::string>> options;  ///< name and value, as the flags are written
   std::string version;
   double seconds = 0;
 };
+
+/// The row of a data set that validation likes best, the first of equals; null where none was measured. Its
+/// test figure is honest, as test figures had no part in the choice.
+const StudyRow* best_on_validation(const StudyResults& results, std::string_view data);
 
 /// The keys of docs/study.md: "rows", "pairs", "points" and the rest. What is not finite becomes null, and so
 /// does what a popularity row does not have; text that is not UTF-8 is mended.

@@ -57,7 +57,7 @@ Json to_json(const PopularityBin& bin) {
 Json to_json(const StudyRow& row);
 Json to_json(const StudyPoint& point);
 Json to_json(const StudyPair& pair);
-Json to_json(const PopularityComparison& comparison);
+Json to_json(const RowComparison& comparison);
 Json to_json(const StudyConclusion& conclusion);
 Json to_json(const StudyData& data);
 
@@ -116,7 +116,7 @@ Json to_json(const StudyPair& pair) {
   return object;
 }
 
-Json to_json(const PopularityComparison& comparison) {
+Json to_json(const RowComparison& comparison) {
   Json object = identity(comparison.data, comparison.model);
   add(object, comparison.kind, comparison.metric, comparison.test);
   object["corrected_p"] = number(comparison.corrected_p);
@@ -150,15 +150,19 @@ Json to_json(const StudyResults& results) {
   for (const auto& [name, value] : results.options) options[text(name)] = text(value);
   Json metrics = Json::array();
   for (const std::string& metric : results.metrics) metrics.push_back(text(metric));
+  Json rows = list(results.rows);
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    rows[k]["best_on_validation"] = best_on_validation(results, results.rows[k].data) == &results.rows[k];
   return {{"version", text(results.version)},
           {"metrics", std::move(metrics)},
           {"choice", text(results.choice)},
           {"popularity_cutoff", results.popularity_cutoff},
           {"conclusions", list(results.conclusions)},
           {"data", list(results.data)},
-          {"rows", list(results.rows)},
+          {"rows", std::move(rows)},
           {"pairs", list(results.pairs)},
           {"against_popularity", list(results.against_popularity)},
+          {"against_best", list(results.against_best)},
           {"points", list(results.points)},
           {"options", std::move(options)},
           {"seconds", number(results.seconds)}};

@@ -99,7 +99,7 @@ class DataStudy {
         watcher_(watcher),
         results_(results),
         trainer_(input.data, input.folder, Keep::shared_parts, options.memory_limit, backend, execution),
-        points_(trainer_, options.measure, &journal, execution, watcher.points, until),
+        points_(trainer_, options.measure, &journal, execution, with_later_searches(), until),
         until_(until) {}
 
   /// Error{resources} when something would not fit, before any work.
@@ -116,25 +116,44 @@ class DataStudy {
                         directions_of(input_)));
     }
     const std::vector<Task> all = tasks_of(input_, options_);
-    announce(all);
-    for (const Task& task : all) one(task);
+    if (watcher_.planned) {
+      const Plan plan = planned(all);
+      watcher_.planned(input_.name, all.size(), plan.points, plan.seconds);
+    }
+    for (const Task& task : all) {
+      later_ = planned(std::span(all).subspan(&task - all.data() + 1));
+      one(task);
+    }
     results_.rows.push_back(test_part().popularity());
+    per_user_.push_back(test_part().popularity_per_user());
+    compare_with_best();
   }
 
  private:
-  void announce(const std::vector<Task>& all) {
-    if (!watcher_.planned) return;
-    std::size_t count = 0;
+  /// First points that are not in the journal, and the seconds that they may take.
+  struct Plan {
+    std::size_t points = 0;
     double seconds = 0;
-    for (const Task& task : all) {
+  };
+  [[nodiscard]] Plan planned(std::span<const Task> tasks) {
+    Plan plan;
+    for (const Task& task : tasks) {
       for (const ModelParameters& point : first_points(task.space)) {
         if (journal_.find(points_.key(point)) != nullptr) continue;
-        ++count;
+        ++plan.points;
         // The other diagonal comes along.
-        seconds += trainer_.expected_seconds(point) / (task.space.both_diagonals ? 2 : 1);
+        plan.seconds += trainer_.expected_seconds(point) / (task.space.both_diagonals ? 2 : 1);
       }
     }
-    watcher_.planned(input_.name, all.size(), count, seconds);
+    return plan;
+  }
+
+  /// The watcher of the points, who hears of all that is left of the data set.
+  PointWatcher with_later_searches() {
+    if (!watcher_.points.trained) return {};
+    return {.trained = [this](const PointResult& result, std::size_t left, double seconds) {
+      watcher_.points.trained(result, left + later_.points, seconds + later_.seconds * points_.pace());
+    }};
   }
 
   void say(const std::string& line) const {
@@ -150,8 +169,8 @@ class DataStudy {
   void one(const Task& task) {
     const StudyModel& model = task.model;
     const SearchSpace& space = task.space;
-    say(fmt::format("{}: {}{}", input_.name, task.name,
-                    model.rank ? fmt::format(", rank {}", *model.rank) : ""));
+    if (watcher_.searching)
+      watcher_.searching(task.name + (model.rank ? fmt::format(", rank {}", *model.rank) : ""));
     const SearchResult result = search(points_, space);
     for (const ModelParameters& point : result.points) results_.points.push_back(study_point(model, point));
 
@@ -182,7 +201,7 @@ class DataStudy {
 
   Finals finals_of(const StudyModel& model, const std::vector<std::pair<RowKind, ModelParameters>>& chosen) {
     nlohmann::ordered_json name = {{"data", input_.data.checksum},
-                                   {"against popularity on", to_string(options_.measure.choice)},
+                                   {"compared on", to_string(options_.measure.choice)},
                                    {"rows", nlohmann::ordered_json::array()}};
     for (const auto& [kind, parameters] : chosen) name["rows"].push_back(option_texts(parameters));
     const std::string key = name.dump();
@@ -205,6 +224,29 @@ class DataStudy {
     append(results_.rows, finals.rows);
     append(results_.pairs, finals.pairs);
     append(results_.against_popularity, finals.against_popularity);
+    append(per_user_, finals.per_user);
+  }
+
+  /// Whether the row that validation likes best differs from the others; popularity is compared elsewhere.
+  void compare_with_best() {
+    const std::span<const StudyRow> rows = std::span(results_.rows).last(per_user_.size());
+    const StudyRow* const best = best_on_validation(results_, input_.name);
+    if (best == nullptr) return;
+    const std::size_t first = results_.against_best.size();
+    std::vector<double> p;
+    for (std::size_t k = 0; k + 1 < rows.size(); ++k) {
+      if (&rows[k] == best) continue;
+      results_.against_best.push_back(
+          {.data = input_.name,
+           .model = rows[k].model,
+           .kind = rows[k].kind,
+           .metric = results_.choice,
+           .test = paired_difference(per_user_[k], per_user_[best - rows.data()])});
+      p.push_back(results_.against_best.back().test.p);
+    }
+    const std::vector<double> corrected = holm(p);
+    for (std::size_t k = 0; k < corrected.size(); ++k)
+      results_.against_best[first + k].corrected_p = corrected[k];
   }
 
   const StudyInput& input_;
@@ -217,6 +259,8 @@ class DataStudy {
   Points points_;
   std::optional<Points::Clock::time_point> until_;
   std::optional<TestPart> test_part_;
+  std::vector<std::vector<double>> per_user_;  ///< of each row of the data, on the study's metric
+  Plan later_;                                 ///< of the searches after the present one
 };
 
 }  // namespace
@@ -250,7 +294,7 @@ StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& optio
   for (const StudyInput& input : inputs) study_of(input).run();
 
   std::vector<double> p;
-  for (const PopularityComparison& row : results.against_popularity) p.push_back(row.test.p);
+  for (const RowComparison& row : results.against_popularity) p.push_back(row.test.p);
   const std::vector<double> corrected = holm(p);
   for (std::size_t k = 0; k < corrected.size(); ++k) results.against_popularity[k].corrected_p = corrected[k];
   return results;

@@ -37,12 +37,13 @@ struct StudyOptions {
 
 /// What a study says to its surroundings.
 struct StudyWatcher {
-  PointWatcher points = {};
+  PointWatcher points = {};  ///< what is left counts the data set's later searches too
   /// Before a data set: how many searches there are, their first points that are not in the journal, and the
   /// seconds that these may take.
   std::function<void(const std::string& data, std::size_t searches, std::size_t points, double seconds)>
       planned = {};
-  std::function<void(const std::string&)> say = {};  ///< one line about what comes next
+  std::function<void(const std::string& model)> searching = {};  ///< before a search: "wmf, rank 10"
+  std::function<void(const std::string&)> say = {};              ///< one line about what is left out
 };
 
 /// The work of the searches' first points; operations are counted until they are `enough`.

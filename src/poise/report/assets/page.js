@@ -74,8 +74,9 @@
       description, config, height: 170, autosize: {type: 'fit-x', contains: 'padding'},
       data: [{name: 'values', values}],
       scales: [
-        {name: 'x', type: x.type, domain: x.domain, range: 'width', padding: x.type === 'point' ? 0.5 : 0},
-        {name: 'y', type: y.type, domain: y.domain, range: 'height', nice: true, zero: false},
+        // In pixels, so that no mark hangs over an edge; on a scale of points in steps.
+        {name: 'x', type: x.type, domain: x.domain, range: 'width', padding: x.type === 'point' ? 0.5 : 6},
+        {name: 'y', type: y.type, domain: y.domain, range: 'height', nice: true, zero: false, padding: 6},
         ...kindScales,
       ],
       axes: [
@@ -255,7 +256,8 @@
           .filter(value => value.y > 0)
           .map(value => ({...value, text: `${row.kind}, step ${value.x}: ${value.y.toExponential(1)}`}));
       });
-      if (values.length === 0) return [];
+      // A row's only value is no course of anything; the table has it.
+      if (!kinds.some(kind => values.filter(value => value.kind === kind).length > 1)) return [];
       const heights = values.map(value => value.y);
       return [{title: `${study.models[model].name}: ${title}`, spec: series({
         values, x: {type: 'linear', domain: [0, Math.max(...values.map(value => value.x))], title: 'step'},
@@ -270,6 +272,18 @@
         ...panel(model, of, 'certificate', step => step[2] ?? 0),
       ];
     });
+  }
+
+  // Says that a table has more columns than fit, while it does.
+  const fits = new ResizeObserver(entries => {
+    for (const {target} of entries) {
+      const scroll = target.closest('.scroll');
+      scroll.parentElement.classList.toggle('overflows', scroll.scrollWidth > scroll.clientWidth);
+    }
+  });
+  for (const scroll of document.querySelectorAll('.scroll')) {
+    fits.observe(scroll);
+    fits.observe(scroll.firstElementChild);
   }
 
   const choice = {data: 0, metric: Math.min(study.choice_index, study.metrics.length - 1), rank: null};

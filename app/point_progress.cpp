@@ -1,0 +1,65 @@
+#include "point_progress.hpp"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace poise::app {
+
+namespace {
+
+/// "EASE, lambda 100, alpha 2" with a model's name, which has its rank.
+std::string name_of(const ModelParameters& parameters, const std::string& model) {
+  return model.empty()
+             ? point_name(parameters)
+             : fmt::format("{}, lambda {}, alpha {}", model, parameters.lambda, parameters.weighting.alpha);
+}
+
+}  // namespace
+
+std::string setting_name(const ModelParameters& parameters) {
+  std::vector<std::string> parts;
+  if (parameters.low_rank()) parts.push_back(fmt::format("rank {}", parameters.rank));
+  if (parameters.dropout != 0) parts.push_back(fmt::format("dropout {}", parameters.dropout));
+  if (parameters.lambda_exponent != 0)
+    parts.push_back(fmt::format("lambda-exponent {}", parameters.lambda_exponent));
+  if (parameters.weighting.scheme != Scheme::constant)
+    parts.emplace_back(scheme_name(parameters.weighting.scheme));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string point_name(const ModelParameters& parameters) {
+  const std::string setting = setting_name(parameters);
+  return fmt::format("{}{}lambda {}, alpha {}", setting, setting.empty() ? "" : ", ", parameters.lambda,
+                     parameters.weighting.alpha);
+}
+
+std::string counted_points(std::size_t count) {
+  return fmt::format("{} point{}", count, count == 1 ? "" : "s");
+}
+
+void PointProgress::begin_data(const std::string& name) {
+  data_ = name;
+  done_ = 0;
+  best_.reset();
+}
+
+void PointProgress::begin_model(const std::string& name) { model_ = name; }
+
+void PointProgress::trained(const PointResult& result, std::size_t left, double seconds) {
+  ++done_;
+  const std::string name = name_of(result.parameters, model_);
+  if (!result.failure.empty()) {
+    observer_.say(fmt::format("no model at {}: {}", name, result.failure));
+  } else if (const double score = result.score(choice_); !best_ || score > best_->score) {
+    best_ = {score, name};
+  }
+  std::string state = fmt::format("{}{}{} done", data_, data_.empty() ? "" : ": ", counted_points(done_));
+  // More may follow from them: a grid grows where its best point lies on an edge.
+  if (left > 0) state += fmt::format(", at least {} left, about {}", left, duration(seconds));
+  if (best_) state += fmt::format("; best {} {:.4f} ({})", to_string(choice_), best_->score, best_->name);
+  if (!model_.empty()) state += fmt::format("; now {}", model_);
+  observer_.show_state(std::move(state));
+}
+
+}  // namespace poise::app
