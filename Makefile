@@ -25,11 +25,11 @@ test: format-check
 	@scripts/install-packages.sh test
 	@scripts/cuda-check.sh
 	@echo "== release: every test"
-	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
+	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_UNITY_TESTS=ON -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
 	@cmake --build --preset release
 	@ctest --preset release
-	@echo "== AddressSanitizer and UndefinedBehaviorSanitizer: the library, under the tests compiled above"
-	@cmake --preset asan -DPOISE_TEST_OBJECTS="$(CURDIR)/build/release"
+	@echo "== AddressSanitizer and UndefinedBehaviorSanitizer: library and tests"
+	@cmake --preset asan
 	@cmake --build --preset asan
 	@ctest --preset asan
 

@@ -4,6 +4,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/memory.hpp"
+#include "poise/base/stopwatch.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/io/model_file.hpp"
 #include "poise/model/full_rank_certify.hpp"
@@ -13,7 +14,6 @@
 
 #include "command.hpp"
 #include "device.hpp"
-#include "train.hpp"
 #include "trained_report.hpp"
 
 namespace poise::app {
@@ -57,7 +57,8 @@ const FullRank& full_rank_of(const LoadedModel& model, const Options& options) {
 }
 
 void run(const Options& options, const Context& context) {
-  const Stopwatch watch;
+  std::map<std::string, double> seconds;
+  const Stopwatch watch(seconds);
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const FullRank& full_rank = full_rank_of(model, options);
   const LoadedDataset data = read_dataset(options.data, context.execution);
@@ -83,7 +84,7 @@ void run(const Options& options, const Context& context) {
                      {"certificate", to_json(check.certificate, true)},
                      {"converged", check.converged},
                      {"missing_columns", check.missing},
-                     {"seconds", {{"total", watch.seconds()}}},
+                     {"seconds", {{"total", watch.total()}}},
                      {"peak_bytes", peak_memory()},
                      {"device", backend->name()}};
   std::string text = fmt::format(
@@ -96,7 +97,7 @@ void run(const Options& options, const Context& context) {
                           : fmt::format("{} columns are not proven to be within it", grouped(check.missing)));
   if (!kept_whole)
     text += "  kept       only the largest entries of each column: the bound is on what that costs, too\n";
-  context.print(json, text + fmt::format("{:.2f} s in all; {:.2f} GB at most\n", watch.seconds(),
+  context.print(json, text + fmt::format("{:.2f} s in all; {:.2f} GB at most\n", watch.total(),
                                          static_cast<double>(peak_memory()) * 1e-9));
   if (!check.converged && kept_whole) {
     fail(ErrorKind::numerical,
@@ -109,7 +110,9 @@ void run(const Options& options, const Context& context) {
 
 Run setup_certify(CLI::App& parser) {
   auto options = std::make_shared<Options>();
-  parser.add_option("MODEL", options->model, "Model file of a full-rank model")->required();
+  parser.add_option("MODEL", options->model, "Model file of a full-rank model")
+      ->required()
+      ->type_name("FILE");
   parser.add_option("DATA", options->data, "Folder with the prepared data that it was trained on")
       ->required();
   parser.footer(

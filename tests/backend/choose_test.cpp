@@ -49,16 +49,16 @@ TEST(ChooseDevice, AGpuThatWasStartedEarlyIsTheOneThatIsTaken) {
   EXPECT_EQ(EarlyGpu().take(), nullptr);
 }
 
-TEST(ChooseDevice, AGpuThatIsNotThereIsAnError) {
+TEST(ChooseDevice, AGpuThatIsAskedForIsTakenOrAnError) {
+  EXPECT_EQ(cuda_info().built, built_with_cuda());
   if (testing::gpu_is_there()) {
     EXPECT_EQ(choose_device(DeviceChoice::cuda, {}).kind, BackendKind::cuda);
-    return;
+  } else {
+    expect_error(ErrorKind::resources, "--device cpu",
+                 [] { static_cast<void>(choose_device(DeviceChoice::cuda, {})); });
+    expect_error(ErrorKind::resources, "--device cpu",
+                 [] { static_cast<void>(make_backend(BackendKind::cuda, 1)); });
   }
-  EXPECT_EQ(cuda_info().built, built_with_cuda());
-  expect_error(ErrorKind::resources, "--device cpu",
-               [] { static_cast<void>(choose_device(DeviceChoice::cuda, {})); });
-  expect_error(ErrorKind::resources, "--device cpu",
-               [] { static_cast<void>(make_backend(BackendKind::cuda, 1)); });
 }
 
 }  // namespace

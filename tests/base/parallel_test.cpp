@@ -8,6 +8,8 @@
 #include "poise/base/error.hpp"
 #include "poise/base/first_touch.hpp"
 
+#include "support/stop_at_once.hpp"
+
 namespace poise {
 namespace {
 
@@ -41,13 +43,8 @@ TEST(Tiling, CoversTheRangeWithoutOverlap) {
   EXPECT_EQ((Tiling{0, 4}.tiles()), 0);
 }
 
-class Stopper : public Observer {
- public:
-  [[nodiscard]] bool stop_requested() const override { return true; }
-};
-
 TEST(Progress, ThrowsWhenTheObserverStops) {
-  Stopper stopper;
+  testing::StopAtOnce stopper;
   Progress progress(&stopper, "work", 10, "steps");
   try {
     progress.advance(1);

@@ -1,4 +1,4 @@
-"""How the tests of the program run it: POISE is the program, POISE_TEST_DATA the folder of reference data."""
+"""How the tests of the program run it: POISE is the program, POISE_TEST_DATA the folder of shared reference data."""
 import json
 import os
 import pathlib
@@ -9,6 +9,15 @@ import pytest
 
 PROGRAM = os.environ["POISE"]
 DATA = pathlib.Path(os.environ["POISE_TEST_DATA"])
+REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
+# Data with figures from independent float64 programs: the sets of this repository, and those that not everyone has.
+REFERENCE_SETS = ["long-tail", "bundle"]
+REFERENCE_SETS += [pytest.param(name, marks=pytest.mark.shared_data) for name in ("online-retail", "online-retail-head")]
+HANG = 900  # seconds, after which a process is taken to hang; no test is about time
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "shared_data: needs data that is not part of this repository")
 
 
 def pytest_sessionfinish(session, exitstatus):
@@ -32,7 +41,7 @@ class Result:
 
 def run(*arguments, code=0, **kwargs):
     """Runs the program and checks its exit code; an error must be one sentence on stderr, and no traceback."""
-    process = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, **kwargs)
+    process = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=HANG, **kwargs)
     result = Result(process)
     assert result.code == code, f"exit {result.code}, expected {code}: {result.err}"
     if code != 0:
@@ -48,6 +57,9 @@ def poise():
 
 
 def reference_data(name):
+    """The folder of a reference set, or a file of shared data, without which the test is skipped."""
+    if (REFERENCE / name).exists():
+        return REFERENCE / name
     path = DATA / name
     if not path.exists():
         pytest.skip(f"reference data not found: {path}")

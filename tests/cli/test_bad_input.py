@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import PROGRAM
+from conftest import HANG, PROGRAM
 
 ROWS = "".join(f"u{u},i{i},{1 + (u * i) % 5}\n" for u in range(30) for i in range(6 + u % 5))
 
@@ -165,7 +165,7 @@ def test_file_size_limit(poise, tmp_path):
 
 def interrupt(process, number=signal.SIGINT):
     process.send_signal(number)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=HANG)
     assert process.returncode == 130, error
     assert error.strip().split("\n")[-1] == "poise: interrupted"
 
@@ -175,10 +175,8 @@ def start(*arguments):
 
 
 def wait_for(condition, process):
-    deadline = time.monotonic() + 60
     while not condition():
         assert process.poll() is None, "it ended before it could be interrupted"
-        assert time.monotonic() < deadline
         time.sleep(0.001)
 
 
@@ -250,7 +248,7 @@ def test_memory_limit(poise, tmp_path):
     scale = re.search(r"--scale ([0-9.e-]+) fits", error).group(1)
     assert 0.01 < float(scale) < 1
     if b"__asan_init" in pathlib.Path(PROGRAM).read_bytes():
-        return  # AddressSanitizer's own memory counts
+        pytest.skip("AddressSanitizer's own memory counts")
     poise("synth", "--like", "netflix", "--out", tmp_path / "data", "--memory-limit", "150M", "--scale", scale)
 
 

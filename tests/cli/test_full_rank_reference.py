@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from conftest import reference_data
+from conftest import REFERENCE_SETS, reference_data
 
 
 def flags_of(entry):
@@ -12,7 +12,12 @@ def flags_of(entry):
     return flags + (["--zero-diagonal"] if entry["zero_diagonal"] else [])
 
 
-@pytest.mark.parametrize("name", ["online-retail", "online-retail-head"])
+def tolerance_of(entry, metric):
+    """What scores that are nearly equal may cost when float32 swaps them; some users of many are such where none are counted."""
+    return entry["slack"][metric] + 1e-6 if "slack" in entry else 2e-4
+
+
+@pytest.mark.parametrize("name", REFERENCE_SETS)
 def test_reference(poise, tmp_path, name):
     folder = reference_data(name)
     entries = json.loads((folder / "reference.json").read_text())["full_rank"]
@@ -20,9 +25,10 @@ def test_reference(poise, tmp_path, name):
     for entry in entries:
         case = {key: entry[key] for key in ("alpha", "lambda", "dropout", "zero_diagonal", "weighting")}
         trained = poise("train", tmp_path / "data", *flags_of(entry), "--out", tmp_path / "model", "--json").json
-        assert trained["objective"] == pytest.approx(entry["objective"], rel=1e-5), case
+        explained = entry["observed_weight"] - entry["objective"]  # what the tolerance is a share of
+        assert trained["objective"] == pytest.approx(entry["objective"], rel=1e-5, abs=1e-6 * explained), case
         assert trained["observed_weight"] == pytest.approx(entry["observed_weight"], rel=1e-9), case
         assert trained["converged"] and trained["certificate"]["worst_column"] <= 1e-6, case
         metrics = poise("evaluate", tmp_path / "model", tmp_path / "data", "--json").json["metrics"]
         for metric in ("recall@20", "recall@50", "ndcg@100"):
-            assert metrics[metric]["mean"] == pytest.approx(entry["test"][metric], abs=2e-4), (case, metric)
+            assert metrics[metric]["mean"] == pytest.approx(entry["test"][metric], abs=tolerance_of(entry, metric)), (case, metric)

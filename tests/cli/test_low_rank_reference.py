@@ -4,9 +4,13 @@ import json
 
 import pytest
 
-from conftest import reference_data
+from conftest import REFERENCE_SETS, reference_data
 
 METRICS = ("recall@20", "recall@50", "ndcg@100")
+# Until nothing moves. Rounds that end before decide single hits among the test users.
+ARRIVE = ["--least-decrease", 1e-14, "--tolerance", 1e-13, "--rounds", 2000]
+# Fewer users than items: minima far apart in U are equally good there, and held-out users tell them apart.
+SINGULAR = ("online-retail", "bundle")
 
 
 def flags_of(model, entry):
@@ -23,7 +27,7 @@ def objective_of_round(trace, wanted):
     return float(rows[min(wanted, len(rows) - 1)]["objective"])
 
 
-@pytest.mark.parametrize("name", ["online-retail", "online-retail-head"])
+@pytest.mark.parametrize("name", REFERENCE_SETS)
 @pytest.mark.parametrize("model", ["awmf", "wmf"])
 def test_reference(poise, tmp_path, name, model):
     folder = reference_data(name)
@@ -41,15 +45,21 @@ def test_reference(poise, tmp_path, name, model):
             failures.append((case, "objective", share))
         if unweighted and trained["rounds"] != 0:
             failures.append((case, "rounds", trained["rounds"]))
-        if name == "online-retail-head" and "10" in entry.get("objective_after", {}):
+        if name != "online-retail" and "10" in entry.get("objective_after", {}):
             share = objective_of_round(trace, 10) / entry["objective_after"]["10"] - 1
             if share > 5e-4:
                 failures.append((case, "objective after 10 rounds", share))
-        if name == "online-retail" and not unweighted and entry.get("regularizer") == "data-weight-decay":
-            continue  # minima far apart in U are equally good there, and held-out users tell them apart
+        if "slack" in entry and not unweighted:  # converged there: the same minimum, to the last digits
+            trained = poise("train", data, *flags_of(model, entry), *ARRIVE, "--out", out, "--json").json
+            share = trained["objective"] / entry["objective"] - 1
+            if abs(share) > 1e-6:
+                failures.append((case, "objective on arrival", share))
+        if name in SINGULAR and not unweighted and entry.get("regularizer") == "data-weight-decay":
+            continue
         metrics = poise("evaluate", out, data, "--json").json["metrics"]
         for metric in METRICS:
             difference = metrics[metric]["mean"] - entry["test"][metric]
-            if abs(difference) > (3e-4 if unweighted else 6e-3):
-                failures.append((case, metric, difference))
+            allowed = entry["slack"][metric] + 1e-6 if "slack" in entry else 3e-4 if unweighted else 6e-3
+            if abs(difference) > allowed:
+                failures.append((case, metric, difference, allowed))
     assert not failures, "\n".join(map(str, failures))

@@ -74,6 +74,7 @@ def raw_online_retail():
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+@pytest.mark.shared_data
 def test_online_retail_digests_and_counts(poise, tmp_path):
     folder = reference_data("online-retail")
     expected = json.loads((folder / "liang_split.json").read_text())
@@ -108,6 +109,36 @@ def test_online_retail_digests_and_counts(poise, tmp_path):
         assert result[part]["interactions"] == size
 
 
+def test_given_split(poise, tmp_path):
+    """One line for each user; the figures a second time in plain Python."""
+    draw = random.Random(9)
+    train = {u: draw.sample(range(30), draw.randint(2, 9)) for u in range(40)}
+    test = {u: [i for i in draw.sample(range(30), 4) if i not in train[u]] for u in range(0, 40, 3)}
+    for name, lists in (("train.txt", train), ("test.txt", test)):
+        (tmp_path / name).write_text("".join(" ".join(map(str, [u, *items])) + "\n" for u, items in lists.items()))
+    result = poise("prepare", tmp_path / "train.txt", "--test", tmp_path / "test.txt", "--format", "adjacency", "--split", "given",
+                   "--out", tmp_path / "data", "--json").json
+    catalogue = list(dict.fromkeys(item for items in train.values() for item in items))
+    targets = {u: [i for i in items if i in catalogue] for u, items in test.items()}
+    assert (result["users"], result["items"]) == (40, len(catalogue))
+    assert result["train"]["interactions"] == sum(map(len, train.values()))
+    assert result["test"]["interactions"] == sum(map(len, targets.values()))
+    assert result["validation"] is None
+    # A user of the test file finds its training history when evaluated.
+    poise("train", tmp_path / "data", "--model", "popularity", "--out", tmp_path / "model")
+    found = poise("evaluate", tmp_path / "model", tmp_path / "data", "--recall-denominator", "targets", "--metrics", "recall@5",
+                  "--json").json
+    count = {item: sum(item in items for items in train.values()) for item in catalogue}
+    ranked = sorted(catalogue, key=lambda item: (-count[item], catalogue.index(item)))
+    recalls = []
+    for user, wanted in targets.items():
+        if wanted:
+            recalls.append(len(set([i for i in ranked if i not in train[user]][:5]) & set(wanted)) / len(wanted))
+    assert found["users"] == len(recalls)
+    assert found["metrics"]["recall@5"]["mean"] == pytest.approx(sum(recalls) / len(recalls))
+
+
+@pytest.mark.shared_data
 def test_gowalla_given_split(poise, tmp_path):
     folder = reference_data("gowalla")
     result = poise("prepare", folder / "train.txt.zst", "--test", folder / "test.txt.zst", "--format", "adjacency", "--split",

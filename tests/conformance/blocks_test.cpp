@@ -18,7 +18,7 @@ POISE_BACKEND_SUITE(Blocks);
 POISE_BACKEND_SUITE(ResidentMatrix);
 POISE_BACKEND_SUITE(ColumnForm);
 
-const std::vector<std::pair<std::int64_t, std::int64_t>> shapes = {
+const std::vector<std::pair<std::int64_t, std::int64_t>> block_shapes = {
     {0, 5}, {5, 0}, {1, 1}, {3, 7}, {40, 64}, {130, 129}, {257, 33}, {2, 3001}};
 
 /// A matrix inside a wider one, in ordinary memory or in the backend's own.
@@ -95,7 +95,7 @@ void in_both_places_and_types(Check check) {
 
 TEST_P(Blocks, CombineAddsUpTerms) {
   in_both_places_and_types([&]<class T>(T, bool resident) {
-    for (const auto& [rows, cols] : shapes) {
+    for (const auto& [rows, cols] : block_shapes) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const Matrix<T> a = random_matrix<T>(rows, cols, 1);
       const Matrix<T> b = random_matrix<T>(rows, cols, 2);
@@ -127,7 +127,7 @@ TEST_P(Blocks, CombineAddsUpTerms) {
 
 TEST_P(Blocks, AddRowsLeavesOthersAlone) {
   in_both_places_and_types([&]<class T>(T, bool resident) {
-    for (const auto& [rows, cols] : shapes) {
+    for (const auto& [rows, cols] : block_shapes) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const std::vector<std::int32_t> chosen = some_of(rows);
       std::vector<double> factors = random_vector(std::ssize(chosen), 3);
@@ -155,7 +155,7 @@ TEST_P(Blocks, AddRowsLeavesOthersAlone) {
 
 TEST_P(Blocks, RowDotsAreInFloat64) {
   in_both_places_and_types([&]<class T>(T, bool resident) {
-    for (const auto& [rows, cols] : shapes) {
+    for (const auto& [rows, cols] : block_shapes) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const Matrix<T> x = random_matrix<T>(rows, cols, 1);
       const Matrix<T> y = random_matrix<T>(rows, cols, 2);
@@ -174,7 +174,7 @@ TEST_P(Blocks, RowDotsAreInFloat64) {
 
 TEST_P(Blocks, CopyRows) {
   in_both_places_and_types([&]<class T>(T, bool resident) {
-    for (const auto& [rows, cols] : shapes) {
+    for (const auto& [rows, cols] : block_shapes) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const std::vector<std::int32_t> chosen = some_of(rows);
       const auto count = std::ssize(chosen);
@@ -208,7 +208,7 @@ TEST_P(Blocks, CopyRows) {
 
 TEST_P(Blocks, Entries) {
   in_both_places_and_types([&]<class T>(T, bool resident) {
-    for (const auto& [rows, cols] : shapes) {
+    for (const auto& [rows, cols] : block_shapes) {
       if (cols == 0) continue;
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const Matrix<T> x = random_matrix<T>(rows, cols, 1);
@@ -251,7 +251,7 @@ TEST_P(Blocks, TransposeInPlace) {
 
 TEST_P(Blocks, MultiplySymmetricIsAsExactAsFloat32) {
   in_both_places_and_types([&]<class T>(T, bool resident) {
-    for (const auto& [rows, n] : shapes) {
+    for (const auto& [rows, n] : block_shapes) {
       if (n > 300) continue;
       SCOPED_TRACE(::testing::Message() << rows << " x " << n);
       const Matrix<T> r = random_matrix<T>(rows, n, 1);
@@ -277,7 +277,7 @@ TEST_P(Blocks, MultiplySymmetricIsAsExactAsFloat32) {
 }
 
 TEST_P(Blocks, CopyRoundsToNearestBetweenTypes) {
-  for (const auto& [rows, cols] : shapes) {
+  for (const auto& [rows, cols] : block_shapes) {
     SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
     const Matrix<double> x = random_matrix<double>(rows, cols, 1);
     Matrix<float> rounded(rows, cols);
@@ -308,7 +308,7 @@ TEST_P(Blocks, CopyRoundsToNearestBetweenTypes) {
 }
 
 TEST_P(ResidentMatrix, HoldsZerosCopiesAndMoves) {
-  for (const auto& [rows, cols] : shapes) {
+  for (const auto& [rows, cols] : block_shapes) {
     SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
     Resident<float> zeros(*backend, rows, cols);
     expect_near(zeros.take(), Matrix<float>(rows, cols), 0);

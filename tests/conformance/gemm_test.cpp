@@ -30,7 +30,7 @@ struct Padded {
 };
 
 template <class T>
-void expect_near(const Matrix<T>& got, const Matrix<T>& wanted, double tolerance) {
+void expect_near_product(const Matrix<T>& got, const Matrix<T>& wanted, double tolerance) {
   for (std::int64_t r = 0; r < got.rows(); ++r) {
     for (std::int64_t c = 0; c < got.cols(); ++c) {
       ASSERT_NEAR(got(r, c), wanted(r, c), tolerance) << "at " << r << ", " << c;
@@ -47,8 +47,8 @@ void expect_equal(const Matrix<T>& got, const Matrix<T>& wanted) {
 }
 
 template <class T>
-void check(Backend& backend, Backend& one_thread, Backend& reference, std::int64_t rows, std::int64_t cols,
-           std::int64_t inner, Op op_a, Op op_b, T beta) {
+void check_product(Backend& backend, Backend& one_thread, Backend& reference, std::int64_t rows,
+                   std::int64_t cols, std::int64_t inner, Op op_a, Op op_b, T beta) {
   SCOPED_TRACE(::testing::Message() << rows << " x " << cols << " x " << inner << ", op "
                                     << static_cast<int>(op_a) << static_cast<int>(op_b) << ", beta " << beta);
   Padded<T> a = op_a == Op::none ? Padded<T>(rows, inner, 1) : Padded<T>(inner, rows, 1);
@@ -62,7 +62,7 @@ void check(Backend& backend, Backend& one_thread, Backend& reference, std::int64
   reference.gemm(op_a, op_b, alpha, a.view(), b.view(), beta, wanted.view());
   expect_equal(c.whole, serial.whole);
   const double epsilon = std::numeric_limits<T>::epsilon();
-  expect_near(c.whole, wanted.whole, 4 * epsilon * static_cast<double>(inner + 1));
+  expect_near_product(c.whole, wanted.whole, 4 * epsilon * static_cast<double>(inner + 1));
 }
 
 TEST_P(Gemm, ByHand) {
@@ -88,9 +88,9 @@ TEST_P(Gemm, ShapesTransposesAndStrides) {
     for (const Op op_a : {Op::none, Op::transpose}) {
       for (const Op op_b : {Op::none, Op::transpose}) {
         for (const int beta : {0, 1, -2}) {
-          check<float>(*backend, *one_thread, *reference, rows, cols, inner, op_a, op_b,
-                       static_cast<float>(beta));
-          check<double>(*backend, *one_thread, *reference, rows, cols, inner, op_a, op_b, beta);
+          check_product<float>(*backend, *one_thread, *reference, rows, cols, inner, op_a, op_b,
+                               static_cast<float>(beta));
+          check_product<double>(*backend, *one_thread, *reference, rows, cols, inner, op_a, op_b, beta);
         }
       }
     }
@@ -99,16 +99,16 @@ TEST_P(Gemm, ShapesTransposesAndStrides) {
 
 TEST_P(Gemm, MoreThanOneTileOfEverySize) {
   // Tiles have an edge of 128, 256, 512 and 1024 here.
-  check<float>(*backend, *one_thread, *reference, 300, 500, 9, Op::none, Op::none, 1);
-  check<float>(*backend, *one_thread, *reference, 4100, 20, 9, Op::none, Op::none, 1);
-  check<double>(*backend, *one_thread, *reference, 30, 8100, 6, Op::transpose, Op::none, 1);
-  check<float>(*backend, *one_thread, *reference, 16400, 15, 3, Op::none, Op::transpose, 0);
-  check<double>(*backend, *one_thread, *reference, 7, 16400, 3, Op::transpose, Op::transpose, 1);
+  check_product<float>(*backend, *one_thread, *reference, 300, 500, 9, Op::none, Op::none, 1);
+  check_product<float>(*backend, *one_thread, *reference, 4100, 20, 9, Op::none, Op::none, 1);
+  check_product<double>(*backend, *one_thread, *reference, 30, 8100, 6, Op::transpose, Op::none, 1);
+  check_product<float>(*backend, *one_thread, *reference, 16400, 15, 3, Op::none, Op::transpose, 0);
+  check_product<double>(*backend, *one_thread, *reference, 7, 16400, 3, Op::transpose, Op::transpose, 1);
 }
 
 TEST_P(Gemm, NothingToAddScalesC) {
-  check<float>(*backend, *one_thread, *reference, 4, 6, 0, Op::none, Op::none, 3);
-  check<float>(*backend, *one_thread, *reference, 4, 6, 0, Op::transpose, Op::transpose, 0);
+  check_product<float>(*backend, *one_thread, *reference, 4, 6, 0, Op::none, Op::none, 3);
+  check_product<float>(*backend, *one_thread, *reference, 4, 6, 0, Op::transpose, Op::transpose, 0);
   Matrix<float> empty_inner_a(4, 0);
   Matrix<float> empty_inner_b(0, 6);
   Matrix<float> c(4, 6, 2);
@@ -117,8 +117,8 @@ TEST_P(Gemm, NothingToAddScalesC) {
 }
 
 TEST_P(Gemm, EmptyResult) {
-  check<float>(*backend, *one_thread, *reference, 0, 6, 3, Op::none, Op::none, 1);
-  check<double>(*backend, *one_thread, *reference, 6, 0, 3, Op::none, Op::transpose, 1);
+  check_product<float>(*backend, *one_thread, *reference, 0, 6, 3, Op::none, Op::none, 1);
+  check_product<double>(*backend, *one_thread, *reference, 6, 0, 3, Op::none, Op::transpose, 1);
 }
 
 TEST_P(Gemm, BetaZeroDoesNotReadC) {

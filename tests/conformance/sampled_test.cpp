@@ -18,7 +18,7 @@ Csr example() { return {.rows = 3, .cols = 3, .offsets = {0, 2, 2, 3}, .indices 
 const std::vector<float> example_t = {1, 2, 9, 9, 3, -1};
 const std::vector<float> example_v = {1, 1, 10, 20, 5, 0};
 
-const std::vector<std::tuple<int, int, double>> shapes = {
+const std::vector<std::tuple<int, int, double>> sampled_shapes = {
     {0, 5, 0.5}, {5, 0, 0.5}, {1, 1, 1}, {40, 16, 0.0}, {300, 17, 0.9}, {65, 200, 0.1}, {63, 515, 0.05}};
 const std::vector<int> widths = {0, 1, 7, 16, 45, 130};
 
@@ -30,7 +30,7 @@ TEST_P(SampledDots, ByHand) {
 }
 
 TEST_P(SampledDots, LikeTheReferenceInsideWiderMatrices) {
-  for (const auto& [rows, cols, density] : shapes) {
+  for (const auto& [rows, cols, density] : sampled_shapes) {
     for (const int d : widths) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols << " x " << d);
       const Csr x = random_csr(rows, cols, density, false, 5, true);
@@ -69,7 +69,7 @@ TEST_P(SampledProduct, ByHandWithAndWithoutEitherTerm) {
 }
 
 TEST_P(SampledProduct, LikeTheReferenceInsideWiderMatrices) {
-  for (const auto& [rows, cols, density] : shapes) {
+  for (const auto& [rows, cols, density] : sampled_shapes) {
     for (const int d : widths) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols << " x " << d);
       const Csr x = random_csr(rows, cols, density, true, 5, true);

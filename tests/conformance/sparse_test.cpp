@@ -13,7 +13,7 @@ using testing::random_matrix;
 POISE_BACKEND_SUITE(Gram);
 POISE_BACKEND_SUITE(Spmm);
 
-Csr example() {  // [. 2 3; . . .; 4 5 .; . 6 .]
+Csr sparse_example() {  // [. 2 3; . . .; 4 5 .; . 6 .]
   return {.rows = 4,
           .cols = 3,
           .offsets = {0, 2, 2, 4, 5},
@@ -35,7 +35,7 @@ const std::vector<std::tuple<int, int, double>> shapes = {{0, 5, 0.5},     {5, 0
 
 TEST_P(Gram, CountsByHandAndIgnoresValues) {
   Matrix<float> g(3, 3, -1);
-  backend->gram(example().view(), {}, g.view());
+  backend->gram(sparse_example().view(), {}, g.view());
   const std::vector<std::vector<float>> wanted = {{1, 1, 0}, {1, 3, 1}, {0, 1, 1}};
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) EXPECT_EQ(g(i, j), wanted[i][j]) << i << ", " << j;
@@ -45,7 +45,7 @@ TEST_P(Gram, CountsByHandAndIgnoresValues) {
 TEST_P(Gram, RowWeightsByHand) {
   const std::vector<float> weights = {10, 100, 0.5, 2};
   Matrix<float> g(3, 3, -1);
-  backend->gram(example().view(), weights, g.view());
+  backend->gram(sparse_example().view(), weights, g.view());
   const std::vector<std::vector<float>> wanted = {{0.5, 0.5, 0}, {0.5, 12.5, 10}, {0, 10, 10}};
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) EXPECT_EQ(g(i, j), wanted[i][j]) << i << ", " << j;
@@ -85,7 +85,7 @@ TEST_P(Gram, WeightsAreAddedInFloat64) {
 }
 
 TEST_P(Spmm, ByHandWithAndWithoutValues) {
-  Csr x = example();
+  Csr x = sparse_example();
   const std::vector<float> b = {1, 10, 2, 20, 3, 30};
   const MatrixView<const float> b_view{b.data(), 3, 2, 2};
   std::vector<float> y(8, -1);

@@ -18,7 +18,7 @@ using testing::random_matrix;
 
 POISE_BACKEND_SUITE(BackendTopK);
 
-std::vector<std::int32_t> items(const RankedLists& lists, std::int64_t row) {
+std::vector<std::int32_t> items_of(const RankedLists& lists, std::int64_t row) {
   return {lists.items(row).begin(), lists.items(row).end()};
 }
 std::vector<float> scores(const RankedLists& lists, std::int64_t row) {
@@ -33,10 +33,10 @@ TEST_P(BackendTopK, ByHand) {
       .rows = 3, .cols = 5, .offsets = {0, 1, 6, 7}, .indices = {2, 0, 1, 2, 3, 4, 1}, .values = {}};
   const RankedLists lists = backend->top_k({rows.data(), 3, 5, 5}, excluded.view(), 3);
   ASSERT_EQ(lists.rows(), 3);
-  EXPECT_EQ(items(lists, 0), (std::vector<std::int32_t>{1, 3, 0}));
+  EXPECT_EQ(items_of(lists, 0), (std::vector<std::int32_t>{1, 3, 0}));
   EXPECT_EQ(scores(lists, 0), (std::vector<float>{3, 3, 1}));
   EXPECT_EQ(lists.size(1), 0);
-  EXPECT_EQ(items(lists, 2), (std::vector<std::int32_t>{0, 2, 3}));
+  EXPECT_EQ(items_of(lists, 2), (std::vector<std::int32_t>{0, 2, 3}));
 }
 
 TEST_P(BackendTopK, LikeTheReference) {
@@ -51,7 +51,7 @@ TEST_P(BackendTopK, LikeTheReference) {
           const RankedLists wanted = reference->top_k(table.view(), excluded.view(), k);
           ASSERT_EQ(got.rows(), rows);
           for (std::int64_t r = 0; r < rows; ++r) {
-            ASSERT_EQ(items(got, r), items(wanted, r)) << "row " << r;
+            ASSERT_EQ(items_of(got, r), items_of(wanted, r)) << "row " << r;
             ASSERT_EQ(scores(got, r), scores(wanted, r)) << "row " << r;
           }
         }
@@ -63,7 +63,7 @@ TEST_P(BackendTopK, LikeTheReference) {
 void expect_same(const RankedLists& got, const RankedLists& wanted) {
   ASSERT_EQ(got.rows(), wanted.rows());
   for (std::int64_t r = 0; r < wanted.rows(); ++r) {
-    ASSERT_EQ(items(got, r), items(wanted, r)) << "row " << r;
+    ASSERT_EQ(items_of(got, r), items_of(wanted, r)) << "row " << r;
     ASSERT_EQ(scores(got, r), scores(wanted, r)) << "row " << r;
   }
 }
@@ -98,7 +98,7 @@ TEST_P(BackendTopK, WideCataloguesAndLongLists) {
       });
       std::ranges::stable_sort(wanted, std::greater<>(), [&](std::int32_t item) { return table(r, item); });
       wanted.resize(k);
-      ASSERT_EQ(items(lists, r), wanted) << "k " << k << ", row " << r;
+      ASSERT_EQ(items_of(lists, r), wanted) << "k " << k << ", row " << r;
     }
   }
 }

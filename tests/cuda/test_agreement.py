@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from conftest import DATA, reference_data, run
+from conftest import DATA, REFERENCE, reference_data, run
 
 # The rounds of weighted low-rank models end while some directions still move by what decides single hits among 400 users: to
 # be compared, they have to arrive.
@@ -25,12 +25,12 @@ MODELS = [
 ]
 
 
-NAMES = ("online-retail", "online-retail-head")
+OWN, SHARED = ("long-tail", "bundle"), ("online-retail", "online-retail-head")
 
 
 def reference_models(name):
     """The models of a data set's reference.json as flags; none without the data."""
-    file = DATA / name / "reference.json"
+    file = (REFERENCE if name in OWN else DATA) / name / "reference.json"
     if not file.exists():
         return []
     reference = json.loads(file.read_text())
@@ -47,20 +47,24 @@ def reference_models(name):
     return models
 
 
-REFERENCE_MODELS = [(name, flags) for name in NAMES for flags in reference_models(name)]
+REFERENCE_MODELS = [(name, flags) for name in (*OWN, *SHARED) for flags in reference_models(name)]
 
 
 @pytest.fixture(scope="module")
 def data_of(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reference")
-    for name in NAMES:
-        run("prepare", reference_data(name) / "pro_sg", "--out", folder / name)
-    return lambda name: folder / name
+
+    def prepared(name):
+        if not (folder / name).exists():
+            run("prepare", reference_data(name) / "pro_sg", "--out", folder / name)
+        return folder / name
+
+    return prepared
 
 
-@pytest.fixture(scope="module")
-def prepared(data_of):
-    return data_of("online-retail")
+@pytest.fixture(scope="module", params=["long-tail", "online-retail"])
+def prepared(data_of, request):
+    return data_of(request.param)
 
 
 def name_of(flags):

@@ -6,6 +6,7 @@
 #include "support/expect_error.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/random_dataset.hpp"
+#include "support/stop_at_once.hpp"
 #include "support/test_data.hpp"
 
 namespace poise {
@@ -203,15 +204,10 @@ TEST(DatasetFile, RightChecksumsDoNotMakeLiesTrue) {
   }
 }
 
-class StopAtOnce : public Observer {
- public:
-  [[nodiscard]] bool stop_requested() const override { return true; }
-};
-
 TEST(DatasetFile, LoadingCanBeInterrupted) {
   const TemporaryFolder folder;
   write_dataset(folder / "data", random_dataset({}), {});
-  StopAtOnce observer;
+  testing::StopAtOnce observer;
   error_message(ErrorKind::interrupted,
                 [&] { (void)read_dataset(folder / "data", {.threads = 2, .observer = &observer}); });
 }

@@ -153,8 +153,12 @@ class Stopper : public Observer {
     total_ = total;
   }
   void advance(std::uint64_t amount) override { done_ += amount; }
-  [[nodiscard]] bool stop_requested() const override { return stop; }
+  [[nodiscard]] bool stop_requested() const override {
+    ++asked;
+    return stop;
+  }
   std::atomic<bool> stop = false;
+  mutable std::atomic<int> asked = 0;
   std::atomic<std::uint64_t> total_ = 0;
   std::atomic<std::uint64_t> done_ = 0;
 };
@@ -202,17 +206,17 @@ TEST(ReadLog, StopsWhileItWaitsForAPipe) {
   const std::filesystem::path path = folder / "pipe";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   for (const bool with_writer : {false, true}) {
+    const int pipe = with_writer ? ::open(path.c_str(), O_RDWR) : -1;
     Stopper observer;
     std::thread stopper([&] {
-      const int pipe = with_writer ? ::open(path.c_str(), O_RDWR) : -1;
-      std::this_thread::sleep_for(std::chrono::milliseconds(150));
+      // Who asks again and again whether to stop is waiting.
+      while (observer.asked < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       observer.stop = true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      if (with_writer) ::close(pipe);
     });
     error_message(ErrorKind::interrupted,
                   [&] { read_log({path}, {}, {.threads = 2, .observer = &observer}); });
     stopper.join();
+    if (with_writer) ::close(pipe);
   }
 }
 

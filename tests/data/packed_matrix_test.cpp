@@ -27,7 +27,7 @@ PackedMatrixView view_of(const PackedMatrix& packed) {
   return view;
 }
 
-void expect_round_trip(const Csr& matrix) {
+void expect_matrix_round_trip(const Csr& matrix) {
   for (const int threads : {1, 3}) {
     const Execution execution{.threads = threads};
     EXPECT_EQ(unpack_rows(view_of(pack_rows(matrix.view(), {.threads = threads})), matrix.rows, matrix.cols,
@@ -54,20 +54,20 @@ TEST(PackedMatrix, RoundTripOfAllShapes) {
   for (const bool values : {false, true})
     for (const auto& [rows, cols] :
          std::vector<std::pair<int, int>>{{1, 1}, {40, 30}, {3, 5000}, {20'000, 3}})
-      expect_round_trip(random_csr(rows, cols, 0.3, values, 7, rows % 2 == 0));
+      expect_matrix_round_trip(random_csr(rows, cols, 0.3, values, 7, rows % 2 == 0));
 }
 
 TEST(PackedMatrix, EmptyMatrices) {
-  expect_round_trip({});
-  expect_round_trip({.rows = 0, .cols = 5, .offsets = {0}, .indices = {}, .values = {}});
-  expect_round_trip({.rows = 3, .cols = 0, .offsets = {0, 0, 0, 0}, .indices = {}, .values = {}});
-  expect_round_trip({.rows = 2, .cols = 5, .offsets = {0, 0, 0}, .indices = {}, .values = {}});
+  expect_matrix_round_trip({});
+  expect_matrix_round_trip({.rows = 0, .cols = 5, .offsets = {0}, .indices = {}, .values = {}});
+  expect_matrix_round_trip({.rows = 3, .cols = 0, .offsets = {0, 0, 0, 0}, .indices = {}, .values = {}});
+  expect_matrix_round_trip({.rows = 2, .cols = 5, .offsets = {0, 0, 0}, .indices = {}, .values = {}});
 }
 
 TEST(PackedMatrix, ManyChunksAndManyTilesOfRows) {
   const Csr matrix = random_csr(100'000, 100, 0.3, true, 3);
   ASSERT_GT(matrix.entries(), 2 * PackedMatrix::chunk_entries);
-  expect_round_trip(matrix);
+  expect_matrix_round_trip(matrix);
 }
 
 TEST(PackedMatrix, FullMatricesMayCompressAsFarAsTheyCan) {
@@ -77,7 +77,7 @@ TEST(PackedMatrix, FullMatricesMayCompressAsFarAsTheyCan) {
     matrix.offsets.push_back(matrix.entries());
   }
   EXPECT_LT(pack_columns(matrix.view(), {.threads = 1}).gaps.size(), 1000U);
-  expect_round_trip(matrix);
+  expect_matrix_round_trip(matrix);
 }
 
 TEST(PackedMatrix, TheLargestColumnNumbers) {

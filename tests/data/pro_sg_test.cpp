@@ -170,7 +170,7 @@ TEST(ProSg, LeavesNothingWhenWritingFails) {
   EXPECT_FALSE(std::filesystem::exists(folder / "old/train.csv")) << "the files appear together";
 }
 
-class Stopper final : public Observer {
+class CountingStopper final : public Observer {
  public:
   void advance(std::uint64_t amount) override { done += amount; }
   [[nodiscard]] bool stop_requested() const override { return stop; }
@@ -181,7 +181,7 @@ class Stopper final : public Observer {
 TEST(ProSg, ReportsProgressAndStopsWhenAsked) {
   const TemporaryFolder folder;
   const Dataset data = example_dataset();
-  Stopper observer;
+  CountingStopper observer;
   write_pro_sg(folder / "out", data, true, {.threads = 1, .observer = &observer});
   EXPECT_EQ(observer.done, 7U);
   observer.stop = true;

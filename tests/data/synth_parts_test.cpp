@@ -13,6 +13,7 @@
 #include "poise/data/synth/user.hpp"
 
 #include "support/expect_error.hpp"
+#include "support/stop_at_once.hpp"
 
 namespace poise::synth {
 namespace {
@@ -75,14 +76,9 @@ TEST(Activity, IsTheSameForAnyThreadCount) {
             make_activity(shape, 200'000, 9'000'000, 4, {.threads = 3}));
 }
 
-class Stopper final : public Observer {
- public:
-  [[nodiscard]] bool stop_requested() const override { return true; }
-};
-
 TEST(Synth, StopsWhenAskedInEveryStage) {
   const Shape& shape = shape_of(SynthShape::demo);
-  Stopper observer;
+  testing::StopAtOnce observer;
   testing::error_message(ErrorKind::interrupted, [&] {
     make_activity(shape, 500, 30'000, 4, {.threads = 1, .observer = &observer});
   });

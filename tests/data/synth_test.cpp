@@ -12,6 +12,7 @@
 
 #include "poise/data/synth/user.hpp"
 
+#include "support/stop_at_once.hpp"
 #include "support/test_data.hpp"
 
 namespace poise {
@@ -199,13 +200,8 @@ TEST(Synth, CountsAreHeavyTailedAndFollowAffinity) {
   EXPECT_GE(quantile(liked, 0.99), 5 * quantile(liked, 0.5));
 }
 
-class StopAtOnce : public Observer {
- public:
-  [[nodiscard]] bool stop_requested() const override { return true; }
-};
-
 TEST(Synth, StopsWhenAsked) {
-  StopAtOnce observer;
+  testing::StopAtOnce observer;
   EXPECT_THROW(synthesize({}, {.threads = 2, .observer = &observer}), Error);
 }
 

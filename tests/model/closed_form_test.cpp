@@ -7,6 +7,7 @@
 
 #include "poise/base/error.hpp"
 
+#include "support/asymmetric_oracle.hpp"
 #include "support/dense_oracle.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_data.hpp"
@@ -17,17 +18,10 @@ namespace {
 
 using testing::random_csr;
 using testing::to_dense;
+using testing::to_eigen;
 
 constexpr Regularizer regularizers[] = {Regularizer::weight_decay, Regularizer::dropout,
                                         Regularizer::data_weight_decay};
-
-Eigen::MatrixXd to_eigen(const Matrix<float>& matrix) {
-  Eigen::MatrixXd result(matrix.rows(), matrix.cols());
-  for (std::int64_t i = 0; i < matrix.rows(); ++i) {
-    for (std::int64_t j = 0; j < matrix.cols(); ++j) result(i, j) = matrix(i, j);
-  }
-  return result;
-}
 
 /// The objectives as they are written, dense and in float64; `a` weighs the rows.
 struct Objective {

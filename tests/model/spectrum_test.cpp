@@ -6,6 +6,7 @@
 
 #include "poise/model/spectrum_routes.hpp"
 
+#include "support/asymmetric_oracle.hpp"
 #include "support/dense_oracle.hpp"
 #include "support/random_data.hpp"
 #include "support/tested_backend.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 using testing::random_csr;
 using testing::to_dense;
+using testing::to_eigen;
 
 Eigen::MatrixXd gram_of(CsrView X, std::span<const float> a) {
   X.values = {};
@@ -22,14 +24,6 @@ Eigen::MatrixXd gram_of(CsrView X, std::span<const float> a) {
   Eigen::MatrixXd weighted = dense;
   for (std::size_t u = 0; u < a.size(); ++u) weighted.row(static_cast<Eigen::Index>(u)) *= a[u];
   return dense.transpose() * weighted;
-}
-
-Eigen::MatrixXd to_eigen(const Matrix<float>& matrix) {
-  Eigen::MatrixXd result(matrix.rows(), matrix.cols());
-  for (std::int64_t i = 0; i < matrix.rows(); ++i) {
-    for (std::int64_t j = 0; j < matrix.cols(); ++j) result(i, j) = matrix(i, j);
-  }
-  return result;
 }
 
 /// Values as Eigen has them, vectors orthonormal and eigenvectors, signs fixed.

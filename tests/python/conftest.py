@@ -1,5 +1,5 @@
-"""How the tests of the Python package run. POISE is the program, POISE_TEST_DATA the folder of reference data; the package
-is found through PYTHONPATH."""
+"""How the tests of the Python package run. POISE is the program, POISE_TEST_DATA the folder of shared reference data; the
+package is found through PYTHONPATH."""
 import json
 import os
 import pathlib
@@ -14,6 +14,12 @@ import poise
 PROGRAM = os.environ["POISE"]
 DATA = pathlib.Path(os.environ["POISE_TEST_DATA"])
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+REFERENCE = SOURCE / "tests" / "reference"
+HANG = 900  # seconds, after which a process is taken to hang; no test is about time
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "shared_data: needs data that is not part of this repository")
 
 
 def pytest_sessionfinish(session, exitstatus):
@@ -25,12 +31,15 @@ def pytest_sessionfinish(session, exitstatus):
 
 def run_program(*arguments):
     """The JSON that the program prints."""
-    process = subprocess.run([PROGRAM, *map(str, arguments), "--json", "--quiet"], capture_output=True, text=True, timeout=300)
+    process = subprocess.run([PROGRAM, *map(str, arguments), "--json", "--quiet"], capture_output=True, text=True, timeout=HANG)
     assert process.returncode == 0, process.stderr
     return json.loads(process.stdout)
 
 
 def reference_data(name):
+    """The folder of a reference set, of this repository or shared; without it the test is skipped."""
+    if (REFERENCE / name).exists():
+        return REFERENCE / name
     path = DATA / name
     if not path.exists():
         pytest.skip(f"reference data not found: {path}")

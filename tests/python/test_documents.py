@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import SOURCE
+from conftest import HANG, SOURCE
 
 import poise
 
@@ -36,7 +36,7 @@ def test_everything_public_is_documented():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(path, tmp_path):
-    out = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    out = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=HANG, cwd=tmp_path)
     assert out.returncode == 0, out.stderr
     assert out.stdout.count("\n") > 5
 
@@ -50,7 +50,7 @@ def mypy(*arguments):
     environment.pop("PYTHONPATH", None)
     return subprocess.run(
         ["/usr/bin/python3", "-m", "mypy", "--config-file", str(SOURCE / "pyproject.toml"), "--no-incremental", *map(str, arguments)],
-        capture_output=True, text=True, timeout=300, env=environment, cwd=SOURCE,
+        capture_output=True, text=True, timeout=HANG, env=environment, cwd=SOURCE,
     )
 
 
@@ -70,5 +70,5 @@ def test_the_readme_quick_start_runs(tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (SOURCE / "README.md").read_text(), re.S)
     assert blocks
     for block in blocks:
-        out = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=200, cwd=tmp_path)
+        out = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=HANG, cwd=tmp_path)
         assert out.returncode == 0, out.stderr

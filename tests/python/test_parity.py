@@ -8,7 +8,11 @@ from conftest import read_tensors, reference_data, run_program
 import poise
 
 
-BOTH = ["online-retail", "online-retail-head"]
+def shared(*values):
+    return pytest.param(*values, marks=pytest.mark.shared_data)
+
+
+SETS = ["long-tail", "bundle", shared("online-retail"), shared("online-retail-head")]
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +72,9 @@ CASES = {
 @pytest.mark.filterwarnings("ignore::poise.ConvergenceWarning")
 @pytest.mark.parametrize(
     "name, case",
-    [("online-retail", case) for case in ("popularity", "ease", "awmf_closed_form")]
-    + [("online-retail-head", case) for case in CASES],
+    [("long-tail", case) for case in CASES]
+    + [shared("online-retail", case) for case in ("popularity", "ease", "awmf_closed_form")]
+    + [shared("online-retail-head", case) for case in CASES],
 )
 def test_the_same_model(prepare, tmp_path, name, case):
     _, folder = prepare(name)
@@ -99,7 +104,7 @@ def test_the_same_model(prepare, tmp_path, name, case):
             assert measured[key] == expected[key]
 
 
-@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("name", SETS)
 def test_reference_figures(prepare, name):
     """Independent float64 figures of the popularity baseline and of EASE."""
     source, _ = prepare(name)
@@ -109,16 +114,24 @@ def test_reference_figures(prepare, name):
     assert result["users"] == reference["popularity"]["users"]
     for metric in ("recall@20", "recall@50", "ndcg@100"):
         assert result["metrics"][metric]["mean"] == pytest.approx(reference["popularity"][metric], abs=1e-6)
+    for entry in reference["full_rank"]:
+        if not entry["zero_diagonal"] or entry["alpha"] != 1 or entry["weighting"] != "constant" or entry["dropout"] > 0:
+            continue
+        model = poise.EASE(regularization=entry["lambda"]).fit(data, show_progress=False)
+        assert model.objective_ == pytest.approx(entry["objective"], rel=1e-5)
+        measured = poise.evaluate(model, data.test)["metrics"]
+        for metric in ("recall@20", "recall@50", "ndcg@100"):
+            assert measured[metric]["mean"] == pytest.approx(entry["test"][metric], abs=2e-4 + entry.get("slack", {}).get(metric, 0))
 
 
-@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("name", SETS)
 def test_prepared_data_are_the_same_bytes(prepare, name, tmp_path):
     source, folder = prepare(name)
     poise.Dataset.from_file(source / "pro_sg").save(tmp_path / "data")
     assert (tmp_path / "data" / "data.poise").read_bytes() == (folder / "data.poise").read_bytes()
 
 
-@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("name", SETS)
 def test_recommendations_are_the_same(prepare, name, tmp_path):
     _, folder = prepare(name)
     data = poise.Dataset.from_file(folder)
@@ -138,16 +151,34 @@ def test_recommendations_are_the_same(prepare, name, tmp_path):
     assert [str(item) for item in data.items[near]] == [each["item"] for each in similar["similar"]]
 
 
-def test_a_raw_log(tmp_path):
-    """online_retail.csv.zst with the program's options, split draw for draw."""
-    log = reference_data("online-retail") / "online_retail.csv.zst"
+def same_split(tmp_path, log, columns, held_out):
+    """A raw log with the program's options, split draw for draw."""
     counts = run_program(
-        "prepare", log, "--columns", "CustomerID,StockCode,Quantity", "--keep-above", "0", "--held-out-users", "400",
-        "--out", tmp_path / "program",
+        "prepare", log, "--columns", ",".join(columns), "--keep-above", "0", "--held-out-users", held_out, "--out", tmp_path / "program"
     )
-    raw = poise.Dataset.from_file(log, columns=["CustomerID", "StockCode", "Quantity"], keep_above=0, show_progress=False)
-    data = poise.split(raw, held_out_users=400)
+    raw = poise.Dataset.from_file(log, columns=columns, keep_above=0, show_progress=False)
+    data = poise.split(raw, held_out_users=held_out)
     data.save(tmp_path / "python")
     assert (tmp_path / "python" / "data.poise").read_bytes() == (tmp_path / "program" / "data.poise").read_bytes()
     assert {key: counts[key] for key in data.counts} == data.counts
+    return data
+
+
+def test_a_raw_log(tmp_path):
+    """Ids with letters, quoted texts with commas, lines without a user, returns with negative quantities."""
+    random = np.random.RandomState(3)
+    rows = ["code,text,quantity,customer"]
+    for _ in range(4000):
+        item = random.randint(40)
+        customer = "" if random.randint(20) == 0 else f"{random.randint(150)}.0"
+        rows.append(f'P{item}{"AB"[item % 2]},"{item} pieces, red",{random.randint(-2, 12)},{customer}')
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+    data = same_split(tmp_path, tmp_path / "log.csv", ["customer", "code", "quantity"], 20)
+    assert data.users[0].endswith(".0") and data.items.dtype == object, "ids are taken as they stand"
+
+
+@pytest.mark.shared_data
+def test_online_retail_as_published(tmp_path):
+    log = reference_data("online-retail") / "online_retail.csv.zst"
+    data = same_split(tmp_path, log, ["CustomerID", "StockCode", "Quantity"], 400)
     assert data.users[0] == "16723.0" and data.items.dtype == object, "ids are taken as they stand"

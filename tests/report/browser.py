@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 
+HANG = 300  # seconds, after which the browser is taken to hang
 PATH = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -58,7 +59,7 @@ class Browser:
         text, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(text)
 
-    def call(self, method, seconds=30, **params):
+    def call(self, method, seconds=HANG, **params):
         self.last += 1
         request = {"id": self.last, "method": method, "params": params}
         if self.session:
@@ -72,7 +73,7 @@ class Browser:
                 return message["result"]
             self.events.append(message)
 
-    def wait(self, method, seconds=30):
+    def wait(self, method, seconds=HANG):
         deadline = time.monotonic() + seconds
         while not any(event.get("method") == method for event in self.events):
             self.events.append(self.message(deadline))

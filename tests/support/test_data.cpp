@@ -6,6 +6,13 @@
 
 namespace poise::testing {
 
+std::filesystem::path test_data() { return POISE_TEST_DATA; }
+
+std::filesystem::path reference_set(const std::string& name) {
+  const std::filesystem::path own = std::filesystem::path(POISE_TEST_SOURCE) / "reference" / name;
+  return std::filesystem::exists(own) ? own : test_data() / name;
+}
+
 TemporaryFolder::TemporaryFolder() {
   std::string pattern = (std::filesystem::temp_directory_path() / "poise-test-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");

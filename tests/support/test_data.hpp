@@ -6,8 +6,10 @@
 
 namespace poise::testing {
 
-/// The folder with the reference data sets.
-inline std::filesystem::path test_data() { return POISE_TEST_DATA; }
+/// The folder with shared reference data, which not everyone has.
+std::filesystem::path test_data();
+/// The folder of a set with independent figures: one of this repository, otherwise shared.
+std::filesystem::path reference_set(const std::string& name);
 
 /// A fresh folder that is removed with everything in it.
 class TemporaryFolder {
@@ -30,7 +32,7 @@ std::string read_file(const std::filesystem::path& path);
 
 }  // namespace poise::testing
 
-/// Skips the test, saying so, when a reference data set is not there.
-#define POISE_REQUIRE_DATA(name)                                        \
-  if (!std::filesystem::exists(::poise::testing::test_data() / (name))) \
-  GTEST_SKIP() << "reference data not found: " << ::poise::testing::test_data() / (name)
+/// Skips the test, saying so, when a file or folder of shared data is not there.
+#define POISE_REQUIRE_DATA(name) POISE_REQUIRE_PATH(::poise::testing::test_data() / (name))
+#define POISE_REQUIRE_PATH(path) \
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "reference data not found: " << (path)

@@ -11,9 +11,11 @@
 namespace poise {
 namespace {
 
-TEST(MakeWeights, ObservedWeightOfTheReferenceData) {
-  POISE_REQUIRE_DATA("online-retail-head");
-  const auto folder = testing::test_data() / "online-retail-head";
+class WeightsReference : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(WeightsReference, ObservedWeight) {
+  const auto folder = testing::reference_set(GetParam());
+  POISE_REQUIRE_PATH(folder);
   const Dataset dataset = read_pro_sg(folder / "pro_sg", {});
   const auto reference = nlohmann::json::parse(testing::read_file(folder / "reference.json"));
   ASSERT_FALSE(reference.at("full_rank").empty());
@@ -25,6 +27,9 @@ TEST(MakeWeights, ObservedWeightOfTheReferenceData) {
         << entry.dump();
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Sets, WeightsReference,
+                         ::testing::Values("long-tail", "bundle", "online-retail-head"));
 
 }  // namespace
 }  // namespace poise
