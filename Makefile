@@ -2,7 +2,7 @@
 # make test   installs what is missing, builds, and runs every test
 # make build  builds the release program at build/release/bin/poise and the Python package at build/release/python
 #
-# Also: pip-test, bench, bench-check, cuda-check, fuzz, format, tidy, tsan, clean. With CUDA=1 build, test and bench include
+# Also: property (certificates against dense algebra, 1 000 cases), pip-test, bench, bench-check, cuda-check, fuzz, format, tidy, tsan, clean. With CUDA=1 build, test and bench include
 # the GPU backend, at the same paths; it needs CUDA's nvcc.
 
 SHELL := /bin/sh
@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 60
 WITH_CUDA := -DPOISE_CUDA=$(if $(filter 1 on ON yes,$(CUDA)),ON,OFF)
 SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 
-.PHONY: build demo test pip-test bench bench-check cuda-check fuzz format format-check tidy tsan clean
+.PHONY: build demo test property pip-test bench bench-check cuda-check fuzz format format-check tidy tsan clean
 
 build:
 	@scripts/install-packages.sh build
@@ -32,6 +32,12 @@ test: format-check
 	@cmake --preset asan
 	@cmake --build --preset asan
 	@ctest --preset asan
+
+property:
+	@scripts/install-packages.sh test
+	@cmake --preset release -DPOISE_BUILD_TESTS=ON $(WITH_CUDA)
+	@cmake --build --preset release --target poise_tests
+	@POISE_PROPERTY_CASES=1000 OMP_WAIT_POLICY=passive build/release/bin/poise_tests --gtest_filter='CertificateProperty.*'
 
 pip-test:
 	@scripts/install-packages.sh pip

@@ -18,7 +18,7 @@ def test_train_and_use(poise, data, tmp_path, model, weighting):
     assert ("regularizer" in trained) == (model[1] == "awmf")
     assert trained["converged"]
     assert 0 < trained["objective"] < trained["observed_weight"]
-    assert set(trained["certificate"]) == {"absolute", "relative", "sampled"}
+    assert set(trained["certificate"]) == {"absolute", "relative", "sampled", "verified_columns", "probability"}
     assert 0 <= trained["certificate"]["relative"] < 1e-4
     assert trained["seconds"]["total"] > 0 and trained["peak_bytes"] > 0
     assert poise("evaluate", out, data, "--json").json["metrics"]["ndcg@100"]["mean"] > 0

@@ -50,7 +50,7 @@ def test_json(search):
     assert len(result["points"]) == 4
     for point in result["points"]:
         assert {"lambda", "alpha", "weighting", "validation", "objective", "certificate", "converged", "seconds"} <= set(point)
-        assert set(point["certificate"]) == {"absolute", "relative", "worst_column", "sampled"}
+        assert set(point["certificate"]) == {"absolute", "relative", "worst_column", "sampled", "verified_columns", "probability"}
         assert list(point["validation"]) == METRICS
         assert all(0 < estimate["mean"] < 1.0001 and estimate["stderr"] >= 0 for estimate in point["validation"].values())
         assert "test" not in point, "the test part is for the chosen point"

@@ -296,7 +296,7 @@ TEST_F(FullRankFitTest, RefusesWhatCannotBe) {
   EXPECT_EQ(kind({.dropout = 1}), ErrorKind::usage);
   EXPECT_EQ(kind({.tolerance = 0}), ErrorKind::usage);
   EXPECT_EQ(kind({.memory_limit = 1000}), ErrorKind::resources);
-  EXPECT_EQ(kind({.lambda = 1e-300}), ErrorKind::numerical);
+  EXPECT_EQ(kind({.lambda = 1e-30}), ErrorKind::numerical);
 }
 
 }  // namespace

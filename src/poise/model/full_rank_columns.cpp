@@ -298,6 +298,8 @@ std::vector<double> ColumnSolver<T>::explained(std::span<const std::int32_t> ite
                                                MatrixView<const float> beta) const {
   std::vector<double> result(items.size());
   backend_.column_form(problem_.X, users_of(), items, beta, result);
+  if (weight_corrections_.empty()) weight_corrections_ = weight_corrections(users_of(), observed_);
+  for (std::size_t k = 0; k < items.size(); ++k) result[k] *= weight_corrections_[items[k]];
   return result;
 }
 

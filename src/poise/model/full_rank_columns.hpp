@@ -104,6 +104,7 @@ class ColumnSolver {
   mutable WeightedTranspose users_of_;  // see users_of()
   mutable std::optional<SharedSystem> shared_system_;
   std::vector<double> observed_;  // per item
+  mutable std::vector<double> weight_corrections_;
   std::vector<double> diagonal_;  // of A^-1
   mutable std::vector<Pin> pins_;
 };

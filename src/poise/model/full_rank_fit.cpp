@@ -344,9 +344,7 @@ class Fit {
 
   void finish(Variant& variant) {
     backend_.transpose_in_place(variant.columns.view());
-    const double explained = variant.observed - variant.objective;
-    Certificate certificate = variant.proof->certificate();
-    certificate.relative = relative_excess(certificate.absolute, explained);
+    const Certificate certificate = variant.proof->certificate();
     result_.solutions.push_back(
         {.zero_diagonal = variant.zero_diagonal,
          .B = variant.columns.take(variant.room.valid() ? variant.room.get() : Matrix<float>()),
@@ -354,7 +352,8 @@ class Fit {
          .objective_error = variant.objective_error,
          .observed_weight = problem_.target_is_X ? problem_.W->observed : variant.observed,
          .certificate = certificate,
-         .converged = certificate.worst_column <= options_.tolerance});
+         .converged = certificate.worst_column <= options_.tolerance,
+         .settled = variant.proof->settled()});
     watch_.book("columns");
   }
 
@@ -387,9 +386,26 @@ bool fit_in(const ColumnProblem& problem, const std::function<void()>& complete,
 
 }  // namespace
 
+namespace {
+
+/// Error{numerical} for a model that is worse than none: weights beyond what float64 can tell apart.
+void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
+  if (solution.converged || solution.objective <= solution.observed_weight) return;
+  fail(ErrorKind::numerical,
+       "the weights of single entries differ by a factor of {:.1e}, too much for float64: what came out has "
+       "an "
+       "objective of {:.3g}, where a model of zeros has {:.3g}; use a smaller --alpha, or other values",
+       W.highest / W.lowest, solution.objective, solution.observed_weight);
+}
+
+}  // namespace
+
 void validate(const FullRankOptions& options) {
-  if (!(options.lambda > 0) || !std::isfinite(options.lambda)) {
-    fail(ErrorKind::usage, "--lambda {} is out of range: it must be positive and finite", options.lambda);
+  // Beyond, float32 can hold neither A nor B.
+  constexpr double most = 1e30;
+  if (!(options.lambda >= 1 / most && options.lambda <= most)) {
+    fail(ErrorKind::usage, "--lambda {} is out of range: it must be positive, from {} to {}", options.lambda,
+         1 / most, most);
   }
   if (!(options.dropout >= 0 && options.dropout < 1)) {
     fail(ErrorKind::usage, "--dropout {} is out of range: it must be at least 0 and below 1",
@@ -431,7 +447,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   fit_in<float>(problem, complete, options, used, keep, backend, execution, result);
   FullRankOptions left = options;
   for (const FullRankSolution& solution : result.solutions) {
-    if (solution.converged) (solution.zero_diagonal ? left.zero_diagonal : left.unconstrained) = false;
+    if (solution.good()) (solution.zero_diagonal ? left.zero_diagonal : left.unconstrained) = false;
   }
   if (!left.unconstrained && !left.zero_diagonal) return result;
 
@@ -466,9 +482,10 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
          result.condition);
   }
   for (FullRankSolution& solution : reached) {
-    if (!result.float64 || solution.converged) result.solutions.push_back(std::move(solution));
+    if (!result.float64 || solution.good()) result.solutions.push_back(std::move(solution));
   }
   std::ranges::sort(result.solutions, {}, &FullRankSolution::zero_diagonal);
+  for (const FullRankSolution& solution : result.solutions) refuse_nonsense(solution, W);
   return result;
 }
 

@@ -44,6 +44,10 @@ struct FullRankSolution {
   double observed_weight = 0;  ///< the objective of B = 0
   Certificate certificate;
   bool converged = false;  ///< whether certificate.worst_column is within the tolerance
+  bool settled = true;     ///< whether the certificate is close to the truth, as far as can be told
+
+  /// Whether float64 is not needed.
+  [[nodiscard]] bool good() const { return converged && settled; }
 };
 
 struct FullRankFit {

@@ -32,7 +32,7 @@ class Block {
     CsrView support = problem_.X;
     support.values = {};
     backend_.spmm(support, MatrixView<const double>(by_item_), scores_);
-    std::vector<std::vector<double>> stored(items_.size());
+    std::vector<std::vector<Stored>> stored(items_.size());
     for_each_tile(beta_.rows, execution_.threads,
                   [&](std::int64_t k) { stored[k] = stored_errors(k, figures[k]); });
     add_background(figures);
@@ -55,37 +55,42 @@ class Block {
     });
   }
 
-  /// Where C or the target is not 0: what has to be added to the background's error -a_u s, first for the
-  /// users that C touches, then for those of the item.
-  std::vector<double> stored_errors(std::int64_t k, ColumnFigures& figures) const {
+  /// What has to be added to a user's error -a_u s where C or the target is not 0.
+  struct Stored {
+    std::int32_t user;
+    double error;
+  };
+
+  /// With x = X_ui and c = a_u C_ui the error is (a + c)(x - s), so a x + c (x - s) is added to -a s; the
+  /// objective gains (a + c)(x - s)^2 - a s^2. Nothing cancels, however large c is.
+  std::vector<Stored> stored_errors(std::int64_t k, ColumnFigures& figures) const {
     const std::int32_t i = items_[k];
     const double b = problem_.W->b_of(i);
     figures = {};
-    std::vector<double> errors;
     const auto touched = problem_.columns.view().row(i);
     const auto aC = problem_.columns.view().row_values(i);
     const auto users = users_of_.row(i);
-    const auto weights = users_of_.row_values(i);
-    errors.reserve(touched.size() + users.size());
-    for (std::size_t e = 0; e < touched.size(); ++e) {
-      const double score = scores_(touched[e], k);
-      figures.objective += b * static_cast<double>(aC[e]) * score * score;
-      errors.push_back(-static_cast<double>(aC[e]) * score);
+    std::vector<Stored> stored;
+    stored.reserve(std::max(touched.size(), users.size()));
+    for (std::size_t t = 0, v = 0; t < touched.size() || v < users.size();) {  // both lists ascend
+      const bool has_c = t < touched.size() && (v == users.size() || touched[t] <= users[v]);
+      const bool has = v < users.size() && (t == touched.size() || users[v] <= touched[t]);
+      const std::int32_t user = has ? users[v] : touched[t];
+      const double a = problem_.W->a_of(user);
+      const double c = has_c ? static_cast<double>(aC[t]) : 0.0;
+      const double x = has ? 1 : 0;
+      const double score = scores_(user, k);
+      figures.observed += b * (a + c) * x;
+      figures.objective += b * ((a + c) * (x - score) * (x - score) - a * score * score);
+      stored.push_back({user, a * x + c * (x - score)});
+      t += has_c ? 1 : 0;
+      v += has ? 1 : 0;
     }
-    for (std::size_t e = 0; e < users.size(); ++e) {
-      const double weight = weights[e];
-      figures.observed += weight;
-      figures.objective += weight * (1 - 2 * scores_(users[e], k));
-      errors.push_back(weight / b);
-    }
-    return errors;
+    return stored;
   }
 
-  void put_stored(std::int64_t k, std::span<const double> errors) {
-    const auto touched = problem_.columns.view().row(items_[k]);
-    const auto users = users_of_.row(items_[k]);
-    for (std::size_t e = 0; e < touched.size(); ++e) scores_(touched[e], k) += errors[e];
-    for (std::size_t e = 0; e < users.size(); ++e) scores_(users[e], k) += errors[touched.size() + e];
+  void put_stored(std::int64_t k, std::span<const Stored> stored) {
+    for (const auto& [user, error] : stored) scores_(user, k) += error;
   }
 
   /// Every user's a_u b_i s^2, and the error -a_u s in place of the score s.

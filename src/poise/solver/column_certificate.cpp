@@ -138,7 +138,7 @@ void ColumnCertificate::bound_sum(ApproximateInverse& P, const ColumnProbes& pro
   const Matrix<double> part = probes_of(y, z, d_, 0, sum_probes_);
   const InverseForms forms = bound_inverse_forms(A_, P, part, sum_remainder);
   sum_ = sum_of(forms.form) * probe_factor(sum_probes_, doubt);
-  settled_ = sum_of(forms.remainder) <= sum_remainder * sum_of(forms.form);
+  settled_ = std::isfinite(sum_) && sum_of(forms.remainder) <= sum_remainder * sum_of(forms.form);
   // E (B S z)'(R S z) = sum of s_i^2 beta'rho; where s_i is the same for all columns that is what is sought.
   const double squared = scale(0) * scale(0);
   const Matrix<double> Bz = probes.columns();
@@ -237,6 +237,7 @@ void ColumnCertificate::prove_again(ApproximateInverse& P, MatrixView<const floa
 Certificate ColumnCertificate::certificate() const {
   Certificate certificate;
   certificate.absolute = sum_ + sum_of(excess_);
+  certificate.relative = relative_excess(certificate.absolute, sum_of(explained_));
   certificate.worst_column = n_ > 0 ? *std::max_element(ratio_.begin(), ratio_.end()) : 0.0;
   certificate.verified_columns = std::count(verified_.begin(), verified_.end(), 1);
   certificate.probability = certificate.verified_columns < n_ ? 1 - certificate_doubt : 1.0;

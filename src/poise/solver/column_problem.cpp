@@ -80,6 +80,16 @@ bool on_support_of_X(const ColumnProblem& problem) {
 
 }  // namespace
 
+std::vector<double> weight_corrections(CsrView users_of, std::span<const double> observed) {
+  std::vector<double> corrections(users_of.rows, 1.0);
+  for (std::int64_t i = 0; i < users_of.rows; ++i) {
+    double sum = 0;
+    for (const float weight : users_of.row_values(i)) sum += static_cast<double>(weight);
+    if (sum > 0) corrections[i] = observed[i] / sum;
+  }
+  return corrections;
+}
+
 std::vector<double> observed_weights(const ColumnProblem& problem, int threads) {
   const Weights& W = *problem.W;
   std::vector<double> observed(problem.items(), 0.0);

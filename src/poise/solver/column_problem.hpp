@@ -58,6 +58,10 @@ struct WeightedTranspose {
 };
 WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads = 1);
 
+/// beta'c_i = sum over u in S_i of W_ui (x_u . beta) was made with the weights of `users_of`, which are
+/// rounded to float32: what takes it to those of the problem, for each item.
+std::vector<double> weight_corrections(CsrView users_of, std::span<const double> observed);
+
 /// sum_u W_ui X_ui for each item, in float64: what B = 0 leaves of its column.
 std::vector<double> observed_weights(const ColumnProblem& problem, int threads = 1);
 
