@@ -19,7 +19,7 @@
 namespace poise {
 namespace {
 
-using Dense = Matrix<double>;
+using WideMatrix = Matrix<double>;
 
 int cases(int usual) {
   const char* const asked = std::getenv("POISE_PROPERTY_CASES");
@@ -65,9 +65,9 @@ double weight_of(CsrView X, const Weights& W, std::int64_t u, std::int32_t i) {
 }
 
 /// The problem of column i as a dense matrix, from X' diag(a) X.
-Dense system_of(CsrView X, const Csr& users_of, const Weights& W, const Dense& G, double lambda,
-                std::int32_t i) {
-  Dense H = G;
+WideMatrix system_of(CsrView X, const Csr& users_of, const Weights& W, const WideMatrix& G, double lambda,
+                     std::int32_t i) {
+  WideMatrix H = G;
   for (std::int64_t j = 0; j < X.cols; ++j) {
     for (double& entry : H.row(j)) entry *= W.b_of(i);
   }
@@ -81,13 +81,13 @@ Dense system_of(CsrView X, const Csr& users_of, const Weights& W, const Dense& G
   return H;
 }
 
-bool factor(Dense& H) {
+bool factor(WideMatrix& H) {
   const auto n = static_cast<lapack_int>(H.rows());
   return LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', n, H.view().data, n) == 0;
 }
 
 /// |L^-1 v|^2 for each column of v, which is used up.
-std::vector<double> inverse_norms(const Dense& L, Dense& v) {
+std::vector<double> inverse_norms(const WideMatrix& L, WideMatrix& v) {
   const auto n = static_cast<lapack_int>(L.rows());
   const auto count = static_cast<lapack_int>(v.cols());
   EXPECT_EQ(LAPACKE_dtrtrs(LAPACK_ROW_MAJOR, 'L', 'N', 'N', n, count, L.view().data, n, v.view().data, count),
@@ -102,14 +102,15 @@ std::vector<double> inverse_norms(const Dense& L, Dense& v) {
 /// The columns [first, first + count) through the data, in float64: rho_i = c_i - H_i B_:i, and what they
 /// explain.
 struct Residuals {
-  Dense rho;
+  WideMatrix rho;
   std::vector<double> observed;
   std::vector<double> explained;
 };
 
 Residuals residuals_of(CsrView X, const Weights& W, double lambda, const Matrix<float>& B, std::int64_t first,
                        std::int64_t count) {
-  Residuals result{Dense(X.cols, count), std::vector<double>(count, 0.0), std::vector<double>(count, 0.0)};
+  Residuals result{WideMatrix(X.cols, count), std::vector<double>(count, 0.0),
+                   std::vector<double>(count, 0.0)};
   std::vector<double> error(count);
   for (std::int64_t u = 0; u < X.rows; ++u) {
     std::fill(error.begin(), error.end(), 0.0);
@@ -155,7 +156,7 @@ Truth truth_of(CsrView X, const Weights& W, double lambda, const Matrix<float>& 
                std::int64_t only = -1) {
   const std::int64_t n = X.cols;
   Truth truth;
-  Dense G(n, n);
+  WideMatrix G(n, n);
   for (std::int64_t u = 0; u < X.rows; ++u) {
     for (const std::int32_t j : X.row(u)) {
       for (const std::int32_t k : X.row(u)) G(j, k) += W.a_of(u);
@@ -164,7 +165,7 @@ Truth truth_of(CsrView X, const Weights& W, double lambda, const Matrix<float>& 
   const Csr users_of = transpose(X);
   const bool one_system = W.c.empty() && W.b.empty();
   constexpr std::int64_t at_a_time = 256;
-  Dense L;
+  WideMatrix L;
   for (std::int64_t first = 0; first < n; first += one_system ? at_a_time : 1) {
     const std::int64_t count = one_system ? std::min(at_a_time, n - first) : 1;
     if (only >= 0 && (only < first || only >= first + count)) continue;
@@ -173,11 +174,11 @@ Truth truth_of(CsrView X, const Weights& W, double lambda, const Matrix<float>& 
       EXPECT_TRUE(factor(L));
     }
     const Residuals residuals = residuals_of(X, W, lambda, B, first, count);
-    Dense rho = residuals.rho;
+    WideMatrix rho = residuals.rho;
     const auto order = static_cast<lapack_int>(n);
     const auto width = static_cast<lapack_int>(count);
-    Dense unit(n, zero_diagonal ? count : 0);
-    const auto solve = [&](Dense& v) {
+    WideMatrix unit(n, zero_diagonal ? count : 0);
+    const auto solve = [&](WideMatrix& v) {
       EXPECT_EQ(
           LAPACKE_dpotrs(LAPACK_ROW_MAJOR, 'L', order, width, L.view().data, order, v.view().data, width), 0);
     };
@@ -187,7 +188,7 @@ Truth truth_of(CsrView X, const Weights& W, double lambda, const Matrix<float>& 
     }
     // The least over what is added to the own coordinate; a second time for what the first lost to rounding.
     for (int time = 0; zero_diagonal && time < 2; ++time) {
-      Dense solved = rho;
+      WideMatrix solved = rho;
       solve(solved);
       for (std::int64_t k = 0; k < count; ++k) rho(first + k, k) -= solved(first + k, k) / unit(first + k, k);
     }

@@ -402,10 +402,11 @@ void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
 
 void validate(const FullRankOptions& options) {
   // Beyond, float32 can hold neither A nor B.
+  constexpr double least = 1e-30;
   constexpr double most = 1e30;
-  if (!(options.lambda >= 1 / most && options.lambda <= most)) {
+  if (!(options.lambda >= least && options.lambda <= most)) {
     fail(ErrorKind::usage, "--lambda {} is out of range: it must be positive, from {} to {}", options.lambda,
-         1 / most, most);
+         least, most);
   }
   if (!(options.dropout >= 0 && options.dropout < 1)) {
     fail(ErrorKind::usage, "--dropout {} is out of range: it must be at least 0 and below 1",

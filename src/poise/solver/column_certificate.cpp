@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "poise/solver/diagonal_bound.hpp"
 #include "poise/solver/probes.hpp"
 
 namespace poise {
@@ -20,6 +21,8 @@ constexpr std::int64_t sum_probes_many = 32;
 /// bounds.
 constexpr std::int64_t column_probes_direct = 16;
 constexpr std::int64_t column_probes_weighted = 64;
+/// Of these, those that look for errors that all columns share.
+constexpr std::int64_t basis_probes_weighted = 24;
 constexpr std::int64_t choice_probes = 4;
 /// Shares of the doubt.
 constexpr double sum_doubt = certificate_doubt / 4;
@@ -73,6 +76,7 @@ ColumnCertificate::ColumnCertificate(const SharedSystem& A, std::vector<double> 
       sum_probes_(n_ < many_items ? sum_probes_few : sum_probes_many),
       column_probes_(problem_.W->c.empty() && problem_.W->b.empty() ? column_probes_direct
                                                                     : column_probes_weighted),
+      basis_probes_(column_probes_ == column_probes_weighted ? basis_probes_weighted : 0),
       choice_probes_(zero_diagonal ? choice_probes : 0),
       probes_(A,
               draw_sets({{ProbeStream::sum, sum_probes_},
@@ -160,9 +164,8 @@ void ColumnCertificate::bound_columns(ApproximateInverse& P, MatrixView<const fl
   const InverseForms forms =
       bound_inverse_forms(A_, P, probes_of(y_, probes_.z(), d_, sum_probes_, column_probes_),
                           column_remainder / static_cast<double>(n_));
-  // |Kz| >= |S R'e| less sqrt(K_ii) times the norm of the remainders.
-  const double remainder = std::sqrt(sum_of(forms.remainder));
-  const double least = 1 / std::sqrt(probe_factor(column_probes_, columns_doubt / static_cast<double>(n_)));
+  Matrix<double> z(n_, column_probes_);   // as it was drawn
+  Matrix<double> Kz(n_, column_probes_);  // S R'e
   const Tiling tiling{n_, block};
   for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
     stop_if_asked(execution_.observer);
@@ -173,20 +176,20 @@ void ColumnCertificate::bound_columns(ApproximateInverse& P, MatrixView<const fl
         A_, items, columns.block(first, static_cast<std::int64_t>(items.size())), forms, backend_);
     for (std::size_t k = 0; k < items.size(); ++k) {
       const std::int32_t i = items[k];
-      ratio_[i] = 0;
-      if (column_scale(i) == 0) continue;  // nobody has the item
-      double squares = 0;
+      const double s = column_scale(i);
+      if (s == 0) continue;
       for (std::int64_t p = 0; p < column_probes_; ++p) {
         const double own = d_.empty() ? 0.0 : d_[i] * forms.e(i, p);
-        const double entry = column_scale(i) * (dots(static_cast<std::int64_t>(k), p) - own);
-        squares += entry * entry;
+        z(i, p) = probes_.z()(i, sum_probes_ + p) / s;
+        Kz(i, p) = s * (dots(static_cast<std::int64_t>(k), p) - own);
       }
-      // least x^2 - remainder x - |S R'e| <= 0 for x = sqrt(K_ii).
-      const double root =
-          (remainder + std::sqrt(remainder * remainder + 4 * least * std::sqrt(squares))) / (2 * least);
-      const double ratio = ratio_of(root * root);
-      ratio_[i] = std::isnan(ratio) ? unknown : ratio;
     }
+  }
+  const std::vector<double> K =
+      bound_diagonal(z, Kz, std::sqrt(sum_of(forms.remainder)), basis_probes_, columns_doubt);
+  for (std::int32_t i = 0; i < n_; ++i) {
+    const double ratio = column_scale(i) == 0 ? 0.0 : ratio_of(K[i]);  // 0: nobody has the item
+    ratio_[i] = std::isnan(ratio) ? unknown : ratio;
   }
 }
 

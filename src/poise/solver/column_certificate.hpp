@@ -29,10 +29,8 @@ struct EstimatedObjective {
 ///   z'Kz = y'A^-1 y, y = R S z, bound that (solver/probes.hpp).
 /// - Each column: with s_i divided by the root of t_i, what the column explains, K_ii is the ratio of its
 /// excess to
-///   that. K_ii^2 is at most the square of row i of K, of which (Kz)_i is a normal number of that variance,
-///   so that q probes prove K_ii <= sqrt(sum of (Kz)_i^2 / chi2_q(delta / n)) for all columns at once,
-///   without the factor n that a bound through their sum would cost: measured, 10 to 100 times the truth. Kz
-///   = S R'e, e = A^-1 y.
+///   that. Kz = S R'e, e = A^-1 y, bounds all K_ii at once (solver/diagonal_bound.hpp), without the factor n
+///   that a bound through their sum would cost.
 ///
 /// Zero diagonal: a column's own coordinate of rho is free, so R's diagonal may be lowered by any d_i fixed
 /// before the draw. At the optimum it is d_i = 1 / h_ii - l_i, which the solver knows; at the column that is
@@ -94,6 +92,7 @@ class ColumnCertificate {
   std::int64_t n_;
   std::int64_t sum_probes_;
   std::int64_t column_probes_;
+  std::int64_t basis_probes_;
   std::int64_t choice_probes_;
   ColumnProbes probes_;
   Matrix<double> y_;  // R z, once it was made
