@@ -22,7 +22,7 @@ Csr sparse_example() {  // [. 2 3; . . .; 4 5 .; . 6 .]
 }
 
 template <class Got, class Wanted>
-void expect_equal(const Got& got, const Wanted& wanted) {
+void expect_equal_inside(const Got& got, const Wanted& wanted) {
   for (std::int64_t r = 0; r < wanted.rows(); ++r) {
     for (std::int64_t c = 0; c < wanted.cols(); ++c)
       ASSERT_EQ(got(r, c), wanted(r, c)) << "at " << r << ", " << c;
@@ -64,7 +64,7 @@ TEST_P(Gram, LikeTheReferenceInsideAWiderMatrix) {
       backend->gram(x.view(), chosen, {whole.view().data, cols, cols, cols + 2});
       one_thread->gram(x.view(), chosen, serial.view());
       reference->gram(x.view(), chosen, wanted.view());
-      expect_equal(whole, serial);
+      expect_equal_inside(whole, serial);
       for (std::int64_t i = 0; i < cols; ++i) {
         for (std::int64_t j = 0; j < cols; ++j) ASSERT_FLOAT_EQ(whole(i, j), wanted(i, j)) << i << ", " << j;
         ASSERT_EQ(whole(i, cols), 77) << "the margin of row " << i;
@@ -110,7 +110,7 @@ TEST_P(Spmm, LikeTheReferenceInsideWiderMatrices) {
         backend->spmm(x.view(), b_view, {whole.view().data, rows, cols, cols + 1});
         one_thread->spmm(x.view(), b_view, serial.view());
         reference->spmm(x.view(), b_view, wanted.view());
-        expect_equal(whole, serial);
+        expect_equal_inside(whole, serial);
         for (std::int64_t r = 0; r < rows; ++r) {
           for (std::int64_t c = 0; c < cols; ++c)
             ASSERT_NEAR(whole(r, c), wanted(r, c), 2e-7 * static_cast<double>(1 + x.view().row_size(r)))
@@ -136,7 +136,7 @@ TEST_P(Spmm, InFloat64LikeTheReferenceInsideWiderMatrices) {
         backend->spmm(x.view(), b_view, {whole.view().data, rows, cols, cols + 1});
         one_thread->spmm(x.view(), b_view, serial.view());
         reference->spmm(x.view(), b_view, wanted.view());
-        expect_equal(whole, serial);
+        expect_equal_inside(whole, serial);
         for (std::int64_t r = 0; r < rows; ++r) {
           for (std::int64_t c = 0; c < cols; ++c)
             ASSERT_NEAR(whole(r, c), wanted(r, c), 1e-12) << r << ", " << c;
