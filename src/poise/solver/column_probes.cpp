@@ -1,32 +1,42 @@
 #include "poise/solver/column_probes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace poise {
 
 namespace {
 
-/// beta in float64.
-Resident<double> widened(MatrixView<const float> beta, Backend& backend) {
-  Resident<double> wide(backend, beta.rows, beta.cols);
-  backend.copy(beta, wide.view());
+/// Columns that are widened at a time where nothing but products is made of them: they stay in a cache. The
+/// sparse part takes all that it is given, so that a GPU has enough to do.
+constexpr std::int64_t columns_in_cache = 64;
+
+Tiling parts_of(const ColumnProblem& problem, std::int64_t count) {
+  return {count, problem.columns.entries() > 0 ? std::max<std::int64_t>(count, 1) : columns_in_cache};
+}
+
+/// beta in float64, in the first rows of `room`.
+MatrixView<double> widened(MatrixView<const float> beta, Resident<double>& room, Backend& backend) {
+  if (room.rows() < beta.rows) room = Resident<double>(backend, beta.rows, beta.cols);
+  const MatrixView<double> wide = room.view().block(0, beta.rows);
+  backend.copy(beta, wide);
   return wide;
 }
 
 /// q = e_i - beta, in the place of beta.
-void to_q(std::span<const std::int32_t> items, Resident<double>& beta, Backend& backend) {
+void to_q(std::span<const std::int32_t> items, MatrixView<double> beta, Backend& backend) {
   std::vector<double> own(items.size());
-  backend.get_entries(std::as_const(beta).view(), {}, items, own);
+  backend.get_entries(MatrixView<const double>(beta), {}, items, own);
   for (double& entry : own) entry = 1 - entry;
-  backend.combine(std::vector<Term<double>>{{.x = beta.view(), .scale = -1}}, beta.view());
-  backend.set_entries(beta.view(), items, own);
+  backend.combine(std::vector<Term<double>>{{.x = beta, .scale = -1}}, beta);
+  backend.set_entries(beta, items, own);
 }
 
 /// C_i q_i for each row.
 Resident<double> sparse_part(const ColumnProblem& problem, std::span<const std::int32_t> items,
-                             const Resident<double>& q, Backend& backend) {
-  Resident<double> result(backend, q.rows(), q.cols());
-  backend.column_hessian(problem.X, problem.columns.view(), items, q.view(), result.view());
+                             MatrixView<const double> q, Backend& backend) {
+  Resident<double> result(backend, q.rows, q.cols);
+  backend.column_hessian(problem.X, problem.columns.view(), items, q, result.view());
   return result;
 }
 
@@ -39,6 +49,15 @@ ColumnProbes::ColumnProbes(const SharedSystem& A, Matrix<double> z, Backend& bac
 }
 
 void ColumnProbes::add(std::span<const std::int32_t> items, MatrixView<const float> beta) {
+  const Tiling parts = parts_of(problem_, beta.rows);
+  for (std::int64_t part = 0; part < parts.tiles(); ++part) {
+    const std::int64_t first = parts.first(part);
+    const std::int64_t count = parts.last(part) - first;
+    add_part(items.subspan(first, count), beta.block(first, count));
+  }
+}
+
+void ColumnProbes::add_part(std::span<const std::int32_t> items, MatrixView<const float> beta) {
   const auto count = static_cast<std::int64_t>(items.size());
   Matrix<double> z(count, z_.cols());
   Matrix<double> bz(count, z_.cols());
@@ -48,10 +67,10 @@ void ColumnProbes::add(std::span<const std::int32_t> items, MatrixView<const flo
       bz(k, p) = problem_.W->b_of(items[k]) * z(k, p);
     }
   }
-  Resident<double> wide = widened(beta, backend_);
-  backend_.gemm(Op::transpose, Op::none, 1.0, std::as_const(wide).view(), z.view(), 1.0, Bz_.view());
+  const MatrixView<double> wide = widened(beta, room_, backend_);
+  backend_.gemm(Op::transpose, Op::none, 1.0, MatrixView<const double>(wide), z.view(), 1.0, Bz_.view());
   if (qbz_.rows() > 0)
-    backend_.gemm(Op::transpose, Op::none, -1.0, std::as_const(wide).view(), bz.view(), 1.0, qbz_.view());
+    backend_.gemm(Op::transpose, Op::none, -1.0, MatrixView<const double>(wide), bz.view(), 1.0, qbz_.view());
   if (Cqbz_.rows() == 0) return;
   to_q(items, wide, backend_);
   const Resident<double> Cq = sparse_part(problem_, items, wide, backend_);
@@ -74,20 +93,23 @@ Matrix<double> ColumnProbes::residuals() const {
   return y;
 }
 
-Matrix<double> residual_dots(const SharedSystem& A, std::span<const std::int32_t> items,
-                             MatrixView<const float> beta, const InverseForms& forms, Backend& backend) {
+namespace {
+
+Matrix<double> dots_of_part(const SharedSystem& A, std::span<const std::int32_t> items,
+                            MatrixView<const float> beta, const InverseForms& forms, Resident<double>& room,
+                            Backend& backend) {
   // rho_i . e = b_i (q_i . G e + C_i q_i . e) + q_i . Lambda e - (Lambda e)_i.
   const ColumnProblem& problem = A.problem();
   const auto count = static_cast<std::int64_t>(items.size());
-  Resident<double> q = widened(beta, backend);
+  const MatrixView<double> q = widened(beta, room, backend);
   to_q(items, q, backend);
   Matrix<double> Lambda_e = forms.e;
   for (std::int64_t i = 0; i < Lambda_e.rows(); ++i) {
     for (double& entry : Lambda_e.row(i)) entry *= problem.l[i];
   }
-  const auto product = [&](const Resident<double>& rows, const Matrix<double>& e, double keep,
+  const auto product = [&](MatrixView<const double> rows, const Matrix<double>& e, double keep,
                            Matrix<double>& out) {
-    backend.gemm(Op::none, Op::none, 1.0, rows.view(), e.view(), keep, out.view());
+    backend.gemm(Op::none, Op::none, 1.0, rows, e.view(), keep, out.view());
   };
   Matrix<double> data(count, forms.e.cols());
   Matrix<double> penalty;
@@ -102,7 +124,9 @@ Matrix<double> residual_dots(const SharedSystem& A, std::span<const std::int32_t
     product(q, forms.background, 0.0, data);
     product(q, Lambda_e, 0.0, penalty);
   }
-  if (problem.columns.entries() > 0) product(sparse_part(problem, items, q, backend), forms.e, 1.0, data);
+  Resident<double> Cq;
+  if (problem.columns.entries() > 0) Cq = sparse_part(problem, items, q, backend);
+  if (Cq.rows() > 0) product(std::as_const(Cq).view(), forms.e, 1.0, data);
   for (std::int64_t k = 0; k < count; ++k) {
     const double b = problem.W->b_of(items[k]);
     for (std::int64_t p = 0; p < data.cols(); ++p) {
@@ -110,6 +134,24 @@ Matrix<double> residual_dots(const SharedSystem& A, std::span<const std::int32_t
     }
   }
   return data;
+}
+
+}  // namespace
+
+Matrix<double> residual_dots(const SharedSystem& A, std::span<const std::int32_t> items,
+                             MatrixView<const float> beta, const InverseForms& forms, Backend& backend) {
+  Matrix<double> dots(beta.rows, forms.e.cols());
+  Resident<double> room;
+  const Tiling parts = parts_of(A.problem(), beta.rows);
+  for (std::int64_t part = 0; part < parts.tiles(); ++part) {
+    const std::int64_t first = parts.first(part);
+    const std::int64_t count = parts.last(part) - first;
+    const Matrix<double> some =
+        dots_of_part(A, items.subspan(first, count), beta.block(first, count), forms, room, backend);
+    for (std::int64_t k = 0; k < count; ++k)
+      std::copy(some.row(k).begin(), some.row(k).end(), dots.row(first + k).begin());
+  }
+  return dots;
 }
 
 }  // namespace poise

@@ -38,10 +38,13 @@ class ColumnProbes {
   [[nodiscard]] Matrix<double> columns() const { return Bz_.home(); }
 
  private:
+  void add_part(std::span<const std::int32_t> items, MatrixView<const float> beta);
+
   const SharedSystem& A_;
   const ColumnProblem& problem_;
   Matrix<double> z_;
   Backend& backend_;
+  Resident<double> room_;  // for columns in float64
   Resident<double> Bz_;
   Resident<double> qbz_;   // sum_i b_i z_i q_i, less the e_i: -B (b o z)
   Resident<double> Cqbz_;  // sum_i b_i z_i C_i q_i
