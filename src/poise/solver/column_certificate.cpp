@@ -130,11 +130,24 @@ void ColumnCertificate::choose_diagonal(ApproximateInverse& P) {
   if (!zero_diagonal_) return;
   std::vector<double> saved(n_);
   for (std::int64_t i = 0; i < n_; ++i) saved[i] = observed_[i] - explained_[i];
-  const auto expected = [&](std::span<const double> d) {
-    const Matrix<double> part = probes_of(y_, probes_.z(), d, sum_probes_ + column_probes_, choice_probes_);
-    return sum_of(bound_inverse_forms(A_, P, part, sum_remainder).form);
-  };
-  d_ = !own_.empty() && expected(own_) <= expected(saved) ? own_ : std::move(saved);
+  if (own_.empty()) {
+    d_ = std::move(saved);
+    return;
+  }
+  // Both in one product with P.
+  const std::int64_t first = sum_probes_ + column_probes_;
+  const Matrix<double> of_own = probes_of(y_, probes_.z(), own_, first, choice_probes_);
+  const Matrix<double> of_saved = probes_of(y_, probes_.z(), saved, first, choice_probes_);
+  Matrix<double> both(n_, 2 * choice_probes_);
+  for (std::int64_t i = 0; i < n_; ++i) {
+    std::ranges::copy(of_own.row(i), both.row(i).begin());
+    std::ranges::copy(of_saved.row(i), both.row(i).begin() + choice_probes_);
+  }
+  const std::vector<double> form = bound_inverse_forms(A_, P, both, sum_remainder).form;
+  const auto middle = form.begin() + choice_probes_;
+  const bool own_is_closer =
+      std::accumulate(form.begin(), middle, 0.0) <= std::accumulate(middle, form.end(), 0.0);
+  d_ = own_is_closer ? own_ : std::move(saved);
 }
 
 void ColumnCertificate::bound_sum(ApproximateInverse& P, const ColumnProbes& probes, const Matrix<double>& z,
