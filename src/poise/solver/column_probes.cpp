@@ -9,10 +9,11 @@ namespace {
 
 /// Columns that are widened at a time where nothing but products is made of them: they stay in a cache. The
 /// sparse part takes all that it is given, so that a GPU has enough to do.
-constexpr std::int64_t columns_in_cache = 64;
+constexpr std::int64_t columns_to_add = 64;
+constexpr std::int64_t columns_to_dot = 256;
 
-Tiling parts_of(const ColumnProblem& problem, std::int64_t count) {
-  return {count, problem.columns.entries() > 0 ? std::max<std::int64_t>(count, 1) : columns_in_cache};
+Tiling parts_of(const ColumnProblem& problem, std::int64_t count, std::int64_t size) {
+  return {count, problem.columns.entries() > 0 ? std::max<std::int64_t>(count, 1) : size};
 }
 
 /// beta in float64, in the first rows of `room`.
@@ -49,7 +50,7 @@ ColumnProbes::ColumnProbes(const SharedSystem& A, Matrix<double> z, Backend& bac
 }
 
 void ColumnProbes::add(std::span<const std::int32_t> items, MatrixView<const float> beta) {
-  const Tiling parts = parts_of(problem_, beta.rows);
+  const Tiling parts = parts_of(problem_, beta.rows, columns_to_add);
   for (std::int64_t part = 0; part < parts.tiles(); ++part) {
     const std::int64_t first = parts.first(part);
     const std::int64_t count = parts.last(part) - first;
@@ -95,42 +96,40 @@ Matrix<double> ColumnProbes::residuals() const {
 
 namespace {
 
-Matrix<double> dots_of_part(const SharedSystem& A, std::span<const std::int32_t> items,
-                            MatrixView<const float> beta, const InverseForms& forms, Resident<double>& room,
+/// A vector e, and what A makes of it.
+struct Applied {
+  const Matrix<double>& e;
+  const Matrix<double>& data;  ///< G e, or G e + Lambda e where no column has a weight b_i of its own
+  const Matrix<double>& Lambda_e;
+};
+
+/// rho_i . e = b_i (q_i . G e + C_i q_i . e) + q_i . Lambda e - (Lambda e)_i.
+Matrix<double> dots_of_part(const ColumnProblem& problem, std::span<const std::int32_t> items,
+                            MatrixView<const float> beta, const Applied& applied, Resident<double>& room,
                             Backend& backend) {
-  // rho_i . e = b_i (q_i . G e + C_i q_i . e) + q_i . Lambda e - (Lambda e)_i.
-  const ColumnProblem& problem = A.problem();
   const auto count = static_cast<std::int64_t>(items.size());
   const MatrixView<double> q = widened(beta, room, backend);
   to_q(items, q, backend);
-  Matrix<double> Lambda_e = forms.e;
-  for (std::int64_t i = 0; i < Lambda_e.rows(); ++i) {
-    for (double& entry : Lambda_e.row(i)) entry *= problem.l[i];
-  }
   const auto product = [&](MatrixView<const double> rows, const Matrix<double>& e, double keep,
                            Matrix<double>& out) {
     backend.gemm(Op::none, Op::none, 1.0, rows, e.view(), keep, out.view());
   };
-  Matrix<double> data(count, forms.e.cols());
+  Matrix<double> data(count, applied.e.cols());
   Matrix<double> penalty;
-  if (problem.W->b.empty()) {  // one product for both
-    Matrix<double> Ae = Lambda_e;
-    for (std::int64_t i = 0; i < Ae.rows(); ++i) {
-      for (std::int64_t p = 0; p < Ae.cols(); ++p) Ae(i, p) += forms.background(i, p);
-    }
-    product(q, Ae, 0.0, data);
-  } else {
-    penalty = Matrix<double>(count, forms.e.cols());
-    product(q, forms.background, 0.0, data);
-    product(q, Lambda_e, 0.0, penalty);
+  product(q, applied.data, 0.0, data);
+  if (!problem.W->b.empty()) {
+    penalty = Matrix<double>(count, applied.e.cols());
+    product(q, applied.Lambda_e, 0.0, penalty);
   }
-  Resident<double> Cq;
-  if (problem.columns.entries() > 0) Cq = sparse_part(problem, items, q, backend);
-  if (Cq.rows() > 0) product(std::as_const(Cq).view(), forms.e, 1.0, data);
+  if (problem.columns.entries() > 0) {
+    const Resident<double> Cq = sparse_part(problem, items, q, backend);
+    product(Cq.view(), applied.e, 1.0, data);
+  }
   for (std::int64_t k = 0; k < count; ++k) {
     const double b = problem.W->b_of(items[k]);
     for (std::int64_t p = 0; p < data.cols(); ++p) {
-      data(k, p) = b * data(k, p) + (penalty.rows() > 0 ? penalty(k, p) : 0.0) - Lambda_e(items[k], p);
+      data(k, p) =
+          b * data(k, p) + (penalty.rows() > 0 ? penalty(k, p) : 0.0) - applied.Lambda_e(items[k], p);
     }
   }
   return data;
@@ -140,14 +139,23 @@ Matrix<double> dots_of_part(const SharedSystem& A, std::span<const std::int32_t>
 
 Matrix<double> residual_dots(const SharedSystem& A, std::span<const std::int32_t> items,
                              MatrixView<const float> beta, const InverseForms& forms, Backend& backend) {
+  const ColumnProblem& problem = A.problem();
+  Matrix<double> Lambda_e = forms.e;
+  Matrix<double> data = forms.background;
+  for (std::int64_t i = 0; i < Lambda_e.rows(); ++i) {
+    for (std::int64_t p = 0; p < Lambda_e.cols(); ++p) {
+      Lambda_e(i, p) *= problem.l[i];
+      if (problem.W->b.empty()) data(i, p) += Lambda_e(i, p);
+    }
+  }
   Matrix<double> dots(beta.rows, forms.e.cols());
   Resident<double> room;
-  const Tiling parts = parts_of(A.problem(), beta.rows);
+  const Tiling parts = parts_of(problem, beta.rows, columns_to_dot);
   for (std::int64_t part = 0; part < parts.tiles(); ++part) {
     const std::int64_t first = parts.first(part);
     const std::int64_t count = parts.last(part) - first;
-    const Matrix<double> some =
-        dots_of_part(A, items.subspan(first, count), beta.block(first, count), forms, room, backend);
+    const Matrix<double> some = dots_of_part(problem, items.subspan(first, count), beta.block(first, count),
+                                             {forms.e, data, Lambda_e}, room, backend);
     for (std::int64_t k = 0; k < count; ++k)
       std::copy(some.row(k).begin(), some.row(k).end(), dots.row(first + k).begin());
   }
