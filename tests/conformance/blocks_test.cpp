@@ -372,7 +372,14 @@ TEST_P(ColumnForm, AgainstPlainLoops) {
         const Matrix<T> p = random_matrix<T>(std::ssize(chosen), x.cols, 3);
         Placed<T> block(*backend, p, resident);
         std::vector<double> out(chosen.size(), -1);
-        backend->column_form(x.view(), columns.view(), chosen, block.view(), out);
+        std::int64_t entries = 0;
+        for (const std::int32_t i : chosen) entries += columns.view().row_size(i);
+        std::vector<double> scores(entries, -1);
+        std::vector<double> alone(chosen.size(), -1);
+        backend->column_form(x.view(), columns.view(), chosen, block.view(), out, scores);
+        backend->column_form(x.view(), columns.view(), chosen, block.view(), alone, {});
+        EXPECT_EQ(out, alone);
+        std::size_t at = 0;
         for (std::size_t s = 0; s < chosen.size(); ++s) {
           double wanted = 0;
           const auto of = columns.view().row(chosen[s]);
@@ -382,6 +389,7 @@ TEST_P(ColumnForm, AgainstPlainLoops) {
             for (const std::int32_t j : x.view().row(of[e]))
               dot += double{p(static_cast<std::int64_t>(s), j)};
             wanted += (c.empty() ? 1.0 : double{c[e]}) * dot;
+            ASSERT_NEAR(scores[at++], dot, 1e-5) << "system " << s << ", user " << of[e];
           }
           ASSERT_NEAR(out[s], wanted, 1e-5) << "system " << s;
         }

@@ -131,6 +131,9 @@ class Backend {
                     float beta, MatrixView<float> c) = 0;
   virtual void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
                     double beta, MatrixView<double> c) = 0;
+  /// With A in float32, widened as it is read: products and sums in float64.
+  virtual void gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a, MatrixView<const double> b,
+                    double beta, MatrixView<double> c) = 0;
 
   /// Y = R A with a symmetric A, the product of a preconditioner: as exact as float32 products are, but for
   /// the order of additions, by whatever is fastest (on a GPU three tensor-core products of split operands).
@@ -231,10 +234,11 @@ class Backend {
                               MatrixView<const double> p, MatrixView<double> out) = 0;
 
   /// out_s = sum over u in S_i of c_ui (x_u . p_s), i = items[s], all as above and in float64. Half the work.
+  /// The x_u . p_s themselves go to `scores`, one system after the other, unless that is empty.
   virtual void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                           MatrixView<const float> p, std::span<double> out) = 0;
+                           MatrixView<const float> p, std::span<double> out, std::span<double> scores) = 0;
   virtual void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                           MatrixView<const double> p, std::span<double> out) = 0;
+                           MatrixView<const double> p, std::span<double> out, std::span<double> scores) = 0;
 
   /// The k best columns of each row of scores, leaving out those stored in the same row of `excluded`; order,
   /// NaN and short lists as in recommend/top_k.hpp.

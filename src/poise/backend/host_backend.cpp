@@ -118,7 +118,9 @@ void set(MatrixView<T> x, std::span<const std::int32_t> cols, std::span<const do
 
 template <class T>
 void form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const T> p,
-          std::span<double> out, int threads) {
+          std::span<double> out, std::span<double> scores, int threads) {
+  std::vector<std::int64_t> first(scores.empty() ? 0 : items.size(), 0);
+  for (std::size_t s = 1; s < first.size(); ++s) first[s] = first[s - 1] + columns.row_size(items[s - 1]);
   for_each_tile(p.rows, threads, [&](std::int64_t s) {
     const auto users = columns.row(items[s]);
     const auto weights = columns.row_values(items[s]);
@@ -128,6 +130,7 @@ void form(CsrView x, CsrView columns, std::span<const std::int32_t> items, Matri
       double score = 0;
       for (const std::int32_t j : x.row(users[k])) score += static_cast<double>(entries[j]);
       sum += (weights.empty() ? 1.0 : static_cast<double>(weights[k])) * score;
+      if (!scores.empty()) scores[first[s] + static_cast<std::int64_t>(k)] = score;
     }
     out[s] = sum;
   });
@@ -232,12 +235,12 @@ void HostBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<cons
 }
 
 void HostBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                              MatrixView<const float> p, std::span<double> out) {
-  form(x, columns, items, p, out, threads_);
+                              MatrixView<const float> p, std::span<double> out, std::span<double> scores) {
+  form(x, columns, items, p, out, scores, threads_);
 }
 void HostBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                              MatrixView<const double> p, std::span<double> out) {
-  form(x, columns, items, p, out, threads_);
+                              MatrixView<const double> p, std::span<double> out, std::span<double> scores) {
+  form(x, columns, items, p, out, scores, threads_);
 }
 
 double HostBackend::triple_dot(std::span<const float> c, std::span<const float> x, std::span<const float> y) {

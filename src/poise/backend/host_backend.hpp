@@ -46,9 +46,9 @@ class HostBackend : public Backend {
   [[nodiscard]] bool splits_products(std::int64_t /*size*/) const final { return false; }
   void multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a, MatrixView<double> y) final;
   void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const float> p,
-                   std::span<double> out) final;
+                   std::span<double> out, std::span<double> scores) final;
   void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                   MatrixView<const double> p, std::span<double> out) final;
+                   MatrixView<const double> p, std::span<double> out, std::span<double> scores) final;
   [[nodiscard]] double triple_dot(std::span<const float> c, std::span<const float> x,
                                   std::span<const float> y) final;
   [[nodiscard]] Matrix<double> factor_gram(MatrixView<const float> z, std::span<const float> a) final;

@@ -38,10 +38,11 @@ class Check {
         measured_whole_(measured_whole(problem, options)) {}
 
   FullRankCheck run() {
+    if (problem_.weighted()) proof_.expect_iterated_columns();
     add_all();
     if (!problem_.weighted()) {
       InverseOfColumns P(columns_.view(), inverse_factors(), backend_);
-      proof_.prove(P, columns_.view(), full_rank_block);
+      proof_.prove(P, columns_.view(), options_.tolerance);
     }
     if (problem_.weighted() || !proof_.settled() || !proof_.missing(options_.tolerance).empty()) {
       FullRankBasis basis;
@@ -82,7 +83,7 @@ class Check {
       const MatrixView<const float> beta =
           columns_.view().block(part.front(), static_cast<std::int64_t>(part.size()));
       std::vector<double> explained(part.size());
-      backend_.column_form(problem_.X, users_of_.view(), part, beta, explained);
+      backend_.column_form(problem_.X, users_of_.view(), part, beta, explained, {});
       for (std::size_t k = 0; k < part.size(); ++k) explained[k] *= corrections[part[k]];
       std::copy(explained.begin(), explained.end(), explained_.begin() + part.front());
       std::vector<double> objectives;
@@ -94,7 +95,7 @@ class Check {
         for (const ColumnFigures& column : figures) objectives.push_back(column.objective);
         objective_ += std::accumulate(objectives.begin(), objectives.end(), 0.0);
       }
-      proof_.add(part, beta, explained, options_.zero_diagonal ? objectives : std::vector<double>());
+      proof_.add(part, beta, explained, options_.zero_diagonal ? objectives : std::vector<double>(), {});
     });
   }
 
@@ -120,7 +121,7 @@ class Check {
       for (std::size_t i = 0; i < own.size(); ++i) own[i] = 1 / own[i] - problem_.l[i];
       proof_.suggest_multipliers(std::move(own));
     }
-    proof_.prove(P, columns_.view(), full_rank_block);
+    proof_.prove(P, columns_.view(), options_.tolerance);
     if (std::is_same_v<T, float> && !proof_.settled()) return false;
     const Items missing = proof_.missing(options_.tolerance);
     const double explained = std::accumulate(explained_.begin(), explained_.end(), 0.0);
@@ -135,7 +136,7 @@ class Check {
         proof_.verify(part[k], figures.observed - figures.objective, checked[k].excess, checked[k].ratio);
       }
     });
-    proof_.prove_again(P, columns_.view(), full_rank_block);
+    proof_.prove_again(P, columns_.view());
     return true;
   }
 

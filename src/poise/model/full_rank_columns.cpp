@@ -121,7 +121,7 @@ void ColumnSolver<T>::to_columns(std::span<const std::int32_t> items, bool zero_
   } else {
     // 1 - l_i h_ii cancels where l_i is large; the same number is a sum over the item's users without
     // cancellation.
-    backend_.column_form(problem_.X, users_of(), items, h, diagonal);
+    backend_.column_form(problem_.X, users_of(), items, h, diagonal, {});
     for (std::size_t k = 0; k < items.size(); ++k) {
       factor[k] = -problem_.l[items[k]] / problem_.W->b_of(items[k]);
       diagonal[k] /= problem_.W->b_of(items[k]);
@@ -295,9 +295,16 @@ void ColumnSolver<T>::figures(std::span<const std::int32_t> items, MatrixView<co
 
 template <class T>
 std::vector<double> ColumnSolver<T>::explained(std::span<const std::int32_t> items,
-                                               MatrixView<const float> beta) const {
+                                               MatrixView<const float> beta,
+                                               std::vector<double>& scores) const {
   std::vector<double> result(items.size());
-  backend_.column_form(problem_.X, users_of(), items, beta, result);
+  scores.clear();
+  if (problem_.on_support_of_X()) {
+    std::int64_t entries = 0;
+    for (const std::int32_t i : items) entries += problem_.columns.view().row_size(i);
+    scores.resize(entries);
+  }
+  backend_.column_form(problem_.X, users_of(), items, beta, result, scores);
   if (weight_corrections_.empty()) weight_corrections_ = weight_corrections(users_of(), observed_);
   for (std::size_t k = 0; k < items.size(); ++k) result[k] *= weight_corrections_[items[k]];
   return result;

@@ -22,10 +22,6 @@ namespace poise {
 
 namespace {
 
-/// How many standard errors an estimated slope is taken below its mean, so that an objective is not
-/// understated.
-constexpr double slope_errors = 3;
-
 /// Memory for n x n numbers, mapped by threads of its own: to touch gigabytes for the first time takes
 /// longer than to fill them.
 std::future<Matrix<float>> room_for(std::int64_t n, int threads) {
@@ -149,6 +145,9 @@ class Fit {
     solve_by_woodbury(solver, direct, iterated);
     result_.direct_columns = static_cast<std::int64_t>(direct.size());
     result_.iterated_columns = static_cast<std::int64_t>(iterated.size());
+    for (Variant& variant : variants_) {
+      if (!iterated.empty()) variant.proof->expect_iterated_columns();
+    }
     iterate(solver, iterated);
     ComputedInverse<T> P(A_inverse_.view(), backend_);
     for (Variant& variant : variants_) certify(solver, variant, P);
@@ -233,18 +232,21 @@ class Fit {
     result_.iterations = std::max<std::int64_t>(result_.iterations, most);
   }
 
-  /// What the solver takes the multipliers of the zero diagonal for; nothing without one.
+  /// What the solver takes the multipliers of the zero diagonal for; nothing without one, nor where they come
+  /// from the diagonal of a float32 inverse: the saved columns then know them at least as well.
   [[nodiscard]] std::vector<double> multipliers(const ColumnSolver<T>& solver, const Variant& variant,
                                                 std::span<const std::int32_t> items,
                                                 MatrixView<const T> h) const {
-    return variant.zero_diagonal ? solver.multipliers(items, h) : std::vector<double>();
+    const bool rounded = std::is_same_v<T, float> && !problem_.weighted() && !measured_whole_;
+    return variant.zero_diagonal && !rounded ? solver.multipliers(items, h) : std::vector<double>();
   }
 
   /// Columns as they are saved enter what will be proven of them. Where they are measured through all data, a
   /// column's own objective is the best guess at its multiplier: at the optimum it is that.
   void take_note(const ColumnSolver<T>& solver, Variant& variant, std::span<const std::int32_t> items,
                  MatrixView<const float> beta, std::vector<double> own) {
-    const std::vector<double> explained = solver.explained(items, beta);
+    std::vector<double> scores;
+    const std::vector<double> explained = solver.explained(items, beta, scores);
     if (measured_whole_) {
       std::vector<ColumnFigures> figures(items.size());
       solver.figures(items, beta, figures);
@@ -252,7 +254,7 @@ class Fit {
       for (std::size_t k = 0; k < own.size(); ++k) own[k] = figures[k].objective;
     }
     watch_.book("objective");
-    variant.proof->add(items, beta, explained, own);
+    variant.proof->add(items, beta, explained, own, scores);
     watch_.book("certificate");
   }
 
@@ -261,14 +263,14 @@ class Fit {
   /// float64 inverse is sooner had than many corrections.
   void certify(const ColumnSolver<T>& solver, Variant& variant, ApproximateInverse& P) {
     if (!problem_.target_is_X) return;
-    variant.proof->prove(P, variant.columns.view(), block_columns());
+    variant.proof->prove(P, variant.columns.view(), options_.tolerance);
     watch_.book("certificate");
     const Items missing = variant.proof->missing(options_.tolerance);
     const bool correctable = problem_.weighted() || std::is_same_v<T, double>;
     if (!missing.empty() && correctable) {
       for_each_block(missing, "correcting",
                      [&](std::span<const std::int32_t> part) { correct(solver, variant, part); });
-      variant.proof->prove_again(P, variant.columns.view(), block_columns());
+      variant.proof->prove_again(P, variant.columns.view());
       watch_.book("certificate");
     }
     measure(solver, variant);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,7 +9,9 @@
 #include "poise/linalg/matrix.hpp"
 #include "poise/solver/certificate.hpp"
 #include "poise/solver/column_probes.hpp"
+#include "poise/solver/probes.hpp"
 #include "poise/solver/shared_system.hpp"
+#include "poise/solver/weighted_errors.hpp"
 
 namespace poise {
 
@@ -22,20 +23,21 @@ struct EstimatedObjective {
 
 /// A certificate of every column of a saved B that trusts neither the solver nor the inverse.
 ///
-/// The excess of column i is at most rho_i'A^-1 rho_i / (lo_i b_i). Let K = S R'A^-1 R S with a diagonal S
-/// that is fixed before anything is drawn; z is standard normal.
+/// The excess of column i is at most rho_i'A^-1 rho_i / (lo_i b_i), the entry K_ii of K = S R'A^-1 R S with
+/// s_i = (lo_i b_i)^-1/2. Probes z, standard normal, give y = R S z, e = A^-1 y and K z = S R'e, and with
+/// them
 ///
-/// - All columns together: with s_i = (lo_i b_i)^-1/2 the sum of all excesses is at most tr K, and probes of
-///   z'Kz = y'A^-1 y, y = R S z, bound that (solver/probes.hpp).
-/// - Each column: with s_i divided by the root of t_i, what the column explains, K_ii is the ratio of its
-/// excess to
-///   that. Kz = S R'e, e = A^-1 y, bounds all K_ii at once (solver/diagonal_bound.hpp), without the factor n
-///   that a bound through their sum would cost.
+/// - the sum of all excesses, at most tr K (solver/trace_bound.hpp);
+/// - each column's, at most K_ii (solver/diagonal_bound.hpp).
+///
+/// A column is judged by the ratio of its excess to t_i, what it explains. Where the probes do not prove that
+/// of some column, others do whose s_i is divided by the root of t_i besides, so that no column's row of K is
+/// as long as a larger one makes it.
 ///
 /// Zero diagonal: a column's own coordinate of rho is free, so R's diagonal may be lowered by any d_i fixed
 /// before the draw. At the optimum it is d_i = 1 / h_ii - l_i, which the solver knows; at the column that is
-/// saved it is R_ii = observed - explained. What either adds to the bound is its distance from the first, so
-/// some draws of their own choose between them.
+/// saved it is R_ii = observed - explained. What either adds to the bound is its distance from the first.
+/// Some of the probes choose between them, and every bound is made to hold for both.
 class ColumnCertificate {
  public:
   /// For the autoencoder's problem (target X). `observed` is the weight of each column.
@@ -43,18 +45,23 @@ class ColumnCertificate {
                     const Execution& execution);
 
   /// Takes in saved columns, each once: row k of `beta` is column items[k], explained[k] = beta'c_i through
-  /// the data; own[k] is what the solver takes d_i for (zero diagonal; empty where nobody knows).
+  /// the data; own[k] is what the solver takes d_i for (zero diagonal; empty where nobody knows); `scores` as
+  /// for WeightedErrors.
   void add(std::span<const std::int32_t> items, MatrixView<const float> beta,
-           std::span<const double> explained, std::span<const double> own);
+           std::span<const double> explained, std::span<const double> own, std::span<const double> scores);
+
+  /// Some columns were solved to the tolerance, not to the last bit: more probes are drawn, for closer
+  /// bounds.
+  void expect_iterated_columns() { iterated_ = true; }
 
   /// Bounds all columns, once all were added; row i of `columns` is column i. With another P the same draws
   /// serve again: what they prove does not depend on it.
-  void prove(ApproximateInverse& P, MatrixView<const float> columns, std::int64_t block);
+  void prove(ApproximateInverse& P, MatrixView<const float> columns, double tolerance);
 
   /// Whether P was good enough for bounds close to the truth; others hold all the same.
   [[nodiscard]] bool settled() const { return settled_; }
 
-  /// Another guess at the multipliers d_i, for the next proof.
+  /// Another guess at the multipliers d_i, for the next proof; at most once, and where nobody knew them.
   void suggest_multipliers(std::vector<double> own) { own_ = std::move(own); }
 
   /// Columns whose ratio is not proven to be within the tolerance.
@@ -63,7 +70,7 @@ class ColumnCertificate {
   /// What was found by looking at column i itself, as it is saved now.
   void verify(std::int32_t i, double explained, double excess, double ratio);
   /// Bounds the sum anew, by fresh draws over the columns that were not verified.
-  void prove_again(ApproximateInverse& P, MatrixView<const float> columns, std::int64_t block);
+  void prove_again(ApproximateInverse& P, MatrixView<const float> columns);
 
   [[nodiscard]] Certificate certificate() const;
 
@@ -72,30 +79,42 @@ class ColumnCertificate {
   [[nodiscard]] EstimatedObjective objective() const;
 
  private:
-  [[nodiscard]] double scale(std::int32_t i) const;         // s_i of the sum
-  [[nodiscard]] double column_scale(std::int32_t i) const;  // and of the columns
-  /// y less d o z, for the probes from `first` on.
-  [[nodiscard]] Matrix<double> probes_of(const Matrix<double>& y, const Matrix<double>& z,
-                                         std::span<const double> d, std::int64_t first,
-                                         std::int64_t count) const;
-  void choose_diagonal(ApproximateInverse& P);
-  void bound_sum(ApproximateInverse& P, const ColumnProbes& probes, const Matrix<double>& z,
-                 const Matrix<double>& y, double doubt);
-  void bound_columns(ApproximateInverse& P, MatrixView<const float> columns, std::int64_t block);
+  /// A set of probes: z with its rows scaled, and what the residuals make of it.
+  struct Probes {
+    std::vector<double> s;
+    Matrix<double> z;  ///< S z
+    ResidualProducts made;
+  };
+
+  [[nodiscard]] std::int64_t count() const;  // of probes
+  [[nodiscard]] double scale(std::int32_t i) const;
+  /// What the excess of column i is measured against; 0 where nobody has the item.
+  [[nodiscard]] double against(std::int32_t i) const;
+  [[nodiscard]] Probes draw(ProbeStream stream, std::int64_t count, std::vector<double> s,
+                            MatrixView<const float> columns) const;
+  /// y less d o z.
+  [[nodiscard]] Matrix<double> lowered(const Probes& probes, std::span<const double> d,
+                                       std::int64_t count) const;
+  [[nodiscard]] InverseForms choose_diagonal(ApproximateInverse& P);
+  /// K z = S (R'e - d o e).
+  [[nodiscard]] Matrix<double> products_of_K(const Probes& probes, const InverseForms& forms,
+                                             MatrixView<const float> columns) const;
+  void bound_sum(const Probes& probes, const InverseForms& forms, const Matrix<double>& Kz, double doubt);
+  /// Takes ratios that are lower than those known.
+  void bound_columns(const Probes& probes, const InverseForms& forms, const Matrix<double>& Kz, bool by_ratio,
+                     double doubt);
 
   const SharedSystem& A_;
   const ColumnProblem& problem_;
+  WeightedErrors errors_;
   std::vector<double> observed_;
   bool zero_diagonal_;
   Backend& backend_;
   const Execution& execution_;
   std::int64_t n_;
-  std::int64_t sum_probes_;
-  std::int64_t column_probes_;
-  std::int64_t basis_probes_;
-  std::int64_t choice_probes_;
-  ColumnProbes probes_;
-  Matrix<double> y_;  // R z, once it was made
+  bool iterated_ = false;
+  Probes first_;     // once they were drawn
+  Probes by_ratio_;  // where the first were not enough
   std::vector<double> explained_;
   std::vector<double> own_;  // what the solver takes d_i for
   std::vector<double> d_;    // what is taken
@@ -105,7 +124,7 @@ class ColumnCertificate {
   double sum_ = 0;
   bool settled_ = true;
   double slope_ = 0;        // an estimate of the sum of beta'rho over columns that were not verified
-  double slope_error_ = 0;  // its standard error
+  double slope_error_ = 0;  // how far it may be off
 };
 
 }  // namespace poise

@@ -69,17 +69,6 @@ Csr columns_of_weights(CsrView X, const Weights& W, int threads) {
   return transpose(weighted, threads);
 }
 
-namespace {
-
-/// Whether C's entries are those of X.
-bool on_support_of_X(const ColumnProblem& problem) {
-  const CsrView& support = problem.W->support;
-  return !problem.W->c.empty() && support.indices.data() == problem.X.indices.data() &&
-         support.offsets.data() == problem.X.offsets.data();
-}
-
-}  // namespace
-
 std::vector<double> weight_corrections(CsrView users_of, std::span<const double> observed) {
   std::vector<double> corrections(users_of.rows, 1.0);
   for (std::int64_t i = 0; i < users_of.rows; ++i) {
@@ -108,7 +97,7 @@ std::vector<double> observed_weights(const ColumnProblem& problem, int threads) 
     for (std::int64_t i = 0; i < problem.items(); ++i) observed[i] *= W.b_of(i);
     return observed;
   }
-  const Csr own = on_support_of_X(problem) ? Csr() : weighted_transpose(problem, threads).own;
+  const Csr own = problem.on_support_of_X() ? Csr() : weighted_transpose(problem, threads).own;
   for_each_row(problem.items(), threads, [&](std::int64_t i) {
     if (own.rows > 0) {
       for (const float weight : own.view().row_values(i)) observed[i] += weight;
@@ -123,7 +112,7 @@ std::vector<double> observed_weights(const ColumnProblem& problem, int threads) 
 }
 
 WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads) {
-  if (on_support_of_X(problem)) {
+  if (problem.on_support_of_X()) {
     // The users of X_:i are those of C_:i: W_ui = b_i (a_u + a_u C_ui).
     const CsrView columns = problem.columns.view();
     WeightedTranspose result{.own = {}, .columns = columns, .values = {}};

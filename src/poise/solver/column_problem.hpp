@@ -30,6 +30,11 @@ struct ColumnProblem {
   [[nodiscard]] std::int64_t items() const { return X.cols; }
   /// Whether a column's system is another than A.
   [[nodiscard]] bool weighted() const { return !W->c.empty() || !W->b.empty() || !target_is_X; }
+  /// Whether C has the entries of X, and no others.
+  [[nodiscard]] bool on_support_of_X() const {
+    return !W->c.empty() && W->support.indices.data() == X.indices.data() &&
+           W->support.offsets.data() == X.offsets.data();
+  }
   /// lo_i A <= H_i / b_i <= hi_i A.
   [[nodiscard]] double lo(std::int64_t i) const { return std::min(W->lowest, b_bar / W->b_of(i)); }
   [[nodiscard]] double hi(std::int64_t i) const { return std::max(W->highest, b_bar / W->b_of(i)); }

@@ -1,6 +1,11 @@
 #include "poise/solver/probes.hpp"
 
+#include <cmath>
+#include <limits>
+#include <numeric>
+
 #include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/students_t.hpp>
 
 #include "poise/base/counter_stream.hpp"
 #include "poise/base/parallel.hpp"
@@ -9,6 +14,17 @@ namespace poise {
 
 double probe_factor(std::int64_t probes, double delta) {
   return 1 / boost::math::quantile(boost::math::chi_squared(static_cast<double>(probes)), delta);
+}
+
+double error_of_mean(const std::vector<double>& draws, double doubt) {
+  const auto count = static_cast<double>(draws.size());
+  if (draws.size() < 2) return std::numeric_limits<double>::infinity();
+  const double mean = std::accumulate(draws.begin(), draws.end(), 0.0) / count;
+  double squares = 0;
+  for (const double draw : draws) squares += (draw - mean) * (draw - mean);
+  const boost::math::students_t student(count - 1);
+  return boost::math::quantile(boost::math::complement(student, doubt / 2)) *
+         std::sqrt(squares / (count - 1) / count);
 }
 
 Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t probes, int threads) {

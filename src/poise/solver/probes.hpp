@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "poise/linalg/matrix.hpp"
 
@@ -15,9 +16,13 @@ namespace poise {
 /// chi2_q(delta) the lower delta-quantile. Returns 1 / chi2_q(delta).
 double probe_factor(std::int64_t probes, double delta);
 
+/// How far the mean of independent normal numbers may be from what they are draws of, but for a chance of
+/// `doubt` (Student's distribution); infinite for fewer than two.
+double error_of_mean(const std::vector<double>& draws, double doubt);
+
 /// What draws are for; streams of different purposes are independent of each other and of every other random
 /// number that Poise draws, so that nothing that is probed can depend on them.
-enum class ProbeStream : std::uint64_t { sum = 0x70726F62, sum_again, columns, choice };
+enum class ProbeStream : std::uint64_t { sum = 0x70726F62, sum_again, columns };
 
 /// items x probes standard normal numbers: a function of the stream and the position alone.
 Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t probes, int threads);

@@ -189,6 +189,11 @@ void improve(const SharedSystem& A, ApproximateInverse& P, Matrix<double>& e, Ma
 
 InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
                                  double share) {
+  return bound_inverse_forms(A, P, y, share, P.apply(y));
+}
+
+InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
+                                 double share, Matrix<double> start) {
   const auto bounded = [&](Matrix<double> e, Matrix<double>& r) {
     InverseForms forms;
     forms.e = std::move(e);
@@ -198,7 +203,7 @@ InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, c
     return forms;
   };
   Matrix<double> r;
-  InverseForms best = bounded(P.apply(y), r);
+  InverseForms best = bounded(std::move(start), r);
   for (int time = 0; time < max_times && total(best.remainder) > share * total(best.form); ++time) {
     Matrix<double> e = best.e;
     improve(A, P, e, r, 0.5 * share * total(best.form));

@@ -23,6 +23,8 @@ class SharedSystem {
   /// (Lambda / b_bar)_i, a lower bound of A.
   [[nodiscard]] double least(std::int64_t i) const { return problem_.l[i] / problem_.b_bar; }
   [[nodiscard]] const ColumnProblem& problem() const { return problem_; }
+  /// X', without values.
+  [[nodiscard]] CsrView users_of() const { return users_of_; }
 
  private:
   const ColumnProblem& problem_;
@@ -85,6 +87,9 @@ struct InverseForms {
 /// with P as the preconditioner improve e. A bound that is not a number is infinite: it proves nothing.
 InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
                                  double share);
+/// The same from an e that is there already.
+InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
+                                 double share, Matrix<double> e);
 
 extern template class ComputedInverse<float>;
 extern template class ComputedInverse<double>;

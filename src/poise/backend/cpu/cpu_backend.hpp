@@ -14,6 +14,8 @@ class CpuBackend final : public HostBackend {
             MatrixView<float> c) override;
   void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
             double beta, MatrixView<double> c) override;
+  void gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a, MatrixView<const double> b,
+            double beta, MatrixView<double> c) override;
   void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) override;
   void gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) override;
   void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) override;

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <cassert>
+#include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
 #include "poise/backend/cpu/dense_kernels.hpp"
 #include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/backend/cpu/widened_kernels.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
@@ -60,7 +63,68 @@ void tiled_gemm(int threads, Op op_a, Op op_b, T alpha, MatrixView<const T> a, M
   });
 }
 
+/// B in strips of 16 columns, each contiguous, the last filled up with zeros.
+std::vector<double> in_strips(Op op, MatrixView<const double> b, std::int64_t inner, Tiling strips) {
+  std::vector<double> packed(strips.tiles() * inner * widened_width, 0.0);
+  for (std::int64_t strip = 0; strip < strips.tiles(); ++strip) {
+    double* to = packed.data() + strip * inner * widened_width;
+    for (std::int64_t k = 0; k < inner; ++k, to += widened_width) {
+      for (std::int64_t j = strips.first(strip); j < strips.last(strip); ++j)
+        to[j - strips.first(strip)] = op == Op::none ? b(k, j) : b(j, k);
+    }
+  }
+  return packed;
+}
+
+/// A is read once from memory: what is made of a part of it is made while that lies in a cache.
+void widened_gemm(int threads, Op op_a, Op op_b, double alpha, MatrixView<const float> a,
+                  MatrixView<const double> b, double beta, MatrixView<double> c) {
+  constexpr std::int64_t inner_part = 128;
+  const bool plain = op_a == Op::none;
+  const std::int64_t inner = plain ? a.cols : a.rows;
+  const Tiling strips{c.cols, widened_width};
+  const std::vector<double> packed = in_strips(op_b, b, inner, strips);
+  const AddWidened add = add_widened();
+  const Tiling rows{c.rows, plain ? 64 : 256};
+  const Tiling inners{inner, inner_part};
+  for_each_tile(rows.tiles(), threads, [&](std::int64_t tile) {
+    const std::int64_t row = rows.first(tile);
+    const std::int64_t count = rows.last(tile) - row;
+    std::vector<double> sums(strips.tiles() * count * widened_width, 0.0);
+    std::vector<float> gathered(plain ? 0 : inner_part * count);
+    for (std::int64_t k = 0; k < inners.tiles(); ++k) {
+      const std::int64_t first = inners.first(k);
+      WidenedPart part{.data = a.data + row * a.stride + first,
+                       .stride = a.stride,
+                       .transposed = !plain,
+                       .rows = count,
+                       .inner = inners.last(k) - first};
+      if (!plain) {  // A part of A' lies scattered over as many pages as it has rows.
+        for (std::int64_t i = 0; i < part.inner; ++i)
+          std::copy_n(a.data + (first + i) * a.stride + row, count, &gathered[i * count]);
+        part.data = gathered.data();
+        part.stride = count;
+      }
+      for (std::int64_t strip = 0; strip < strips.tiles(); ++strip) {
+        add(part, packed.data() + (strip * inner + first) * widened_width,
+            sums.data() + strip * count * widened_width);
+      }
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t j = 0; j < c.cols; ++j) {
+        const double sum = sums[(j / widened_width * count + i) * widened_width + j % widened_width];
+        c(row + i, j) = alpha * sum + (beta == 0 ? 0.0 : beta * c(row + i, j));
+      }
+    }
+  });
+}
+
 }  // namespace
+
+void CpuBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a, MatrixView<const double> b,
+                      double beta, MatrixView<double> c) {
+  widened_gemm(threads_, op_a, op_b, alpha, a, b, beta, c);
+}
 
 void CpuBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b,
                       float beta, MatrixView<float> c) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "poise/backend/cuda/cuda_backend.hpp"
@@ -191,15 +192,18 @@ __global__ void __launch_bounds__(threads, 1)
 }
 
 template <class T, class Index>
-__global__ void __launch_bounds__(threads, 1) form_kernel(Task<T, Index> task, double* sums) {
+__global__ void __launch_bounds__(threads, 1)
+    form_kernel(Task<T, Index> task, const float* weights, double* sums) {
   extern __shared__ unsigned char shared[];
   __shared__ Batch batch;
   __shared__ double parts[warps];
   const Piece piece = task.pieces[blockIdx.x];
   score_users(task, piece, shared, batch);
   double sum = 0;
-  for (int k = static_cast<int>(threadIdx.x); k < piece.count; k += threads)
-    sum += task.scores[piece.scores + k];
+  for (int k = static_cast<int>(threadIdx.x); k < piece.count; k += threads) {
+    const double c = weights == nullptr ? 1.0 : static_cast<double>(weights[piece.begin + k]);
+    sum += c * task.scores[piece.scores + k];
+  }
   for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffU, sum, offset);
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -330,10 +334,10 @@ void hessian(CudaBackend& backend, CsrView x, CsrView columns, std::span<const s
 
 template <class T>
 void form(CudaBackend& backend, CsrView x, CsrView columns, std::span<const std::int32_t> items,
-          MatrixView<const T> p, std::span<double> out) {
+          MatrixView<const T> p, std::span<double> out, std::span<double> scores) {
   std::fill_n(out.begin(), items.size(), 0.0);
   const Plan plan(columns, items);
-  if (plan.pieces.empty() || p.cols == 0) return;
+  if (plan.pieces.empty() || p.cols == 0) return std::ranges::fill(scores, 0.0), void();
   x.values = {};
   const auto X = backend.sparse(x);
   const auto by_item = backend.sparse(columns);
@@ -344,13 +348,16 @@ void form(CudaBackend& backend, CsrView x, CsrView columns, std::span<const std:
     using Index = std::remove_const_t<std::remove_pointer_t<decltype(ids)>>;
     run<T, Index>(
         backend, *X, ids, *by_item, plan, vectors.view(), sizeof(T),
-        [&](const Task<T, Index>& task, unsigned shared) {
+        [&](Task<T, Index> task, unsigned shared) {
+          const float* const weights = std::exchange(task.weights, nullptr);
           check(cudaFuncSetAttribute(form_kernel<T, Index>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(shared)),
                 "asking for shared memory");
-          form_kernel<T, Index>
-              <<<static_cast<unsigned>(count), threads, shared, backend.stream()>>>(task, sums.data());
+          form_kernel<T, Index><<<static_cast<unsigned>(count), threads, shared, backend.stream()>>>(
+              task, weights, sums.data());
           check_launch("the column sums");
+          const std::size_t bytes = scores.size_bytes();
+          if (bytes > 0) backend.transfer(task.scores, bytes, scores.data(), bytes, bytes, 1);
         });
   });
   std::vector<double> parts(count);
@@ -370,12 +377,12 @@ void CudaBackend::column_hessian(CsrView x, CsrView columns, std::span<const std
   cuda::hessian(*this, x, columns, items, p, out);
 }
 void CudaBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                              MatrixView<const float> p, std::span<double> out) {
-  cuda::form(*this, x, columns, items, p, out);
+                              MatrixView<const float> p, std::span<double> out, std::span<double> scores) {
+  cuda::form(*this, x, columns, items, p, out, scores);
 }
 void CudaBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                              MatrixView<const double> p, std::span<double> out) {
-  cuda::form(*this, x, columns, items, p, out);
+                              MatrixView<const double> p, std::span<double> out, std::span<double> scores) {
+  cuda::form(*this, x, columns, items, p, out, scores);
 }
 
 }  // namespace poise

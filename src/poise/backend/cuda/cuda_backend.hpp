@@ -138,6 +138,8 @@ class CudaBackend final : public Backend {
             MatrixView<float> c) override;
   void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
             double beta, MatrixView<double> c) override;
+  void gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a, MatrixView<const double> b,
+            double beta, MatrixView<double> c) override;
   void multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a, MatrixView<float> y) override;
   [[nodiscard]] bool splits_products(std::int64_t size) const override;
   void multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
@@ -174,9 +176,9 @@ class CudaBackend final : public Backend {
   void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
                       MatrixView<const double> p, MatrixView<double> out) override;
   void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const float> p,
-                   std::span<double> out) override;
+                   std::span<double> out, std::span<double> scores) override;
   void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                   MatrixView<const double> p, std::span<double> out) override;
+                   MatrixView<const double> p, std::span<double> out, std::span<double> scores) override;
   RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) override;
 
   // For the files of this folder.

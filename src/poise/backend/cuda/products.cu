@@ -53,6 +53,34 @@ void multiply(CudaBackend& backend, Op op_a, Op op_b, T alpha, MatrixView<const 
   out.give_back();
 }
 
+/// A's rows in float64, some at a time.
+void multiply_widened(CudaBackend& backend, Op op_a, Op op_b, double alpha, MatrixView<const float> a,
+                      MatrixView<const double> b, double beta, MatrixView<double> c) {
+  constexpr std::int64_t rows_at_a_time = 1024;
+  if (a.rows == 0 || a.cols == 0)
+    return multiply<double>(backend, op_a, op_b, alpha, {nullptr, a.rows, a.cols, a.stride}, b, beta, c);
+  const Staged<const double> right(backend, b);
+  Staged<double> out(backend, c, beta != 0);
+  const Array<double> room(backend, std::min(rows_at_a_time, a.rows) * a.cols);
+  for (std::int64_t first = 0; first < a.rows; first += rows_at_a_time) {
+    const std::int64_t count = std::min(rows_at_a_time, a.rows - first);
+    const MatrixView<double> wide{room.data(), count, a.cols, a.cols};
+    backend.copy(a.block(first, count), wide);
+    if (op_a == Op::none) {
+      multiply<double>(backend, op_a, op_b, alpha, wide, right.view(), beta, out.view().block(first, count));
+    } else {
+      MatrixView<const double> part = right.view();
+      if (op_b == Op::none) {
+        part = part.block(first, count);
+      } else {
+        part = {part.data + first, part.rows, count, part.stride};
+      }
+      multiply<double>(backend, op_a, op_b, alpha, wide, part, first == 0 ? beta : 1.0, out.view());
+    }
+  }
+  out.give_back();
+}
+
 // Sparse times dense. A warp takes a piece of a row and `lanes` columns, in vectors of V.
 
 template <class T, int V>
@@ -197,6 +225,10 @@ void CudaBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a,
 void CudaBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
                        double beta, MatrixView<double> c) {
   cuda::multiply(*this, op_a, op_b, alpha, a, b, beta, c);
+}
+void CudaBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a, MatrixView<const double> b,
+                       double beta, MatrixView<double> c) {
+  cuda::multiply_widened(*this, op_a, op_b, alpha, a, b, beta, c);
 }
 
 void CudaBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) {

@@ -10,8 +10,8 @@
 namespace poise {
 namespace {
 
-template <class T>
-void plain_gemm(Op op_a, Op op_b, T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta,
+template <class A, class T>
+void plain_gemm(Op op_a, Op op_b, T alpha, MatrixView<const A> a, MatrixView<const T> b, T beta,
                 MatrixView<T> c) {
   const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
   for (std::int64_t i = 0; i < c.rows; ++i) {
@@ -52,6 +52,11 @@ void ReferenceBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const floa
 }
 
 void ReferenceBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a,
+                            MatrixView<const double> b, double beta, MatrixView<double> c) {
+  plain_gemm(op_a, op_b, alpha, a, b, beta, c);
+}
+
+void ReferenceBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a,
                             MatrixView<const double> b, double beta, MatrixView<double> c) {
   plain_gemm(op_a, op_b, alpha, a, b, beta, c);
 }

@@ -1,0 +1,119 @@
+#include "poise/solver/weighted_errors.hpp"
+
+#include <algorithm>
+
+#include "poise/backend/resident.hpp"
+
+namespace poise {
+
+namespace {
+
+/// Vectors that pass through the data together.
+constexpr std::int64_t vectors_at_a_time = 32;
+
+/// Columns [first, first + result's) of v, or the other way round.
+void copy_columns(const Matrix<double>& from, std::int64_t from_first, Matrix<double>& to,
+                  std::int64_t to_first, std::int64_t count) {
+  for (std::int64_t i = 0; i < from.rows(); ++i)
+    std::copy_n(from.row(i).begin() + from_first, count, to.row(i).begin() + to_first);
+}
+
+/// body(part, result) for a few columns of v at a time; the results side by side.
+template <class Body>
+Matrix<double> in_parts(const Matrix<double>& v, Observer* observer, const Body& body) {
+  Matrix<double> result(v.rows(), v.cols());
+  const Tiling tiling{v.cols(), vectors_at_a_time};
+  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
+    stop_if_asked(observer);
+    const std::int64_t first = tiling.first(tile);
+    const std::int64_t count = tiling.last(tile) - first;
+    Matrix<double> part(v.rows(), count);
+    Matrix<double> made(v.rows(), count);
+    copy_columns(v, first, part, 0, count);
+    body(part, made);
+    copy_columns(made, 0, result, first, count);
+  }
+  return result;
+}
+
+}  // namespace
+
+WeightedErrors::WeightedErrors(const ColumnProblem& problem, CsrView users_of, Backend& backend,
+                               const Execution& execution)
+    : problem_(problem),
+      X_(problem.X),
+      users_of_(users_of),
+      backend_(backend),
+      execution_(execution),
+      high_(problem.columns.entries()),
+      low_(problem.columns.entries()) {
+  X_.values = {};
+  users_of_.values = {};
+}
+
+CsrView WeightedErrors::part(const std::vector<float>& values) const {
+  CsrView view = problem_.columns.view();
+  view.values = values;
+  return view;
+}
+
+void WeightedErrors::add(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                         std::span<const double> scores) {
+  if (empty()) return;
+  const CsrView columns = problem_.columns.view();
+  std::vector<std::int64_t> first(items.size() + 1, 0);
+  for (std::size_t k = 0; k < items.size(); ++k) first[k + 1] = first[k] + columns.row_size(items[k]);
+  std::vector<double> own;
+  if (scores.empty()) {
+    own.resize(first.back());
+    std::vector<double> sums(items.size());
+    backend_.column_form(X_, columns, items, beta, sums, own);
+    scores = own;
+  }
+  for_each_tile(static_cast<std::int64_t>(items.size()), execution_.threads, [&](std::int64_t k) {
+    const std::int32_t i = items[k];
+    const auto users = columns.row(i);
+    const auto aC = columns.row_values(i);
+    for (std::size_t e = 0; e < users.size(); ++e) {
+      const bool there = problem_.on_support_of_X() || std::ranges::binary_search(X_.row(users[e]), i);
+      const double x = there ? 1 : 0;
+      const double error = problem_.W->b_of(i) * static_cast<double>(aC[e]) * (x - scores[first[k] + e]);
+      const std::int64_t at = columns.offsets[i] + static_cast<std::int64_t>(e);
+      high_[at] = static_cast<float>(error);
+      low_[at] = static_cast<float>(error - static_cast<double>(high_[at]));
+    }
+  });
+}
+
+Matrix<double> WeightedErrors::products(const Matrix<double>& z) const {
+  Matrix<double> result(z.rows(), z.cols());
+  for (const std::vector<float>* half : {&high_, &low_}) {
+    const Csr by_user = transpose(part(*half), execution_.threads);
+    const Pin pinned = backend_.pin(by_user.view());
+    const Matrix<double> made =
+        in_parts(z, execution_.observer, [&](const Matrix<double>& part, Matrix<double>& to) {
+          Resident<double> Ez(backend_, X_.rows, part.cols());
+          backend_.spmm(by_user.view(), part.view(), Ez.view());
+          backend_.spmm(users_of_, MatrixView<const double>(Ez.view()), to.view());
+        });
+    for (std::int64_t i = 0; i < z.rows(); ++i) {
+      for (std::int64_t p = 0; p < z.cols(); ++p) result(i, p) += made(i, p);
+    }
+  }
+  return result;
+}
+
+Matrix<double> WeightedErrors::dots(const Matrix<double>& e) const {
+  return in_parts(e, execution_.observer, [&](const Matrix<double>& part_of_e, Matrix<double>& to) {
+    Resident<double> Xe(backend_, X_.rows, part_of_e.cols());
+    backend_.spmm(X_, part_of_e.view(), Xe.view());
+    Matrix<double> low(to.rows(), to.cols());
+    backend_.spmm(part(high_), MatrixView<const double>(Xe.view()), to.view());
+    backend_.spmm(part(low_), MatrixView<const double>(Xe.view()), low.view());
+    for (std::int64_t i = 0; i < to.rows(); ++i) {
+      for (std::int64_t p = 0; p < to.cols(); ++p) to(i, p) += low(i, p);
+    }
+  });
+}
+
+}  // namespace poise
