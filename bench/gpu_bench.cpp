@@ -92,6 +92,7 @@ class Bench {
       json = {{"phases", fit.seconds},
               {"converged", fit.solutions.front().converged},
               {"worst_column", fit.solutions.front().certificate.worst_column},
+              {"certificate_share", fit.seconds.at("certificate") / seconds.back()},
               {"precision", fit.float64 ? "float64" : "float32"},
               {"iterations", fit.iterations},
               {"direct_columns", fit.direct_columns}};

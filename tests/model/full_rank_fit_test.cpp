@@ -179,7 +179,7 @@ TEST_F(FullRankFitTest, ConjugateGradientsAndWoodburyAgree) {
   const Weights W = constant(X, 20);
   FullRankOptions options{.lambda = 2, .tolerance = 1e-9};
   const FullRankFit direct = fit_full_rank(X.view(), W, options, *backend_, {});
-  options.memory_limit = full_rank_memory(X.rows, X.cols, true, 1).least;
+  options.memory_limit = full_rank_memory(X.view(), true, 1).least;
   const FullRankFit iterated = fit_full_rank(X.view(), W, options, *backend_, {});
   EXPECT_EQ(direct.direct_columns > 0, backend_->on_host());  // a GPU has no use for it
   EXPECT_EQ(iterated.direct_columns, 0);
@@ -226,7 +226,7 @@ TEST_F(FullRankFitTest, SameBytesForAnyThreadCount) {
   for (const double alpha : {1.0, 5.0}) {
     for (const bool woodbury : {true, false}) {
       FullRankOptions options{.lambda = 3, .unconstrained = true, .zero_diagonal = true};
-      if (!woodbury) options.memory_limit = full_rank_memory(X.rows, X.cols, true, 2).least;
+      if (!woodbury) options.memory_limit = full_rank_memory(X.view(), true, 2).least;
       std::vector<std::vector<float>> seen;
       for (const int threads : {1, 2, 5}) {
         const auto backend = testing::tested_backend(threads);
@@ -256,8 +256,7 @@ TEST_F(FullRankFitTest, SharingChangesNothing) {
         SCOPED_TRACE(fmt::format("lambda {} alpha {} woodbury {}", lambda, alpha, woodbury));
         FullRankOptions options{.lambda = lambda, .unconstrained = true, .zero_diagonal = true};
         if (!woodbury) {
-          options.memory_limit =
-              full_rank_memory(X.rows, X.cols, true, 2).least + sizeof(float) * X.cols * X.cols;
+          options.memory_limit = full_rank_memory(X.view(), true, 2).least + sizeof(float) * X.cols * X.cols;
         }
         const Weights W = constant(X, alpha);
         const FullRankFit shared = fit_full_rank(X.view(), W, options, *backend_, {}, &basis);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -12,6 +13,7 @@
 
 #include "poise/model/full_rank_certify.hpp"
 #include "poise/model/full_rank_fit.hpp"
+#include "poise/solver/column_certificate.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "support/tested_backend.hpp"
@@ -341,6 +343,97 @@ TEST_F(CertificateProperty, PlantedErrorsAreFound) {
     B = good;
     B(other, item) = NAN;
     EXPECT_FALSE(certify_full_rank(X.view(), W, options, transposed(B), *backend, execution).converged);
+  }
+}
+
+/// An inverse with errors in it, as a certificate may be given one.
+class WrongInverse final : public ApproximateInverse {
+ public:
+  explicit WrongInverse(WideMatrix P) : P_(std::move(P)) {}
+  [[nodiscard]] WideMatrix apply(const WideMatrix& y) override {
+    WideMatrix e(y.rows(), y.cols());
+    for (std::int64_t i = 0; i < P_.rows(); ++i) {
+      for (std::int64_t j = 0; j < P_.cols(); ++j) {
+        for (std::int64_t k = 0; k < y.cols(); ++k) e(i, k) += P_(i, j) * y(j, k);
+      }
+    }
+    return e;
+  }
+
+ private:
+  WideMatrix P_;
+};
+
+WideMatrix inverse_of(WideMatrix A) {
+  const auto n = static_cast<lapack_int>(A.rows());
+  EXPECT_TRUE(factor(A));
+  EXPECT_EQ(LAPACKE_dpotri(LAPACK_ROW_MAJOR, 'L', n, A.view().data, n), 0);
+  for (std::int64_t i = 0; i < A.rows(); ++i) {
+    for (std::int64_t j = i + 1; j < A.cols(); ++j) A(i, j) = A(j, i);
+  }
+  return A;
+}
+
+TEST_F(CertificateProperty, AWrongInverseNeverMakesABoundTooSmall) {
+  std::mt19937 random(17);
+  std::normal_distribution<double> normal;
+  for (int k = 0; k < cases(16); ++k) {
+    const bool zero_diagonal = k % 2 == 1;
+    const double alpha = k % 4 < 2 ? 1 : 5;
+    const double lambda = k % 3 == 0 ? 0.01 : 5;
+    const Csr X = bundle({60, 2 + static_cast<std::int32_t>(random() % 3), 800, k % 5 == 0}, random);
+    const Weights W = make_weights(X.view(), {.alpha = alpha});
+    const FullRankOptions options{
+        .lambda = lambda, .unconstrained = !zero_diagonal, .zero_diagonal = zero_diagonal};
+    Matrix<float> B = fit_full_rank(X.view(), W, options, *backend, execution).solutions.front().B;
+    if (k % 2 == 0) B(1, 0) += 1e-3F;  // an error of B's own
+    const Truth truth = truth_of(X.view(), W, lambda, B, zero_diagonal);
+    const ColumnProblem problem = make_column_problem(X.view(), W, std::vector<double>(X.cols, lambda));
+    const WeightedTranspose users_of = weighted_transpose(problem);
+    const SharedSystem A(problem, users_of.view(), *backend, execution);
+    const Matrix<float> columns = transposed(B);
+    std::vector<std::int32_t> all(X.cols);
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<double> explained(X.cols);
+    backend->column_form(X.view(), users_of.view(), all, columns.view(), explained, {});
+
+    const WideMatrix good = inverse_of([&] {
+      WideMatrix G(X.cols, X.cols);
+      for (std::int64_t u = 0; u < X.rows; ++u) {
+        for (const std::int32_t i : X.view().row(u)) {
+          for (const std::int32_t j : X.view().row(u)) G(i, j) += 1;
+        }
+      }
+      for (std::int64_t i = 0; i < X.cols; ++i) G(i, i) += lambda;
+      return G;
+    }());
+    const auto item = static_cast<std::int64_t>(random() % static_cast<unsigned>(X.cols));
+    const std::int64_t twin = X.cols - 1;
+    const auto check = [&](const char* kind, const auto& spoil) {
+      SCOPED_TRACE(::testing::Message() << kind << ", alpha " << alpha << ", lambda " << lambda
+                                        << ", zero diagonal " << zero_diagonal);
+      WideMatrix P = good;
+      for (std::int64_t i = 0; i < P.rows(); ++i) {
+        for (std::int64_t j = 0; j < P.cols(); ++j) spoil(i, j, P(i, j));
+      }
+      ColumnCertificate proof(A, observed_weights(problem), zero_diagonal, *backend, execution);
+      if (k % 3 == 1) proof.expect_iterated_columns();
+      proof.add(all, columns.view(), explained, {}, {});
+      WrongInverse wrong(std::move(P));
+      proof.prove(wrong, columns.view(), options.tolerance);
+      expect_covered(proof.certificate(), truth, X.view(), alpha, false);
+    };
+    check("right", [](auto, auto, double&) {});
+    check("nothing", [](auto, auto, double& entry) { entry = 0; });
+    check("ten times too large", [](auto, auto, double& entry) { entry *= 10; });
+    check("its sign wrong", [](auto, auto, double& entry) { entry = -entry; });
+    check("noise", [&](auto, auto, double& entry) { entry *= 1 + 0.1 * normal(random); });
+    check("a row of zeros", [&](auto i, auto, double& entry) { entry *= i == item ? 0 : 1; });
+    check("a duplicate lost",
+          [&](auto i, auto j, double& entry) { entry *= i == twin || j == twin ? 0 : 1; });
+    check("one entry", [&](auto i, auto j, double& entry) { entry += i == item && j == twin ? 1e3 : 0; });
+    check("not a number",
+          [&](auto i, auto j, double& entry) { entry = i == item && j == twin ? NAN : entry; });
   }
 }
 

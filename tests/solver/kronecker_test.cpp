@@ -7,6 +7,7 @@
 #include "poise/model/asymmetric_gauge.hpp"
 #include "poise/model/asymmetric_steps.hpp"
 #include "poise/model/left_factor.hpp"
+#include "poise/solver/kronecker_bound.hpp"
 
 #include "support/asymmetric_oracle.hpp"
 #include "support/random_data.hpp"
@@ -278,6 +279,47 @@ TEST(AsymmetricU, Equation9UnregularizedU) { check_U(Regularizer::weight_decay, 
 TEST(AsymmetricU, Equation12DropoutU) { check_U(Regularizer::dropout, 3); }
 TEST(AsymmetricU, Equation13WeightDecayU) { check_U(Regularizer::weight_decay, 3); }
 TEST(AsymmetricU, DataWeightDecayU) { check_U(Regularizer::data_weight_decay, 3); }
+
+/// r'M^-1 r of the system at C = 0, by dense algebra.
+double form_of_background(Case& test, const Matrix<float>& r) {
+  const RowEntries none;
+  UProblem background = test.system;
+  background.entries = &none;
+  KroneckerSystem system(background, *test.backend);
+  const MatrixXd M = test.matrix_of([&](auto p, auto out) { system.apply({}, p, p, out); });
+  const VectorXd right = vec(to_eigen(r));
+  return right.dot(((M + M.transpose()) / 2).ldlt().solve(right));
+}
+
+TEST(KroneckerBound, CloseToTheTruthAndNeverBelowItWhateverTheInverse) {
+  for (const Regularizer regularizer : {Regularizer::weight_decay, Regularizer::dropout}) {
+    for (const std::uint64_t bytes : {plenty, one_inverse, too_little}) {
+      for (const double lambda : {0.5, 20.0}) {
+        SCOPED_TRACE(::testing::Message()
+                     << regularizer_name(regularizer) << ", lambda " << lambda << ", bytes " << bytes);
+        Case test(regularizer, lambda, true, true);
+        const Matrix<float> r = random_matrix<float>(items, rank, 12);
+        const double truth = form_of_background(test, r);
+        const auto bound = [&](const LeftFactor& left) {
+          Resident<float> used(*test.backend, r.view());
+          return bound_inverse_form(test.system, left, used, *test.backend);
+        };
+        LeftFactor left = test.left_factor(bytes);
+        EXPECT_GE(bound(left), truth * (1 - 1e-5));
+        EXPECT_LE(bound(left), truth * 1.05);
+        for (Resident<float>* const part : {&left.inverse, &left.Q}) {
+          for (std::int64_t i = 0; i < part->rows(); ++i) {
+            const MatrixView<float> only = part->view().block(i, 1);
+            test.backend->combine(std::vector<Term<float>>{{.x = only, .scale = i % 3 == 0 ? 0.1 : 1.0}},
+                                  only);
+          }
+        }
+        for (double& value : left.s) value *= 2;
+        EXPECT_GE(bound(left), truth * (1 - 1e-5));
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace poise

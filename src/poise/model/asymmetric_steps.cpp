@@ -8,6 +8,7 @@
 
 #include "poise/model/asymmetric_gauge.hpp"
 #include "poise/solver/certificate.hpp"
+#include "poise/solver/kronecker_bound.hpp"
 
 namespace poise {
 namespace {
@@ -101,11 +102,7 @@ double U_excess(const AsymmetricProblem& problem, const LeftFactor& left, const 
   const UProblem system = u_problem(problem, pair.V.view(), gauge.values);
   Resident<float> r(backend, pair.U.rows(), pair.U.cols());
   KroneckerSystem(system, backend).residual(pair.U.view(), r.view());
-  Resident<float> z(backend, pair.U.rows(), pair.U.cols());
-  KroneckerPreconditioner(system, left, backend).apply({}, as_row(r), as_row(z));
-  std::vector<double> dots(r.rows());
-  backend.row_dots(std::as_const(r).view(), std::as_const(z).view(), dots);
-  return usable_excess(total(dots) / problem.W->lowest);
+  return usable_excess(bound_inverse_form(system, left, r, backend) / problem.W->lowest);
 }
 
 double unweighted_U_excess(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend) {

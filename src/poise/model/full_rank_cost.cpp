@@ -45,27 +45,30 @@ bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options
 
 bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64) {
   if (!problem.W->b.empty() || !problem.target_is_X) return false;
-  const FullRankMemory memory = full_rank_memory(problem.X.rows, problem.items(), true, 2);
+  const FullRankMemory memory = full_rank_memory(problem.X, true, 2);
   const auto n = static_cast<std::uint64_t>(problem.items());
   // In float64 the inverse and T take twice as much.
   const std::uint64_t more = float64 ? memory.with_T - memory.least + n * n * sizeof(float) : 0;
   return memory.with_T + more <= memory_limit;
 }
 
-FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool weighted, int solutions) {
-  const auto n = static_cast<std::uint64_t>(items);
+FullRankMemory full_rank_memory(CsrView X, bool weighted, int solutions) {
+  const auto n = static_cast<std::uint64_t>(X.cols);
+  const auto users = static_cast<std::uint64_t>(X.rows);
   const std::uint64_t matrix = n * n * sizeof(float);
   const std::uint64_t blocks = 10 * std::min<std::uint64_t>(n, full_rank_block) * n * sizeof(float);
   const std::uint64_t matrices = weighted || solutions > 1 ? 1 + static_cast<std::uint64_t>(solutions) : 1;
-  const std::uint64_t scores = 128 * static_cast<std::uint64_t>(users) * sizeof(float);
-  const std::uint64_t least = matrices * matrix + blocks + scores;
-  return {.least = least, .with_T = least + static_cast<std::uint64_t>(users) * n * sizeof(float)};
+  const std::uint64_t scores = 128 * users * sizeof(float);
+  // X', and with weights these, the columns' errors and a copy of half of them by user.
+  const std::uint64_t entries = (weighted ? 28 : 8) * static_cast<std::uint64_t>(X.entries());
+  const std::uint64_t least = matrices * matrix + blocks + scores + entries;
+  return {.least = least, .with_T = least + users * n * sizeof(float)};
 }
 
 void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options) {
   const bool weighted = !W.c.empty() || !W.b.empty();
   const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
-  const FullRankMemory memory = full_rank_memory(X.rows, X.cols, weighted, solutions);
+  const FullRankMemory memory = full_rank_memory(X, weighted, solutions);
   if (memory.least > options.memory_limit) {
     const double scale =
         std::sqrt(static_cast<double>(options.memory_limit) / static_cast<double>(memory.least));

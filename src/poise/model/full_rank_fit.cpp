@@ -456,9 +456,9 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
 
   // float64 takes twice the inverse. Where that does not fit, what float32 reached stands, with its
   // certificate.
-  const std::uint64_t needed =
-      full_rank_memory(X.rows, X.cols, true, 2).least +
-      static_cast<std::uint64_t>(X.cols) * static_cast<std::uint64_t>(X.cols) * sizeof(float);
+  const std::uint64_t needed = full_rank_memory(X, true, 2).least + static_cast<std::uint64_t>(X.cols) *
+                                                                        static_cast<std::uint64_t>(X.cols) *
+                                                                        sizeof(float);
   if (needed > options.memory_limit) {
     if (!result.solutions.empty()) return result;
     const auto [needed_text, limit] =

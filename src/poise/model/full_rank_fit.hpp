@@ -89,6 +89,6 @@ struct FullRankMemory {
 void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options);
 /// The bytes of a GPU's memory that a fit takes at the least; more lets it take more columns at a time.
 std::uint64_t full_rank_gpu_memory(std::int64_t items, bool weighted, int solutions);
-FullRankMemory full_rank_memory(std::int64_t users, std::int64_t items, bool weighted, int solutions);
+FullRankMemory full_rank_memory(CsrView X, bool weighted, int solutions);
 
 }  // namespace poise

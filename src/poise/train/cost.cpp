@@ -14,7 +14,7 @@ namespace {
 TrainingCost full_rank_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
                             const Weights& W, int threads) {
   const FullRankOptions options = full_rank_options(parameters, memory_limit);
-  const FullRankMemory memory = full_rank_memory(X.rows, X.cols, !W.uniform(), 1);
+  const FullRankMemory memory = full_rank_memory(X, !W.uniform(), 1);
   const bool with_T = !W.c.empty() && W.b.empty() && memory.with_T <= memory_limit;
   return {.bytes = static_cast<double>(with_T ? memory.with_T : memory.least),
           .fit = full_rank_operations(X, W, options, threads)};

@@ -57,7 +57,7 @@ std::vector<Trained> Trainer::full_rank(const FullRankOptions& options, const We
   const CsrView X = X_;
   const int solutions = static_cast<int>(options.unconstrained) + static_cast<int>(options.zero_diagonal);
   const bool keep =
-      keep_ == Keep::shared_parts && full_rank_memory(X.rows, X.cols, true, solutions).least <= memory_limit_;
+      keep_ == Keep::shared_parts && full_rank_memory(X, true, solutions).least <= memory_limit_;
   if (!keep) basis_ = {};
   FullRankFit fit = fit_full_rank(X, W, options, backend_, execution_, keep ? &basis_ : nullptr);
   std::vector<Trained> result;
