@@ -114,7 +114,8 @@ Run setup_certify(CLI::App& parser) {
       ->required()
       ->type_name("FILE");
   parser.add_option("DATA", options->data, "Folder with the prepared data that it was trained on")
-      ->required();
+      ->required()
+      ->type_name("DIR");
   parser.footer(
       "Nothing that training computed is trusted: the bound is made from the data and the saved matrix, by "
       "random "

@@ -68,6 +68,19 @@ def test_extremes_end_with_a_sentence(poise, data, tmp_path, flags, code, word):
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.parametrize("diagonal", [(), ("--zero-diagonal",)])
+@pytest.mark.parametrize("values", [("1e30", "1", "1e-30"), ("1e30", "1e28"), ("1e-30", "2e-30"), ("1e-30", "1")])
+def test_values_beyond_reason_end_with_a_sentence(poise, tmp_path, values, diagonal):
+    """A figure is honest or not given: weights that float32 or float64 cannot tell apart are refused."""
+    rows = [f"u{u},i{(7 * u + 3 * k) % 20},{values[(u + k) % len(values)]}" for u in range(90) for k in range(5)]
+    (tmp_path / "log.csv").write_text("user,item,value\n" + "\n".join(rows) + "\n")
+    poise("prepare", tmp_path / "log.csv", "--out", tmp_path / "data")
+    failed = poise("train", tmp_path / "data", "--model", "full-rank", *diagonal, "--weighting", "column",
+                   "--out", tmp_path / "m", code=5)
+    assert "weight" in failed.err and "--alpha" in failed.err
+    assert not (tmp_path / "m").exists()
+
+
 def test_what_misses_the_tolerance_is_told_with_its_figures(poise, data, tmp_path):
     """Both the result on stdout and exit code 5: a script can take either."""
     trained = poise("train", data, "--model", "ease", "--alpha", 1e8, "--lambda", 10, "--tolerance", 1e-15,

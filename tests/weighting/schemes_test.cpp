@@ -211,14 +211,18 @@ TEST(MakeWeights, NamesTheFirstOfSeveralBadEntries) {
 }
 
 TEST(MakeWeights, StaysInsideFloat32) {
-  const Csr X{.rows = 1, .cols = 3, .offsets = {0, 2}, .indices = {0, 2}, .values = {1e-20F, 3e38F}};
-  EXPECT_NE(error_message(ErrorKind::input, [&] { make_weights(X.view(), scheme(Scheme::column, 100)); })
-                .find("row 0, item 2 (both counted from 0) is too large"),
+  const auto refused = [](float first, float second, double alpha) {
+    const Csr X{.rows = 1, .cols = 3, .offsets = {0, 2}, .indices = {0, 2}, .values = {first, second}};
+    return error_message(ErrorKind::numerical,
+                         [&] { make_weights(X.view(), scheme(Scheme::column, alpha)); });
+  };
+  EXPECT_NE(refused(1, 3e38F, 100).find("row 0, item 2 (both counted from 0) is too large"),
             std::string::npos);
+  EXPECT_NE(refused(1e-20F, 3, 1).find("row 0, item 0 (both counted from 0) is less than 1e-06"),
+            std::string::npos);
+  const Csr X{.rows = 1, .cols = 3, .offsets = {0, 2}, .indices = {0, 2}, .values = {2e-6F, 3e38F}};
   const Weights weights = make_weights(X.view(), scheme(Scheme::column, 1));
-  EXPECT_GT(1.0 + weights.c[0], 0);
-  EXPECT_LT(weights.lowest, 1e-7);
-  EXPECT_GT(weights.lowest, 0);
+  EXPECT_NEAR(weights.lowest, 2e-6, 1e-7);
 }
 
 }  // namespace

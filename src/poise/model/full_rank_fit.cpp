@@ -390,14 +390,22 @@ bool fit_in(const ColumnProblem& problem, const std::function<void()>& complete,
 
 namespace {
 
-/// Error{numerical} for a model that is worse than none: weights beyond what float64 can tell apart.
+/// Error{numerical} for a model that is worse than none, or may be for all that is known: weights beyond what
+/// float64 can tell apart.
 void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
-  if (solution.converged || solution.objective <= solution.observed_weight) return;
-  fail(ErrorKind::numerical,
-       "the weights of single entries differ by a factor of {:.1e}, too much for float64: what came out has "
-       "an "
-       "objective of {:.3g}, where a model of zeros has {:.3g}; use a smaller --alpha, or other values",
-       W.highest / W.lowest, solution.objective, solution.observed_weight);
+  if (solution.converged) return;
+  const double apart = W.highest / W.lowest;
+  if (solution.objective > solution.observed_weight)
+    fail(
+        ErrorKind::numerical,
+        "the weights of single entries differ by a factor of {:.1e}, too much for float64: what came out has "
+        "an objective of {:.3g}, where a model of zeros has {:.3g}; use a smaller --alpha, or other values",
+        apart, solution.objective, solution.observed_weight);
+  if (!(solution.certificate.relative < 1))
+    fail(ErrorKind::numerical,
+         "the weights of single entries differ by a factor of {:.1e}, too much for float64: nothing can be "
+         "proven of what came out; use a smaller --alpha, or other values",
+         apart);
 }
 
 }  // namespace

@@ -16,19 +16,26 @@ inline void leave_out_ones(std::vector<float>& factors) {
   if (std::ranges::all_of(factors, [](float factor) { return factor == 1.0F; })) factors.clear();
 }
 
-/// C_ui = w / (a_u b_i) - 1 for W_ui = w at entry k of the support, which lies in row u. Error{input} when it
-/// is beyond float32.
+/// 1 + C below it would be mostly rounding.
+constexpr double least_weight = 1e-6;
+
+/// C_ui = w / (a_u b_i) - 1 for W_ui = w at entry k of the support, which lies in row u. Error{numerical}
+/// when float32 cannot hold it.
 inline float correction(const Weights& weights, std::int64_t user, std::int64_t k, double w) {
   const std::int32_t item = weights.support.indices[k];
   const double exact = w / (weights.a_of(user) * weights.b_of(item)) - 1;
   if (!(exact <= std::numeric_limits<float>::max()))
-    fail(ErrorKind::input,
+    fail(ErrorKind::numerical,
          "the weight {} of row {}, item {} (both counted from 0) is too large for float32: use smaller "
          "values, "
          "--alpha or --clip",
          w, user, item);
-  // 1 + C must stay positive where the nearest float is -1.
-  return std::max(static_cast<float>(exact), std::nextafter(-1.0F, 0.0F));
+  if (!(1 + exact >= least_weight))
+    fail(ErrorKind::numerical,
+         "the weight {} of row {}, item {} (both counted from 0) is less than {} of the {} that entries have "
+         "which nobody observed, too little for float32: use larger values or a larger --alpha",
+         w, user, item, least_weight, weights.a_of(user) * weights.b_of(item));
+  return static_cast<float>(exact);
 }
 
 /// Makes W_ui = w there, with the bounds kept up. `weights.c` is allocated by the first C that is not 0.
