@@ -296,15 +296,16 @@ void ColumnSolver<T>::figures(std::span<const std::int32_t> items, MatrixView<co
 template <class T>
 std::vector<double> ColumnSolver<T>::explained(std::span<const std::int32_t> items,
                                                MatrixView<const float> beta,
-                                               std::vector<double>& scores) const {
+                                               std::vector<double>* scores) const {
   std::vector<double> result(items.size());
-  scores.clear();
-  if (problem_.on_support_of_X()) {
+  std::span<double> to;
+  if (scores != nullptr) {
     std::int64_t entries = 0;
-    for (const std::int32_t i : items) entries += problem_.columns.view().row_size(i);
-    scores.resize(entries);
+    for (const std::int32_t i : items) entries += users_of().row_size(i);
+    scores->resize(entries);
+    to = *scores;
   }
-  backend_.column_form(problem_.X, users_of(), items, beta, result, scores);
+  backend_.column_form(problem_.X, users_of(), items, beta, result, to);
   if (weight_corrections_.empty()) weight_corrections_ = weight_corrections(users_of(), observed_);
   for (std::size_t k = 0; k < items.size(); ++k) result[k] *= weight_corrections_[items[k]];
   return result;

@@ -72,10 +72,10 @@ class ColumnSolver {
   void figures(std::span<const std::int32_t> items, MatrixView<const float> beta,
                std::span<ColumnFigures> figures) const;
   /// beta'c_i of saved columns, c_i = X'(W_:i o X_:i): what they explain but for beta'rho, which vanishes at
-  /// the optimum, without a pass through all data. Where C has the entries of X, `scores` become their
-  /// x_u . beta, one column after the other; elsewhere they are emptied.
+  /// the optimum, without a pass through all data. `scores`, if asked for, become the x_u . beta of X's
+  /// entries, one column after the other.
   std::vector<double> explained(std::span<const std::int32_t> items, MatrixView<const float> beta,
-                                std::vector<double>& scores) const;
+                                std::vector<double>* scores = nullptr) const;
 
  private:
   struct Checked {

@@ -246,7 +246,8 @@ class Fit {
   void take_note(const ColumnSolver<T>& solver, Variant& variant, std::span<const std::int32_t> items,
                  MatrixView<const float> beta, std::vector<double> own) {
     std::vector<double> scores;
-    const std::vector<double> explained = solver.explained(items, beta, scores);
+    const std::vector<double> explained =
+        solver.explained(items, beta, variant.proof->takes_scores() ? &scores : nullptr);
     if (measured_whole_) {
       std::vector<ColumnFigures> figures(items.size());
       solver.figures(items, beta, figures);

@@ -21,8 +21,10 @@ constexpr std::int64_t probes_few_items = 64;
 constexpr std::int64_t probes_iterated = 32;
 constexpr std::int64_t probes_direct = 16;
 constexpr std::int64_t probes_by_ratio = 64;
-/// Of these, those that choose the diagonal.
+/// Of these, those that choose the diagonal, and how much better the saved columns' must be: so few cannot
+/// tell apart what is nearly as good.
 constexpr std::int64_t choice_probes = 4;
+constexpr double clearly = 2;
 
 /// Shares of the doubt. Two diagonals may be chosen from, so what is bounded by the first probes is bounded
 /// for each of them.
@@ -144,7 +146,7 @@ InverseForms ColumnCertificate::choose_diagonal(ApproximateInverse& P) {
     const InverseForms forms_saved =
         bound_inverse_forms(A_, P, y_saved, sum_remainder, columns_of(e, count(), choice_probes));
     const double of_own = std::accumulate(forms.form.begin(), forms.form.begin() + choice_probes, 0.0);
-    if (of_own <= sum_of(forms_saved.form)) {
+    if (of_own <= clearly * sum_of(forms_saved.form)) {
       d_ = own_;
       return forms;
     }

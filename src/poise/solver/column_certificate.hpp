@@ -44,6 +44,9 @@ class ColumnCertificate {
   ColumnCertificate(const SharedSystem& A, std::vector<double> observed, bool zero_diagonal, Backend& backend,
                     const Execution& execution);
 
+  /// Whether it would take the scores on C's support, to add.
+  [[nodiscard]] bool takes_scores() const { return errors_.takes_scores(); }
+
   /// Takes in saved columns, each once: row k of `beta` is column items[k], explained[k] = beta'c_i through
   /// the data; own[k] is what the solver takes d_i for (zero diagonal; empty where nobody knows); `scores` as
   /// for WeightedErrors.

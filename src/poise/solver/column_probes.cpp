@@ -21,7 +21,7 @@ ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& 
     for (std::int64_t p = 0; p < v.cols(); ++p) v(i, p) -= Bbz.rows() > 0 ? Bbz(i, p) : made.B(i, p);
   }
   made.R = A.background(v);
-  const Matrix<double> weighted = E.empty() ? Matrix<double>() : E.products(z);
+  const Matrix<double> weighted = E.empty() ? Matrix<double>() : E.products(columns, z);
   for (std::int64_t i = 0; i < v.rows(); ++i) {
     for (std::int64_t p = 0; p < v.cols(); ++p)
       made.R(i, p) += (weighted.rows() > 0 ? weighted(i, p) : 0.0) - problem.l[i] * made.B(i, p);
@@ -48,7 +48,7 @@ Matrix<double> residual_dots(const SharedSystem& A, const WeightedErrors& E, Mat
   }
   Matrix<double> dots = q_dot(data);
   const Matrix<double> penalty = item_weights ? q_dot(Lambda_e) : Matrix<double>();
-  const Matrix<double> weighted = E.empty() ? Matrix<double>() : E.dots(forms.e);
+  const Matrix<double> weighted = E.empty() ? Matrix<double>() : E.dots(columns, forms.e);
   for (std::int64_t i = 0; i < dots.rows(); ++i) {
     for (std::int64_t p = 0; p < dots.cols(); ++p) {
       dots(i, p) = problem.W->b_of(i) * dots(i, p) + (item_weights ? penalty(i, p) : 0.0) +

@@ -1,6 +1,8 @@
 #include "poise/solver/weighted_errors.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "poise/backend/resident.hpp"
 
@@ -45,8 +47,9 @@ WeightedErrors::WeightedErrors(const ColumnProblem& problem, CsrView users_of, B
       users_of_(users_of),
       backend_(backend),
       execution_(execution),
-      high_(problem.columns.entries()),
-      low_(problem.columns.entries()) {
+      kept_(backend.on_host()),
+      high_(kept_ ? problem.columns.entries() : 0),
+      low_(high_.size()) {
   X_.values = {};
   users_of_.values = {};
 }
@@ -59,7 +62,7 @@ CsrView WeightedErrors::part(const std::vector<float>& values) const {
 
 void WeightedErrors::add(std::span<const std::int32_t> items, MatrixView<const float> beta,
                          std::span<const double> scores) {
-  if (empty()) return;
+  if (!kept_) return;
   const CsrView columns = problem_.columns.view();
   std::vector<std::int64_t> first(items.size() + 1, 0);
   for (std::size_t k = 0; k < items.size(); ++k) first[k + 1] = first[k] + columns.row_size(items[k]);
@@ -85,8 +88,41 @@ void WeightedErrors::add(std::span<const std::int32_t> items, MatrixView<const f
   });
 }
 
-Matrix<double> WeightedErrors::products(const Matrix<double>& z) const {
+template <class Body>
+void WeightedErrors::for_each_block(MatrixView<const float> columns, const Body& body) const {
+  constexpr std::int64_t columns_at_a_time = 1024;
+  const Tiling tiling{columns.rows, columns_at_a_time};
+  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
+    stop_if_asked(execution_.observer);
+    const std::int64_t count = tiling.last(tile) - tiling.first(tile);
+    std::vector<std::int32_t> items(count);
+    std::iota(items.begin(), items.end(), static_cast<std::int32_t>(tiling.first(tile)));
+    std::vector<double> own(count);
+    std::vector<double> b(count);
+    for (std::int64_t k = 0; k < count; ++k) b[k] = problem_.W->b_of(items[k]);
+    Resident<double> q(backend_, count, columns.cols);
+    Resident<double> errors(backend_, count, columns.cols);
+    backend_.copy(columns.block(items.front(), count), q.view());
+    backend_.get_entries(std::as_const(q).view(), {}, items, own);
+    for (double& entry : own) entry = 1 - entry;
+    backend_.combine(std::vector<Term<double>>{{.x = q.view(), .scale = -1}}, q.view());
+    backend_.set_entries(q.view(), items, own);
+    backend_.column_hessian(X_, problem_.columns.view(), items, std::as_const(q).view(), errors.view());
+    backend_.combine(std::vector<Term<double>>{{.x = errors.view(), .rows = b}}, errors.view());
+    body(items, std::as_const(errors).view());
+  }
+}
+
+Matrix<double> WeightedErrors::products(MatrixView<const float> columns, const Matrix<double>& z) const {
   Matrix<double> result(z.rows(), z.cols());
+  if (!kept_) {
+    Resident<double> sums(backend_, z.rows(), z.cols());
+    for_each_block(columns, [&](std::span<const std::int32_t> items, MatrixView<const double> errors) {
+      const MatrixView<const double> some = z.view().block(items.front(), errors.rows);
+      backend_.gemm(Op::transpose, Op::none, 1.0, errors, some, 1.0, sums.view());
+    });
+    return sums.home();
+  }
   for (const std::vector<float>* half : {&high_, &low_}) {
     const Csr by_user = transpose(part(*half), execution_.threads);
     const Pin pinned = backend_.pin(by_user.view());
@@ -103,7 +139,16 @@ Matrix<double> WeightedErrors::products(const Matrix<double>& z) const {
   return result;
 }
 
-Matrix<double> WeightedErrors::dots(const Matrix<double>& e) const {
+Matrix<double> WeightedErrors::dots(MatrixView<const float> columns, const Matrix<double>& e) const {
+  if (!kept_) {
+    Matrix<double> result(e.rows(), e.cols());
+    const Resident<double> vectors(backend_, e.view());
+    for_each_block(columns, [&](std::span<const std::int32_t> items, MatrixView<const double> errors) {
+      backend_.gemm(Op::none, Op::none, 1.0, errors, vectors.view(), 0.0,
+                    result.view().block(items.front(), errors.rows));
+    });
+    return result;
+  }
   return in_parts(e, execution_.observer, [&](const Matrix<double>& part_of_e, Matrix<double>& to) {
     Resident<double> Xe(backend_, X_.rows, part_of_e.cols());
     backend_.spmm(X_, part_of_e.view(), Xe.view());

@@ -18,31 +18,41 @@ namespace poise {
 /// With them b_i X' diag(a C_:i) X q_i = X'E_:i, so products of all such vectors are products with two sparse
 /// matrices, and the sparse part of a column's system is gone through once. In float64, kept as the sum of
 /// two numbers of float32. 8 bytes an entry, 16 while a product with E is made.
+///
+/// A GPU goes through the column systems again instead, for each product: its own kernel does that sooner
+/// than E could be brought there in the order of users.
 class WeightedErrors {
  public:
   /// No entries where C = 0. `users_of` is X' (its values are not read). All must outlive it.
   WeightedErrors(const ColumnProblem& problem, CsrView users_of, Backend& backend,
                  const Execution& execution);
 
-  [[nodiscard]] bool empty() const { return high_.empty(); }
+  [[nodiscard]] bool empty() const { return problem_.columns.entries() == 0; }
+  /// Whether scores are of use to add().
+  [[nodiscard]] bool takes_scores() const { return kept_ && problem_.on_support_of_X(); }
 
   /// Takes in saved columns, row k of `beta` column items[k]. `scores` are their (XB)_ui on the support of C,
   /// one item after the other; empty where nobody has them yet.
   void add(std::span<const std::int32_t> items, MatrixView<const float> beta, std::span<const double> scores);
 
-  /// X'E z, items x vectors. 8 entries operations a vector.
-  [[nodiscard]] Matrix<double> products(const Matrix<double>& z) const;
+  /// X'E z, items x vectors, of all columns once they were added; row i of `columns` is B_:i. 8 entries
+  /// operations a vector.
+  [[nodiscard]] Matrix<double> products(MatrixView<const float> columns, const Matrix<double>& z) const;
   /// E'X e likewise.
-  [[nodiscard]] Matrix<double> dots(const Matrix<double>& e) const;
+  [[nodiscard]] Matrix<double> dots(MatrixView<const float> columns, const Matrix<double>& e) const;
 
  private:
   [[nodiscard]] CsrView part(const std::vector<float>& values) const;
+  /// body(items, X'E_:i as rows) for some columns at a time.
+  template <class Body>
+  void for_each_block(MatrixView<const float> columns, const Body& body) const;
 
   const ColumnProblem& problem_;
   CsrView X_;
   CsrView users_of_;
   Backend& backend_;
   const Execution& execution_;
+  bool kept_;
   std::vector<float> high_;  // parallel to problem_.columns
   std::vector<float> low_;
 };
