@@ -8,7 +8,7 @@ from conftest import REFERENCE_SETS, reference_data
 
 def flags_of(entry):
     flags = ["--model", "full-rank", "--lambda", entry["lambda"], "--alpha", entry["alpha"], "--dropout", entry.get("dropout", 0),
-             "--weighting", entry.get("weighting", "constant")]
+             "--weighting", entry.get("weighting", "constant"), "--lambda-exponent", entry.get("lambda_exponent", 0)]
     return flags + (["--zero-diagonal"] if entry["zero_diagonal"] else [])
 
 
@@ -23,7 +23,7 @@ def test_reference(poise, tmp_path, name):
     entries = json.loads((folder / "reference.json").read_text())["full_rank"]
     poise("prepare", folder / "pro_sg", "--out", tmp_path / "data")
     for entry in entries:
-        case = {key: entry[key] for key in ("alpha", "lambda", "dropout", "zero_diagonal", "weighting")}
+        case = {key: entry[key] for key in ("alpha", "lambda", "dropout", "zero_diagonal", "weighting", "lambda_exponent") if key in entry}
         trained = poise("train", tmp_path / "data", *flags_of(entry), "--out", tmp_path / "model", "--json").json
         explained = entry["observed_weight"] - entry["objective"]  # what the tolerance is a share of
         assert trained["objective"] == pytest.approx(entry["objective"], rel=1e-5, abs=1e-6 * explained), case
