@@ -125,7 +125,8 @@ def test_reference_figures(prepare, name):
     for entry in reference["full_rank"]:
         if not entry["zero_diagonal"] or entry["alpha"] != 1 or entry["weighting"] != "constant" or entry["dropout"] > 0:
             continue
-        model = poise.EASE(regularization=entry["lambda"]).fit(data, show_progress=False)
+        exponent = entry.get("lambda_exponent", 0)
+        model = poise.EASE(regularization=entry["lambda"], regularization_exponent=exponent).fit(data, show_progress=False)
         assert model.objective_ == pytest.approx(entry["objective"], rel=1e-5)
         measured = poise.evaluate(model, data.test)["metrics"]
         for metric in ("recall@20", "recall@50", "ndcg@100"):
