@@ -323,7 +323,7 @@ def test_a_lambda_that_depends_on_popularity(poise, shop, tmp_path):
              ("full-rank/lambda-exponent", True): "EASE, popularity-dependent lambda", ("popularity", False): "Popularity"}
     assert {(row["model"], row["zero_diagonal"]) for row in results["rows"]} == set(names)
     assert [line[0] for line in table_rows(found.text("tables.md"), "Full rank")[3:] if line[0]] == list(names.values())
-    assert "EASE, popularity{-}dependent lambda" in found.text("tables.tex") and "& exponent &" in found.text("tables.tex")
+    assert "EASE, popularity-{}dependent lambda" in found.text("tables.tex") and "& exponent &" in found.text("tables.tex")
     assert "Exponent of" in found.text("report.html")
     assert len(results["points"]) == 25 + 2 * 3 * 25
     lines = list(csv.DictReader(io.StringIO(found.text("results.csv"))))
