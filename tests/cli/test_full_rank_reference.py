@@ -32,3 +32,13 @@ def test_reference(poise, tmp_path, name):
         metrics = poise("evaluate", tmp_path / "model", tmp_path / "data", "--json").json["metrics"]
         for metric in ("recall@20", "recall@50", "ndcg@100"):
             assert metrics[metric]["mean"] == pytest.approx(entry["test"][metric], abs=tolerance_of(entry, metric)), (case, metric)
+
+
+@pytest.mark.shared_data
+def test_a_lambda_that_depends_on_popularity(poise, tmp_path):
+    """Figures of the specification. Validation likes lambda 200 best of hundreds, with either exponent."""
+    poise("prepare", reference_data("online-retail-head") / "pro_sg", "--out", tmp_path / "data")
+    for exponent, expected in ((0, 0.4287), (0.5, 0.4326)):
+        poise("train", tmp_path / "data", "--model", "ease", "--lambda", 200, "--lambda-exponent", exponent, "--out", tmp_path / "m")
+        metrics = poise("evaluate", tmp_path / "m", tmp_path / "data", "--json").json["metrics"]
+        assert metrics["ndcg@100"]["mean"] == pytest.approx(expected, abs=2e-4), exponent

@@ -28,10 +28,9 @@ void scale_by_popularity(std::vector<double>& l, const std::vector<std::int64_t>
     l[i] *= std::exp(options.lambda_exponent * (std::log(users) - log_g));
     if (l[i] >= least_lambda && l[i] <= most_lambda) continue;
     fail(ErrorKind::usage,
-         "--lambda {} with --lambda-exponent {} regularizes an item of {} users by {:.1e}, outside of {} to "
-         "{}; "
-         "give an exponent nearer to 0",
-         options.lambda, options.lambda_exponent, counts[i], l[i], least_lambda, most_lambda);
+         "--lambda {} with --lambda-exponent {} is {:.1e} for an item of {} users, outside of {} to {}; give "
+         "an exponent nearer to 0",
+         options.lambda, options.lambda_exponent, l[i], counts[i], least_lambda, most_lambda);
   }
 }
 
