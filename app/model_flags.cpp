@@ -26,8 +26,10 @@ const ModelFlag& model_flag(const std::string& name) {
        "Of awmf: weight-decay, lambda (|U|^2 + |V|^2); dropout, lambda |U V'|^2; or data-weight-decay, "
        "lambda (|X U|^2 + |V|^2)",
        "weight-decay", one_of({"weight-decay", "dropout", "data-weight-decay"})},
-      {"--lambda-exponent", "Of wmf: regularize users and items by their counts to this power", "0",
-       finite_number()},
+      {"--lambda-exponent",
+       "Of full-rank: regularize an item by lambda (users / their geometric mean over items)^this; of wmf: "
+       "users and items by their counts to this power",
+       "0", finite_number()},
       {"--rounds", "Of awmf and wmf: most alternating rounds", "100", whole_number(0, 1'000'000)},
       {"--least-decrease",
        "Of awmf and wmf: a round that lowers the objective by less than this part of it is the last", "1e-6",
@@ -45,7 +47,8 @@ const ModelFlag& model_flag(const std::string& name) {
 void add_family(CLI::App& parser, std::string& family, bool popularity) {
   std::string help =
       "full-rank (the item-item autoencoder; ease is short for it with --zero-diagonal, edlae with --dropout "
-      "too), awmf (its low-rank form, scores x U V'; short for it with that --regularizer: weight-decay, "
+      "too; full-rank-nu and ease-nu with a --lambda-exponent), awmf (its low-rank form, scores x U V'; "
+      "short for it with that --regularizer: weight-decay, "
       "dropout, data-weight-decay) or wmf (matrix factorization)";
   std::vector<std::string> names = {"full-rank", "awmf", "wmf"};
   if (popularity) {

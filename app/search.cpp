@@ -38,7 +38,7 @@ SearchSpace space_of(Options options, const Context& context) {
   const auto first = [](auto& single, const auto& axis) {
     if (!axis.empty()) single = axis.front();
   };
-  expand_short_form(options.model, options.dropout);
+  expand_short_form(options.model, options.dropout, options.lambda_exponent);
   first(options.model.lambda, options.lambda);
   first(options.model.alpha, options.alpha);
   first(options.model.rank, options.rank);
@@ -208,6 +208,7 @@ Run setup_search(CLI::App& parser) {
       "  poise search ml-20m.data --model full-rank --zero-diagonal --refine 3 --out ease.model\n"
       "  poise search ml-20m.data --model awmf --regularizer dropout --rank 100 --grid extended --time-limit "
       "2h\n"
+      "  poise search ml-20m.data --model ease-nu --refine 2 --out ease-nu.model\n"
       "  poise search ml-20m.data --model wmf --rank 64,128 --lambda-exponent 0,0.5,1 --alpha 5,10,20");
   return [options](const Context& context) { run(*options, context); };
 }

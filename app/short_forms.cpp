@@ -19,14 +19,15 @@ void expand_low_rank(TrainOptions& options, Regularizer regularizer) {
   options.regularizer = name;
 }
 
+bool is_zero(double value) { return value == 0; }
+
 /// `usual`: the dropouts that go with the name; none for a model without dropout.
-void expand_full_rank(TrainOptions& options, const std::vector<double>& usual, std::vector<double>& dropout) {
-  options.zero_diagonal = true;
-  const auto zero = [](double each) { return each == 0; };
+void expand_dropout(const TrainOptions& options, const std::vector<double>& usual,
+                    std::vector<double>& dropout) {
   if (usual.empty()) {
-    if (!std::ranges::all_of(dropout, zero))
+    if (options.zero_diagonal && !std::ranges::all_of(dropout, is_zero))
       fail(ErrorKind::usage, "--model {} has no --dropout; with one it is --model edlae", options.short_form);
-  } else if (std::ranges::any_of(dropout, zero)) {
+  } else if (std::ranges::any_of(dropout, is_zero)) {
     fail(ErrorKind::usage, "--model {} needs a --dropout above 0; without one it is --model ease",
          options.short_form);
   } else if (dropout.empty()) {
@@ -34,9 +35,20 @@ void expand_full_rank(TrainOptions& options, const std::vector<double>& usual, s
   }
 }
 
+/// `usual`: the exponents that go with the name; every full-rank model may have one, whatever its name.
+void expand_exponent(const TrainOptions& options, const std::vector<double>& usual,
+                     std::vector<double>& lambda_exponent) {
+  if (usual.empty()) return;
+  if (std::ranges::any_of(lambda_exponent, is_zero))
+    fail(ErrorKind::usage, "--model {} needs a --lambda-exponent other than 0; without one it is --model {}",
+         options.short_form, options.zero_diagonal ? "ease" : "full-rank");
+  if (lambda_exponent.empty()) lambda_exponent = usual;
+}
+
 }  // namespace
 
-void expand_short_form(TrainOptions& options, std::vector<double>& dropout) {
+void expand_short_form(TrainOptions& options, std::vector<double>& dropout,
+                       std::vector<double>& lambda_exponent) {
   const StudiedKind* const kind = find_kind(options.model);
   if (kind == nullptr) return;
   const SearchSpace space = space_of(*kind, {}, {});
@@ -47,16 +59,25 @@ void expand_short_form(TrainOptions& options, std::vector<double>& dropout) {
   if (space.base.low_rank()) {
     expand_low_rank(options, space.base.regularizer);
   } else {
-    expand_full_rank(options, space.dropout, dropout);
+    options.zero_diagonal = options.zero_diagonal || space.base.zero_diagonal;
+    expand_dropout(options, space.dropout, dropout);
+    expand_exponent(options, space.lambda_exponent, lambda_exponent);
   }
 }
 
 void expand_short_form(TrainOptions& options) {
-  std::vector<double> dropout;
-  if (options.dropout) dropout.push_back(*options.dropout);
-  expand_short_form(options, dropout);
+  const auto list_of = [](const std::optional<double>& value) {
+    return value ? std::vector<double>{*value} : std::vector<double>();
+  };
   // Of several that are usual, the one in the middle.
-  if (!dropout.empty()) options.dropout = dropout[dropout.size() / 2];
+  const auto take_middle = [](const std::vector<double>& values, std::optional<double>& value) {
+    if (!values.empty()) value = values[values.size() / 2];
+  };
+  std::vector<double> dropout = list_of(options.dropout);
+  std::vector<double> lambda_exponent = list_of(options.lambda_exponent);
+  expand_short_form(options, dropout, lambda_exponent);
+  take_middle(dropout, options.dropout);
+  take_middle(lambda_exponent, options.lambda_exponent);
 }
 
 }  // namespace poise::app

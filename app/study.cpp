@@ -183,7 +183,8 @@ Run setup_study(CLI::App& parser) {
   parser
       .add_option("--models", options->models,
                   "all, or of: weight-decay (the paper's 1), wmf (2), dropout (3), data-weight-decay (4), "
-                  "full-rank (5), ease, edlae")
+                  "full-rank (5), ease, edlae; by name only, with a popularity-dependent lambda: "
+                  "full-rank-nu, ease-nu")
       ->check(list_of(kind_names()))
       ->capture_default_str();
   parser

@@ -115,6 +115,7 @@ void run(TrainOptions options, const Context& context) {
   phases["save write"] = written.write;
   phases["save sync"] = written.sync;
   for (const auto& [phase, time] : trained.seconds) phases[phase] = time;
+  if (parameters.has_lambda_exponent()) report.json["lambda_exponent"] = parameters.lambda_exponent;
   report.json["seconds"] = phases;
   report.json["peak_bytes"] = peak_memory();
   report.json["device"] = backend->name();
@@ -154,6 +155,8 @@ Run setup_train(CLI::App& parser) {
       "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --out ease.model\n"
       "  poise train ml-20m.data --model full-rank --lambda 300 --dropout 0.33 --zero-diagonal --out "
       "edlae.model\n"
+      "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --lambda-exponent 0.5 --out "
+      "ease-nu.model\n"
       "  poise train ml-20m.data --model full-rank --lambda 500 --alpha 2 --out weighted.model\n"
       "  poise train ml-20m.data --model awmf --rank 100 --regularizer dropout --lambda 50 --alpha 5 --out "
       "awmf.model\n"

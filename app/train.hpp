@@ -41,10 +41,11 @@ struct TrainOptions {
 };
 
 /// Replaces a short form of a model (ease, edlae, weight-decay, ...: the names that `study` uses) by the
-/// family and the flags that it stands for. `dropout`: the values of --dropout; where there are none, those
-/// that `study` tries for the model. Error{usage} for flags that contradict the name.
-void expand_short_form(TrainOptions& options, std::vector<double>& dropout);
-/// The same for one value of --dropout.
+/// family and the flags that it stands for. `dropout` and `lambda_exponent`: the values of these flags; where
+/// there are none, those that `study` tries for the model. Error{usage} for flags that contradict the name.
+void expand_short_form(TrainOptions& options, std::vector<double>& dropout,
+                       std::vector<double>& lambda_exponent);
+/// The same for one value of each.
 void expand_short_form(TrainOptions& options);
 
 /// Error{usage} when a flag was given that this model has no use for.

@@ -25,7 +25,7 @@ void refuse_other_flags(const TrainOptions& options) {
       {"--tolerance", options.tolerance.has_value(), "full-rank awmf wmf"},
       {"--regularizer", options.regularizer.has_value(), "awmf"},
       {"--rank", options.rank.has_value(), "awmf wmf"},
-      {"--lambda-exponent", options.lambda_exponent.has_value(), "wmf"},
+      {"--lambda-exponent", options.lambda_exponent.has_value(), "full-rank wmf"},
       {"--rounds", options.rounds.has_value(), "awmf wmf"},
       {"--least-decrease", options.least_decrease.has_value(), "awmf wmf"},
       {"--start", options.start.has_value(), "awmf wmf"},

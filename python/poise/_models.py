@@ -21,6 +21,8 @@ class FullRank(Recommender):
 
         || sqrt(W) o (X - X B) ||^2 + regularization |B|^2 + dropout / (1 - dropout) |diag(X'X)^1/2 B|^2.
 
+    With `regularization_exponent` nu the regularization of an item's row of B depends on its users: regularization (users /
+    g)^nu, g their geometric mean over items; 0 is the same for every item.
     `zero_diagonal` forbids an item to predict itself (EASE). `weighting` and `alpha` weigh what users did: `constant`
     (every entry alpha; 1 is unweighted), `none`, `linear` (1 + alpha r), `log` (1 + alpha log(1 + r / epsilon)),
     `user-oriented`, `item-oriented` (both bounded by `clip`), `inverse-popularity` (exponent `gamma`), `column`
@@ -45,6 +47,7 @@ class FullRank(Recommender):
         alpha: float = 1.0,
         zero_diagonal: bool = False,
         dropout: float = 0.0,
+        regularization_exponent: float = 0.0,
         weighting: str = "constant",
         epsilon: float = 1.0,
         gamma: float = 0.5,
@@ -60,6 +63,7 @@ class FullRank(Recommender):
         self.alpha = alpha
         self.zero_diagonal = zero_diagonal
         self.dropout = dropout
+        self.regularization_exponent = regularization_exponent
         self.weighting = weighting
         self.epsilon = epsilon
         self.gamma = gamma
@@ -111,6 +115,7 @@ class EASE(FullRank):
         regularization: float = 500.0,
         *,
         alpha: float = 1.0,
+        regularization_exponent: float = 0.0,
         weighting: str = "constant",
         epsilon: float = 1.0,
         gamma: float = 0.5,
@@ -124,6 +129,7 @@ class EASE(FullRank):
     ) -> None:
         self.regularization = regularization
         self.alpha = alpha
+        self.regularization_exponent = regularization_exponent
         self.weighting = weighting
         self.epsilon = epsilon
         self.gamma = gamma
@@ -152,6 +158,7 @@ class EDLAE(FullRank):
         *,
         dropout: float = 0.33,
         alpha: float = 1.0,
+        regularization_exponent: float = 0.0,
         weighting: str = "constant",
         epsilon: float = 1.0,
         gamma: float = 0.5,
@@ -166,6 +173,7 @@ class EDLAE(FullRank):
         self.regularization = regularization
         self.dropout = dropout
         self.alpha = alpha
+        self.regularization_exponent = regularization_exponent
         self.weighting = weighting
         self.epsilon = epsilon
         self.gamma = gamma

@@ -178,7 +178,8 @@ def search(
         best = model.clone()
         for keyword in ("regularization", "alpha", *(each for each, values in given.items() if values is not None)):
             name, read = _PARAMETERS[keyword]
-            setattr(best, keyword, read(_value_of(native.options[name.replace("_", "-")]), keyword))
+            # A full-rank model without an exponent does not name it.
+            setattr(best, keyword, read(_value_of(native.options.get(name.replace("_", "-"), "0")), keyword))
         best._adopt(native, data.items)
         best._training = data
         best._warn()

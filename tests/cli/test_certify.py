@@ -12,6 +12,8 @@ MODELS = {
     "weighted": ("--lambda", 10, "--alpha", 4),
     "weighted, zero diagonal": ("--lambda", 10, "--alpha", 0.5, "--zero-diagonal"),
     "item-oriented, dropout": ("--lambda", 3, "--weighting", "item-oriented", "--alpha", 3, "--dropout", 0.2),
+    "lambda by popularity": ("--lambda", 10, "--lambda-exponent", 0.5, "--zero-diagonal"),
+    "lambda by rarity, weighted, dropout": ("--lambda", 10, "--lambda-exponent", -0.5, "--alpha", 3, "--dropout", 0.2),
     "weak": ("--lambda", 1e-4, "--zero-diagonal"),
 }
 

@@ -434,6 +434,7 @@ def test_completion(poise, tmp_path):
     assert set(complete("poise", "train", "--device", "=")) == {"auto", "cpu", "cuda"}
     assert complete("poise", "search", "--weighting", "log,co") == ["log,constant", "log,column"]
     assert complete("poise", "study", "--models", "ease,ed") == ["ease,edlae"]
+    assert complete("poise", "study", "--models", "wmf,ease-") == ["wmf,ease-nu"]
     assert complete("poise", "completion", "''") == ["bash"]
     assert complete("poise", "help", "ev") == ["evaluate"]
     # Files and folders where there is one to name, and nothing where there is not.

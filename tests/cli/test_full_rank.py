@@ -55,9 +55,38 @@ def test_too_large_for_the_memory_limit(poise, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
+def test_without_an_exponent_nothing_changes(poise, tmp_path, data):
+    for flags in (["--zero-diagonal"], ["--alpha", 3], ["--dropout", 0.2, "--weighting", "item-oriented", "--alpha", 2],
+                  ["--keep-top", 4]):
+        plain = poise("train", data, "--model", "full-rank", "--lambda", 5, *flags, "--out", tmp_path / "plain", "--json").json
+        poise("train", data, "--model", "full-rank", "--lambda", 5, *flags, "--lambda-exponent", 0, "--out", tmp_path / "zero")
+        assert plain["lambda_exponent"] == 0
+        assert (tmp_path / "plain").read_bytes() == (tmp_path / "zero").read_bytes(), flags
+        # As files from before there was an exponent, a plain model's has none.
+        assert "lambda-exponent" not in poise("info", tmp_path / "plain", "--json").json["options"]
+
+
+def test_the_exponent_is_kept(poise, tmp_path, data):
+    flags = ["--model", "full-rank", "--lambda", 5, "--alpha", 2]
+    trained = poise("train", data, *flags, "--lambda-exponent", 0.5, "--out", tmp_path / "half", "--json").json
+    plain = poise("train", data, *flags, "--out", tmp_path / "plain", "--json").json
+    assert trained["lambda_exponent"] == 0.5 and trained["converged"]
+    assert trained["objective"] != pytest.approx(plain["objective"], rel=1e-6)
+    info = poise("info", tmp_path / "half", "--json").json
+    assert info["options"]["lambda-exponent"] == "0.5" and info["report"]["lambda_exponent"] == 0.5
+    assert "--lambda-exponent 0.5" in poise("info", tmp_path / "half").out
+    (tmp_path / "options.toml").write_text("lambda-exponent = 0.5\n")
+    poise("train", data, *flags, "--config", tmp_path / "options.toml", "--out", tmp_path / "config")
+    assert (tmp_path / "config").read_bytes() == (tmp_path / "half").read_bytes()
+    sparse = poise("train", data, *flags, "--lambda-exponent", 0.5, "--keep-top", 4, "--out", tmp_path / "sparse", "--json").json
+    checked = poise("certify", tmp_path / "sparse", data, "--json").json
+    assert checked["objective"] == pytest.approx(sparse["objective"], rel=1e-9) and sparse["objective"] > trained["objective"]
+
+
 @pytest.mark.parametrize("flags", [
     ["--lambda", 0], ["--lambda", -1], ["--dropout", 1], ["--alpha", 0], ["--weighting", "none", "--alpha", 2],
-    ["--tolerance", 0], ["--keep-top", 0], ["--weighting", "guess"],
+    ["--tolerance", 0], ["--keep-top", 0], ["--weighting", "guess"], ["--lambda-exponent", "nan"], ["--lambda-exponent", "inf"],
+    ["--lambda-exponent", 1000], ["--lambda-exponent", -5], ["--lambda-exponent", "half"],
 ])
 def test_bad_flags(poise, tmp_path, data, flags):
     poise("train", data, "--model", "full-rank", *flags, "--out", tmp_path / "model", code=2)

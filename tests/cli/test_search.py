@@ -125,6 +125,8 @@ def test_refinement_halves_the_spacing_around_the_best(search):
     (["--model", "wmf"], "rank", [2, 3]),
     (["--model", "full-rank"], "dropout", [0, 0.3]),
     (["--model", "wmf", "--rank", 2], "lambda-exponent", [0, 1]),
+    (["--model", "full-rank"], "lambda-exponent", [0, 0.5, 1]),
+    (["--model", "ease"], "lambda-exponent", [0.25, 0.75]),
     (["--model", "full-rank"], "weighting", ["constant", "linear", "log"]),
 ])
 def test_axes_of_several_values(search, model, axis, given):
@@ -146,6 +148,7 @@ def test_without_weights_alpha_has_nothing_to_say(search):
 
 @pytest.mark.parametrize("flags", [
     ["--alpha", "0.5,1,3"], ["--alpha", "1,3", "--zero-diagonal"], ["--alpha", "1,3", "--dropout", 0.3, "--zero-diagonal"],
+    ["--alpha", "1,3", "--lambda-exponent", 0.5, "--zero-diagonal"],
     ["--alpha", 2, "--weighting", "linear"]])
 def test_a_full_rank_point_is_what_train_makes_of_it(poise, shop, search, tmp_path, flags):
     result = search("--model", "full-rank", "--lambda", "2,50", *flags, "--no-expand", "--json").json
@@ -210,6 +213,7 @@ def test_time_limit(search, tmp_path):
     ["--model", "full-rank", "--metric", "nonsense"], ["--model", "full-rank", "--metrics", "ndcg@0"],
     ["--model", "full-rank", "--weighting", "none", "--alpha", 2], ["--model", "wmf", "--weighting", "none", "--alpha", "1,2"],
     ["--model", "full-rank", "--weighting", "some"],
+    ["--model", "full-rank", "--lambda-exponent", "nan"], ["--model", "full-rank", "--lambda-exponent", "0,5"],
     ["--model", "full-rank", "--grid", "huge"], ["--model", "full-rank", "--refine", -1], ["--model", "popularity"], [],
 ])
 def test_bad_flags(search, tmp_path, flags):

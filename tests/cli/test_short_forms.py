@@ -4,6 +4,8 @@ import pytest
 SHORT = {
     "ease": {"model": "full-rank", "zero-diagonal": "true", "dropout": "0"},
     "edlae": {"model": "full-rank", "zero-diagonal": "true", "dropout": "0.33"},
+    "ease-nu": {"model": "full-rank", "zero-diagonal": "true", "lambda-exponent": "0.5"},
+    "full-rank-nu": {"model": "full-rank", "zero-diagonal": "false", "lambda-exponent": "0.5"},
     "weight-decay": {"model": "awmf", "regularizer": "weight-decay"},
     "dropout": {"model": "awmf", "regularizer": "dropout"},
     "data-weight-decay": {"model": "awmf", "regularizer": "data-weight-decay"},
@@ -33,6 +35,10 @@ def test_flags_may_say_the_same_again(poise, data, tmp_path):
 @pytest.mark.parametrize("model, flag", [
     ("ease", ("--dropout", "0.3")),
     ("edlae", ("--dropout", "0")),
+    ("ease-nu", ("--lambda-exponent", "0")),
+    ("full-rank-nu", ("--lambda-exponent", "0")),
+    ("ease-nu", ("--dropout", "0.3")),
+    ("ease-nu", ("--rank", "3")),
     ("dropout", ("--regularizer", "weight-decay")),
     ("weight-decay", ("--zero-diagonal",)),
     ("ease", ("--rank", "3")),
@@ -51,6 +57,11 @@ def test_a_search_tries_what_a_study_does(poise, shop):
     one = poise("search", shop, "--model", "edlae", "--dropout", 0.4, "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
     assert [point["dropout"] for point in one["points"]] == [0.4]
     assert poise("search", shop, "--model", "edlae", "--dropout", "0,0.4", code=2)
+    exponents = poise("search", shop, "--model", "ease-nu", "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
+    assert sorted(point["lambda_exponent"] for point in exponents["points"]) == [0.25, 0.5, 0.75]
+    both = poise("search", shop, "--model", "edlae", "--dropout", 0.4, "--lambda-exponent", 0.3, "--lambda", 10, "--alpha", 1,
+                 "--no-expand", "--json").json
+    assert [(point["dropout"], point["lambda_exponent"]) for point in both["points"]] == [(0.4, 0.3)]
     ease = poise("search", shop, "--model", "ease", "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
     longer = poise("search", shop, "--model", "full-rank", "--zero-diagonal", "--lambda", 10, "--alpha", 1, "--no-expand",
                    "--json").json

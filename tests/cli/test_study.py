@@ -69,7 +69,8 @@ def train_flags(row):
     family, _, variant = row["model"].partition("/")
     flags = ["--model", family, "--lambda", row["lambda"], "--alpha", row["alpha"]]
     if family == "full-rank":
-        return flags + ["--dropout", row["dropout"]] + (["--zero-diagonal"] if row["zero_diagonal"] else [])
+        flags += ["--dropout", row["dropout"], "--lambda-exponent", row["lambda_exponent"]]
+        return flags + (["--zero-diagonal"] if row["zero_diagonal"] else [])
     return flags + ["--rank", row["rank"], "--rounds", 1000] + (["--regularizer", variant] if variant else [])
 
 
@@ -312,6 +313,33 @@ def test_two_data_sets_and_the_papers_figures(poise, shop, tmp_path):
     assert both.text("results.csv").replace("shop (2)", "other").count("other,") == 5 * 3
     assert [line.split(",", 1)[1] for line in both.text("results.csv").splitlines() if line.startswith("shop (2),")] == \
         [line.split(",", 1)[1] for line in alone.text("results.csv").splitlines()[1:]]
+
+
+def test_a_lambda_that_depends_on_popularity(poise, shop, tmp_path):
+    flags = ["--models", "full-rank,ease-nu,full-rank-nu", "--no-expand"]
+    found = study(shop, tmp_path / "study", *flags)
+    results = found.json
+    names = {("full-rank", False): "5. Full rank", ("full-rank/lambda-exponent", False): "Full rank, popularity-dependent lambda",
+             ("full-rank/lambda-exponent", True): "EASE, popularity-dependent lambda", ("popularity", False): "Popularity"}
+    assert {(row["model"], row["zero_diagonal"]) for row in results["rows"]} == set(names)
+    assert [line[0] for line in table_rows(found.text("tables.md"), "Full rank")[3:] if line[0]] == list(names.values())
+    assert "EASE, popularity-{}dependent lambda" in found.text("tables.tex") and "& exponent &" in found.text("tables.tex")
+    assert "Exponent of" in found.text("report.html")
+    assert len(results["points"]) == 25 + 2 * 3 * 25
+    lines = list(csv.DictReader(io.StringIO(found.text("results.csv"))))
+    for row in trained_rows(results):
+        points = [point for point in results["points"] if identity(point) == identity(row)]
+        tried = {0} if row["model"] == "full-rank" else {0.25, 0.5, 0.75}
+        assert {point["lambda_exponent"] for point in points} == tried and row["lambda_exponent"] in tried
+        assert score(row) == max(score(point) for point in points if kind_of(point) == row["kind"])
+        line = next(line for line in lines if line["model"] == row["model"] and line["kind"] == row["kind"]
+                    and line["zero_diagonal"] == str(row["zero_diagonal"]).lower())
+        assert float(line["lambda_exponent"]) == row["lambda_exponent"]
+        report = poise("train", shop, *train_flags(row), "--out", tmp_path / "m", "--threads", 1, "--json").json
+        assert report["objective"] == row["objective"] and report["certificate"] == row["certificate"], row
+    # The journal has it all: both diagonals, and the rows with their exponents.
+    again = study(shop, tmp_path / "study", *flags)
+    assert " 0 points to train" in again.result.err and again.text("results.csv") == found.text("results.csv")
 
 
 def test_time_limit(shop, tmp_path):

@@ -14,6 +14,8 @@ MODELS = [
     ["--model", "full-rank", "--lambda", 100, "--zero-diagonal"],
     ["--model", "full-rank", "--lambda", 50, "--alpha", 5],
     ["--model", "full-rank", "--lambda", 50, "--alpha", 5, "--zero-diagonal", "--dropout", 0.3],
+    ["--model", "full-rank", "--lambda", 100, "--zero-diagonal", "--lambda-exponent", 0.5],
+    ["--model", "full-rank", "--lambda", 50, "--alpha", 5, "--lambda-exponent", 1, "--dropout", 0.2],
     ["--model", "full-rank", "--lambda", 100, "--weighting", "log", "--alpha", 2],
     ["--model", "full-rank", "--lambda", 100, "--weighting", "column", "--alpha", 2],
     ["--model", "awmf", "--rank", 20, "--lambda", 10, "--alpha", 5, *ARRIVE],

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
+#include "poise/model/full_rank_cost.hpp"
 
 #include "support/dense_oracle.hpp"
 #include "support/tested_backend.hpp"
@@ -75,10 +77,19 @@ Weights uneven(const Csr& X, bool item_weights, bool any_sign, unsigned seed) {
   return W;
 }
 
-Eigen::VectorXd lambda_of(const Csr& X, double lambda, double dropout) {
-  Eigen::VectorXd l = Eigen::VectorXd::Constant(X.cols, lambda);
+/// l_i = lambda (|S_i| / g)^nu + p / (1 - p) |S_i|, g the |S|-th roots' product over the items that have
+/// users.
+Eigen::VectorXd lambda_of(const Csr& X, double lambda, double dropout, double nu = 0) {
+  Eigen::VectorXd l(X.cols);
   const auto counts = column_counts(X.view());
-  for (std::int64_t i = 0; i < X.cols; ++i) l(i) += dropout / (1 - dropout) * static_cast<double>(counts[i]);
+  const double used = static_cast<double>(X.cols - std::ranges::count(counts, 0));
+  double g = 1;
+  for (const std::int64_t count : counts)
+    g *= count == 0 ? 1 : std::pow(static_cast<double>(count), 1 / used);
+  for (std::int64_t i = 0; i < X.cols; ++i) {
+    const auto users = static_cast<double>(counts[i]);
+    l(i) = lambda * std::pow(std::max(users, 1.0) / g, nu) + dropout / (1 - dropout) * users;
+  }
   return l;
 }
 
@@ -118,13 +129,16 @@ void expect_exact(const DenseOracle& oracle, const FullRankSolution& solution, c
 class FullRankFitTest : public ::testing::Test {
  protected:
   /// Fits both models at once and each alone, and compares all of them with the oracle.
-  void check(const Csr& X, const Weights& W, double lambda, double dropout, double tolerance = 1e-6) {
-    SCOPED_TRACE(fmt::format("lambda {} dropout {} weights {} to {}", lambda, dropout, W.lowest, W.highest));
-    const DenseOracle oracle(X.view(), W, lambda_of(X, lambda, dropout));
+  void check(const Csr& X, const Weights& W, double lambda, double dropout, double tolerance = 1e-6,
+             double nu = 0) {
+    SCOPED_TRACE(fmt::format("lambda {} dropout {} weights {} to {} exponent {}", lambda, dropout, W.lowest,
+                             W.highest, nu));
+    const DenseOracle oracle(X.view(), W, lambda_of(X, lambda, dropout, nu));
     double b_ratio = 1;
     if (!W.b.empty())
       b_ratio = *std::max_element(W.b.begin(), W.b.end()) / *std::min_element(W.b.begin(), W.b.end());
     FullRankOptions options{.lambda = lambda,
+                            .lambda_exponent = nu,
                             .dropout = dropout,
                             .unconstrained = true,
                             .zero_diagonal = true,
@@ -171,6 +185,65 @@ TEST_F(FullRankFitTest, UnevenWeights) {
       for (const double lambda : {1e-3, 1.0, 300.0})
         check(X, uneven(X, item_weights, any_sign, 7), lambda, 0.1);
     }
+  }
+}
+
+TEST_F(FullRankFitTest, PopularityDependentLambda) {
+  const Csr X = awkward_matrix(16);
+  Weights unweighted;
+  unweighted.observed = static_cast<double>(X.entries());
+  for (const double nu : {-0.5, 0.5, 1.0}) {
+    for (const double dropout : {0.0, 0.3}) {
+      for (const double lambda : {1e-3, 3.0, 1e3}) {
+        check(X, unweighted, lambda, dropout, 1e-6, nu);
+        for (const double alpha : {0.3, 5.0}) check(X, constant(X, alpha), lambda, dropout, 1e-6, nu);
+        for (const bool item_weights : {false, true})
+          check(X, uneven(X, item_weights, true, 21), lambda, dropout, 1e-6, nu);
+      }
+    }
+  }
+}
+
+/// Fits whose Lambda differs in its exponent alone share no inverse.
+TEST_F(FullRankFitTest, ABasisIsOfOneExponent) {
+  const Csr X = awkward_matrix(17);
+  FullRankBasis basis;
+  for (const double nu : {0.0, 0.5, 0.0, -0.5}) {
+    const FullRankOptions options{.lambda = 3, .lambda_exponent = nu};
+    const FullRankFit shared = fit_full_rank(X.view(), constant(X, 4), options, *backend_, {}, &basis);
+    const FullRankFit alone = fit_full_rank(X.view(), constant(X, 4), options, *backend_, {});
+    for (std::int64_t j = 0; j < X.cols; ++j)
+      EXPECT_TRUE(std::ranges::equal(shared.solutions[0].B.row(j), alone.solutions[0].B.row(j))) << nu;
+  }
+}
+
+TEST_F(FullRankFitTest, LambdaOfAnItem) {
+  const Csr X = awkward_matrix(18);
+  const std::vector<std::int64_t> counts = column_counts(X.view());
+  ASSERT_EQ(counts[5], 0);
+  EXPECT_EQ(full_rank_lambda(X.view(), {.lambda = 7}), std::vector<double>(25, 7.0));
+  const std::vector<double> l = full_rank_lambda(X.view(), {.lambda = 7, .lambda_exponent = 0.5});
+  double logs = 0;
+  for (std::size_t i = 0; i < l.size(); ++i) {
+    EXPECT_NEAR(l[i] / l[5], std::sqrt(static_cast<double>(std::max<std::int64_t>(counts[i], 1))), 1e-12);
+    if (counts[i] > 0) logs += std::log(l[i] / 7);
+  }
+  EXPECT_NEAR(logs, 0, 1e-12) << "the geometric mean over items with users stays lambda";
+  Csr empty{.rows = 2, .cols = 3, .offsets = {0, 0, 0}, .indices = {}, .values = {}};
+  EXPECT_EQ(full_rank_lambda(empty.view(), {.lambda = 7, .lambda_exponent = 2}), std::vector<double>(3, 7.0));
+}
+
+TEST_F(FullRankFitTest, ExponentsThatMeanNothing) {
+  const Csr X = awkward_matrix(19);
+  for (const double nu : {std::nan(""), std::numeric_limits<double>::infinity(), 1e3, -4.5})
+    EXPECT_THROW(validate(FullRankOptions{.lambda_exponent = nu}), Error) << nu;
+  EXPECT_NO_THROW(validate(FullRankOptions{.lambda_exponent = -1.5}));
+  try {
+    full_rank_lambda(X.view(), {.lambda = 1e29, .lambda_exponent = 4});
+    ADD_FAILURE() << "an l_i beyond float32";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_NE(std::string(error.what()).find("--lambda-exponent 4"), std::string::npos) << error.what();
   }
 }
 

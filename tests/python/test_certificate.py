@@ -19,8 +19,9 @@ def test_the_excess_is_at_most_what_the_certificate_says(name):
     dense = make_reference.Data(make_reference.read_parts(REFERENCE / name / "pro_sg"), reference["data"]["items"])
     assert np.array_equal(data.train.toarray(), dense.counts)
     for entry in reference["full_rank"]:
-        case = {key: entry[key] for key in ("weighting", "alpha", "lambda", "dropout", "zero_diagonal")}
         options = {key: entry[key] for key in ("weighting", "alpha", "dropout", "zero_diagonal")}
+        options["regularization_exponent"] = entry.get("lambda_exponent", 0)
+        case = {"lambda": entry["lambda"], **options}
         model = poise.FullRank(entry["lambda"], **options).fit(data, show_progress=False)
         objective = make_reference.full_rank_objective(dense, entry, model.weights_.astype(np.float64))
         excess = objective - entry["objective"]

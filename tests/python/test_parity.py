@@ -37,6 +37,14 @@ CASES = {
         poise.EDLAE(regularization=50, dropout=0.3),
         ["--model", "full-rank", "--zero-diagonal", "--lambda", "50", "--dropout", "0.3"],
     ),
+    "ease_exponent": (
+        poise.EASE(regularization=100, regularization_exponent=0.5),
+        ["--model", "full-rank", "--zero-diagonal", "--lambda", "100", "--lambda-exponent", "0.5"],
+    ),
+    "edlae_exponent": (
+        poise.EDLAE(regularization=50, dropout=0.3, regularization_exponent=1, alpha=3),
+        ["--model", "edlae", "--lambda", "50", "--dropout", "0.3", "--lambda-exponent", "1", "--alpha", "3"],
+    ),
     "full_rank_weighted": (poise.FullRank(regularization=100, alpha=5), ["--model", "full-rank", "--lambda", "100", "--alpha", "5"]),
     "awmf_closed_form": (
         poise.AWMF(factors=32, regularization=20),
@@ -117,7 +125,8 @@ def test_reference_figures(prepare, name):
     for entry in reference["full_rank"]:
         if not entry["zero_diagonal"] or entry["alpha"] != 1 or entry["weighting"] != "constant" or entry["dropout"] > 0:
             continue
-        model = poise.EASE(regularization=entry["lambda"]).fit(data, show_progress=False)
+        exponent = entry.get("lambda_exponent", 0)
+        model = poise.EASE(regularization=entry["lambda"], regularization_exponent=exponent).fit(data, show_progress=False)
         assert model.objective_ == pytest.approx(entry["objective"], rel=1e-5)
         measured = poise.evaluate(model, data.test)["metrics"]
         for metric in ("recall@20", "recall@50", "ndcg@100"):

@@ -50,6 +50,31 @@ def test_search(folder, demo, tmp_path, source):
     assert without_times(again.results) == without_times(expected) and "searching" not in tasks
 
 
+@pytest.mark.parametrize("exponents", [[0.5, 1], [0, 3]])
+def test_search_of_the_exponent(folder, tmp_path, exponents):
+    expected = run_program(
+        "search", folder, "--model", "ease", "--lambda", "10,100", "--alpha", "1", "--no-expand",
+        "--lambda-exponent", ",".join(map(str, exponents)), "--journal", tmp_path / "journal",
+    )
+    start = poise.EASE(regularization_exponent=2)
+    found = poise.search(
+        poise.Dataset.from_file(folder), start, regularization=[10, 100], alpha=[1], regularization_exponent=exponents,
+        expand=False, show_progress=False,
+    )
+    assert without_times(found.results) == without_times(expected)
+    assert {point["lambda_exponent"] for point in found.points} == set(exponents)
+    assert found.best_model.regularization_exponent == expected["best"]["lambda_exponent"]
+    assert 0 not in exponents or found.best_model.regularization_exponent == 0, "3 is far too steep"
+    found.best_model.save(tmp_path / "best")
+    assert poise.load(tmp_path / "best").regularization_exponent == expected["best"]["lambda_exponent"]
+
+
+def test_exponents_that_mean_nothing(demo):
+    for value in (float("nan"), 1e3):
+        with pytest.raises(ValueError, match="regularization_exponent"):
+            poise.EASE(regularization_exponent=value).fit(demo, show_progress=False)
+
+
 def test_search_of_low_rank(folder, tmp_path):
     expected = run_program(
         "search", folder, "--model", "wmf", "--rank", "4,8", "--lambda", "1,10", "--alpha", "5", "--no-expand",

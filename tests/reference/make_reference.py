@@ -176,8 +176,9 @@ def popularity(data):
 
 
 def full_rank_lambdas(data, case):
-    p = case["dropout"]
-    return case["lambda"] + p / (1 - p) * np.diag(data.G)
+    p, users = case["dropout"], np.diag(data.G)  # every item has some
+    scale = (users / np.exp(np.log(users).mean())) ** case.get("lambda_exponent", 0)
+    return case["lambda"] * scale + p / (1 - p) * users
 
 
 def full_rank_objective(data, case, B):
@@ -335,7 +336,11 @@ def long_tail():
         ("constant", 0.5, 10, 0), ("constant", 2, 5, 0.33), ("linear", 0.5, 10, 0), ("log", 2, 10, 0), ("user-oriented", 1, 10, 0),
         ("user-oriented", 3, 10, 0), ("item-oriented", 2, 10, 0), ("item-oriented", 2, 10, 0.2), ("inverse-popularity", 1, 10, 0),
         ("column", 1, 10, 0),
-    ])
+    ]) + [{**case, "lambda_exponent": nu} for nu, points in (
+        (0.5, [("constant", 1, 20, 0), ("constant", 5, 10, 0), ("item-oriented", 2, 10, 0)]),
+        (-0.5, [("constant", 1, 10, 0), ("log", 2, 10, 0)]),
+        (1, [("constant", 1, 5, 0.33), ("constant", 2, 10, 0.2)]),
+    ) for case in full_rank_cases(points)]
     asymmetric = [{"regularizer": r, "rank": d, "lambda": lam, "weighting": w, "alpha": a}
                   for r, lam in (("weight-decay", 3.0), ("dropout", 5.0), ("data-weight-decay", 0.5))
                   for d, w, a in ((4, "constant", 1), (8, "constant", 1), (4, "constant", 5), (4, "user-oriented", 2),

@@ -56,6 +56,23 @@ TEST(StudyMarkdown, HasThePaperPairsWithTheBetterInBold) {
   EXPECT_THAT(weighted[2], HasSubstr(" 3/9 |"));
 }
 
+TEST(StudyMarkdown, TheExponentOfLambdaWhereThereIsOne) {
+  StudyResults results = test::sample_study();
+  EXPECT_THAT(study_markdown(results), testing::Not(HasSubstr("| exponent |")));
+  const auto edlae = std::ranges::find_if(
+      results.rows, [](const StudyRow& row) { return row.model.key == "full-rank/dropout"; });
+  ASSERT_NE(edlae, results.rows.end());
+  edlae->lambda_exponent = 0.375;
+  const std::vector<std::string> lines = lines_of(study_markdown(results));
+  EXPECT_EQ(
+      std::ranges::count_if(
+          lines, [](const std::string& line) { return line.find("| exponent |") != std::string::npos; }),
+      1);
+  EXPECT_EQ(std::ranges::count_if(
+                lines, [](const std::string& line) { return line.find(" 0.375 |") != std::string::npos; }),
+            1);
+}
+
 TEST(StudyMarkdown, EveryTableIsRectangular) {
   std::size_t width = 0;
   int tables = 0;

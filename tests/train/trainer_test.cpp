@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "poise/base/error.hpp"
 #include "poise/io/model_file.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/weighting/weighting.hpp"
@@ -35,6 +36,25 @@ TEST(Trainer, AMatrixWithoutAFolder) {
   }
   EXPECT_FALSE(std::filesystem::is_empty(folder / "data")) << "eigenpairs lie beside the data";
   EXPECT_FALSE(std::filesystem::exists("spectrum-25.poise"));
+}
+
+/// What a model file says of a full-rank model is what it was trained with; files from before there was an
+/// exponent are of models without one, and those still look the same.
+TEST(Trainer, FullRankParametersOfAFile) {
+  ModelParameters parameters{.zero_diagonal = true, .dropout = 0.2, .lambda = 30};
+  std::map<std::string, std::string> texts = option_texts(parameters);
+  EXPECT_FALSE(texts.contains("lambda-exponent"));
+  EXPECT_EQ(full_rank_parameters(texts).lambda_exponent, 0);
+  for (const double exponent : {-0.5, 0.1, 0.75}) {
+    parameters.lambda_exponent = exponent;
+    texts = option_texts(parameters);
+    const ModelParameters read = full_rank_parameters(texts);
+    EXPECT_EQ(read.lambda_exponent, exponent);
+    EXPECT_EQ(full_rank_options(read, 0).lambda_exponent, exponent);
+    EXPECT_EQ(option_texts(read), texts);
+  }
+  texts["lambda-exponent"] = "half";
+  EXPECT_THROW(full_rank_parameters(texts), Error);
 }
 
 /// Weights that are known already change nothing, neither the model nor what it is said to cost.

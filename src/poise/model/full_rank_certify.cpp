@@ -48,7 +48,7 @@ class Check {
       FullRankBasis basis;
       if (!prove_by_inverse<float>(basis) && !prove_by_inverse<double>(basis)) {
         fail(ErrorKind::numerical,
-             "X'X + lambda I is singular to working precision even in float64 (condition {:.1e}): nothing "
+             "X'X + Lambda is singular to working precision even in float64 (condition {:.1e}): nothing "
              "can be "
              "proven of this model",
              condition_);

@@ -9,10 +9,38 @@
 
 namespace poise {
 
+namespace {
+
+/// l_i <- l_i (|S_i| / g)^nu, g the geometric mean of |S_i| over items with users. An item without users
+/// counts as one that has a single user.
+void scale_by_popularity(std::vector<double>& l, const std::vector<std::int64_t>& counts,
+                         const FullRankOptions& options) {
+  double logs = 0;
+  std::int64_t used = 0;
+  for (const std::int64_t count : counts) {
+    if (count == 0) continue;
+    logs += std::log(static_cast<double>(count));
+    ++used;
+  }
+  const double log_g = used > 0 ? logs / static_cast<double>(used) : 0;
+  for (std::size_t i = 0; i < l.size(); ++i) {
+    const double users = static_cast<double>(std::max<std::int64_t>(counts[i], 1));
+    l[i] *= std::exp(options.lambda_exponent * (std::log(users) - log_g));
+    if (l[i] >= least_lambda && l[i] <= most_lambda) continue;
+    fail(ErrorKind::usage,
+         "--lambda {} with --lambda-exponent {} is {:.1e} for an item of {} users, outside of {} to {}; give "
+         "an exponent nearer to 0",
+         options.lambda, options.lambda_exponent, l[i], counts[i], least_lambda, most_lambda);
+  }
+}
+
+}  // namespace
+
 std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options) {
   std::vector<double> l(X.cols, options.lambda);
-  if (options.dropout == 0) return l;
+  if (options.dropout == 0 && options.lambda_exponent == 0) return l;
   const std::vector<std::int64_t> counts = column_counts(X);
+  if (options.lambda_exponent != 0) scale_by_popularity(l, counts, options);
   for (std::int64_t i = 0; i < X.cols; ++i) {
     l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts[i]);
   }

@@ -11,7 +11,12 @@ namespace poise {
 /// Columns that are solved and checked together.
 constexpr std::int64_t full_rank_block = 512;
 
-/// Lambda's diagonal.
+/// What an l_i can be: beyond, float32 can hold neither A nor B.
+constexpr double least_lambda = 1e-30;
+constexpr double most_lambda = 1e30;
+
+/// Lambda's diagonal, l_i = lambda (|S_i| / g)^nu + p / (1 - p) |S_i|: FullRankOptions. One pass over X
+/// unless nu and p are 0. Error{usage} where a power leaves what an l_i can be.
 std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options);
 
 /// What conjugate gradients cost for item i, its check included, in operations of a matrix product.

@@ -412,12 +412,15 @@ void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
 }  // namespace
 
 void validate(const FullRankOptions& options) {
-  // Beyond, float32 can hold neither A nor B.
-  constexpr double least = 1e-30;
-  constexpr double most = 1e30;
-  if (!(options.lambda >= least && options.lambda <= most)) {
+  if (!(options.lambda >= least_lambda && options.lambda <= most_lambda)) {
     fail(ErrorKind::usage, "--lambda {} is out of range: it must be positive, from {} to {}", options.lambda,
-         least, most);
+         least_lambda, most_lambda);
+  }
+  // Beyond, popular items are regularized a trillion times as much as rare ones, or the other way round.
+  constexpr double steepest = 4;
+  if (!(std::abs(options.lambda_exponent) <= steepest)) {
+    fail(ErrorKind::usage, "--lambda-exponent {} is out of range: for full rank it must be from {} to {}",
+         options.lambda_exponent, -steepest, steepest);
   }
   if (!(options.dropout >= 0 && options.dropout < 1)) {
     fail(ErrorKind::usage, "--dropout {} is out of range: it must be at least 0 and below 1",
@@ -490,7 +493,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   }
   if (!result.float64 && reached.empty()) {
     fail(ErrorKind::numerical,
-         "X'X + lambda I is singular to working precision even in float64 (condition {:.1e}); raise --lambda",
+         "X'X + Lambda is singular to working precision even in float64 (condition {:.1e}); raise --lambda",
          result.condition);
   }
   for (FullRankSolution& solution : reached) {

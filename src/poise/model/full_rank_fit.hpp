@@ -18,15 +18,18 @@ namespace poise {
 
 /// Training of the full-rank model (the paper's equation 4; equation 8 with another target):
 ///
-///     min_B || sqrt(W) o (X - XB) ||^2 + tr(B' Lambda B),   Lambda = lambda I + p / (1 - p) diag(X'X),
+///     min_B || sqrt(W) o (X - XB) ||^2 + tr(B' Lambda B),   Lambda = diag(l),
+///     l_i = lambda (|S_i| / g)^nu + p / (1 - p) |S_i|,
 ///
+/// |S_i| the users of item i and g the geometric mean of that over items with users (full_rank_lambda);
 /// unconstrained or with diag(B) = 0. One solve h_i = H_i^-1 e_i per column gives both:
 ///
 ///     unconstrained:  B_:i = e_i - l_i h_i,      zero diagonal:  B_:i = e_i - h_i / h_ii.
 struct FullRankOptions {
   double lambda = 100;
-  double dropout = 0;         ///< p, 0 <= p < 1
-  bool unconstrained = true;  ///< which of the two to return
+  double lambda_exponent = 0;  ///< nu; 0 is the same lambda for every item
+  double dropout = 0;          ///< p, 0 <= p < 1
+  bool unconstrained = true;   ///< which of the two to return
   bool zero_diagonal = false;
   double tolerance = 1e-6;  ///< bound on certificate.worst_column
   std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();

@@ -119,7 +119,10 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       "class=\"number\">Rank</th><td></td>";
   for (const std::string& metric : results.metrics)
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
-  for (const char* head : {"α", "λ", "Dropout", "Certificate", "Less the best", "Less popularity"})
+  const bool exponent = has_any(table, &StudyRow::lambda_exponent);
+  std::vector<std::string> heads = {"α", "λ", "Dropout", "Certificate", "Less the best", "Less popularity"};
+  if (exponent) heads.insert(heads.begin() + 2, "Exponent of λ");
+  for (const std::string& head : heads)
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", head);
   text += "</tr></thead>\n";
   const StudyRow* const best = best_on_validation(results, table.data[0]->name);
@@ -140,10 +143,13 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
         text += accuracy_cell(ours, results.metrics[metric], index, false);
       }
       if (is_baseline(group.model)) {
-        for (int column = 0; column < 6; ++column) text += "<td></td>";
+        for (std::size_t column = 0; column < heads.size(); ++column) text += "<td></td>";
       } else {
         text += field_cell(&row, index, "alpha", setting(row.alpha));
         text += field_cell(&row, index, "lambda", setting(row.lambda));
+        if (exponent)
+          text += field_cell(&row, index, "lambda_exponent",
+                             row.lambda_exponent != 0 ? setting(row.lambda_exponent) : "");
         text += field_cell(&row, index, "dropout", row.dropout != 0 ? setting(row.dropout) : "");
         text += field_cell(&row, index, "certificate", bound(row.certificate.relative));
         text += best == &row ? "<td class=\"number\">best on<br>validation</td>"

@@ -97,7 +97,9 @@ std::string rank_table(const StudyResults& results, const RankTable& ranked) {
 std::string data_table(const StudyResults& results, const StudyTable& table) {
   std::string body = "Rank & Model & ";
   for (const std::string& metric : results.metrics) body += " & " + latex_text(metric_name(metric));
-  body += " & $\\alpha$ & $\\lambda$ & dropout & certificate \\\\\n";
+  const bool exponent = has_any(table, &StudyRow::lambda_exponent);
+  body += fmt::format(" & $\\alpha$ & $\\lambda$ {}& dropout & certificate \\\\\n",
+                      exponent ? "& exponent " : "");
   for (const TableGroup& group : table.groups) {
     body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
     const bool baseline = is_baseline(group.model);
@@ -108,18 +110,19 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
                       first ? latex_text(numbered_name(group.model)) : "", kind_name(group.model, row.kind));
       const TableEntry& entry = row.entries[0];
       for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
-      body += baseline
-                  ? " & & & &"
-                  : fmt::format(" & {} & {} & {} & {}", setting(entry.row->alpha), setting(entry.row->lambda),
-                                entry.row->dropout != 0 ? setting(entry.row->dropout) : "",
-                                bound(entry.row->certificate.relative));
+      body += baseline ? std::string(" & & & &") + (exponent ? " &" : "")
+                       : fmt::format(" & {} & {}{} & {} & {}", setting(entry.row->alpha),
+                                     setting(entry.row->lambda),
+                                     exponent ? " & " + setting(entry.row->lambda_exponent) : "",
+                                     entry.row->dropout != 0 ? setting(entry.row->dropout) : "",
+                                     bound(entry.row->certificate.relative));
       body += " \\\\\n";
     }
   }
   return environment(
       fmt::format("Every row on {}, with the point that validation chose and its certificate. {}",
                   latex_text(table.data[0]->name), latex_text(certificate_terms())),
-      "rll" + std::string(results.metrics.size() + 4, 'r'), body);
+      "rll" + std::string(results.metrics.size() + (exponent ? 5 : 4), 'r'), body);
 }
 
 }  // namespace

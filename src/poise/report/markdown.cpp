@@ -75,17 +75,15 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
 }
 
 std::string data_table(const StudyResults& results, const StudyTable& table) {
-  const bool dropout = std::ranges::any_of(table.groups, [](const TableGroup& group) {
-    return std::ranges::any_of(group.rows, [](const TableRow& row) {
-      return row.entries[0].row && row.entries[0].row->dropout != 0;
-    });
-  });
-  std::string alignment = "rll" + std::string(results.metrics.size(), 'r') + (dropout ? "rrrr" : "rrr");
-  PipeTable text(alignment);
+  const bool dropout = has_any(table, &StudyRow::dropout);
+  const bool exponent = has_any(table, &StudyRow::lambda_exponent);
+  const std::size_t numbers = results.metrics.size() + 3 + (dropout ? 1 : 0) + (exponent ? 1 : 0);
+  PipeTable text("rll" + std::string(numbers, 'r'));
   std::vector<std::string> heads = {"Rank", "Model", ""};
   for (const std::string& metric : results.metrics) heads.push_back(metric_name(metric));
   heads.emplace_back("alpha");
   heads.emplace_back("lambda");
+  if (exponent) heads.emplace_back("exponent");
   if (dropout) heads.emplace_back("dropout");
   heads.emplace_back("certificate");
   text.add(heads);
@@ -101,6 +99,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       if (!baseline) {
         cells.push_back(setting(entry.row->alpha));
         cells.push_back(setting(entry.row->lambda));
+        if (exponent) cells.push_back(setting(entry.row->lambda_exponent));
         if (dropout) cells.push_back(setting(entry.row->dropout));
         cells.push_back(bound(entry.row->certificate.relative) + (entry.row->converged ? "" : " (open)"));
       }

@@ -74,6 +74,7 @@ Json point_json(const StudyPoint& point, const StudyResults& results, Numbering&
   object["lambda"] = number(point.lambda);
   object["alpha"] = number(point.alpha);
   if (point.dropout != 0) object["dropout"] = number(point.dropout);
+  if (point.lambda_exponent != 0) object["exponent"] = number(point.lambda_exponent);
   const Estimate* estimate = find(point.validation, results.choice);
   object["value"] = estimate ? number(estimate->mean) : Json();
   return object;

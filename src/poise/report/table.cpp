@@ -17,8 +17,10 @@ constexpr std::array kinds = {RowKind::weighted, RowKind::unweighted, RowKind::d
 
 // The paper's order of models, then what goes beyond it, then what nobody knows, then the baseline.
 auto order(const StudyModel& model) {
-  constexpr std::array<std::string_view, 6> known = {
-      "awmf/weight-decay", "wmf", "awmf/dropout", "awmf/data-weight-decay", "full-rank", "full-rank/dropout"};
+  constexpr std::array<std::string_view, 7> known = {
+      "awmf/weight-decay",        "wmf",       "awmf/dropout",
+      "awmf/data-weight-decay",   "full-rank", "full-rank/dropout",
+      "full-rank/lambda-exponent"};
   const std::int64_t rank = model.rank.value_or(std::numeric_limits<std::int64_t>::max());
   const auto place = std::ranges::find(known, model.key) - known.begin();
   return std::tuple(is_baseline(model), -rank, place, model.zero_diagonal);
@@ -135,6 +137,16 @@ std::vector<StudyTable> tables_by_data(const StudyResults& results) {
   std::vector<StudyTable> tables;
   for (const StudyData& part : results.data) tables.push_back(table(results, {&part}, models));
   return tables;
+}
+
+bool has_any(const StudyTable& table, double StudyRow::*member) {
+  return std::ranges::any_of(table.groups, [&](const TableGroup& group) {
+    return std::ranges::any_of(group.rows, [&](const TableRow& row) {
+      return std::ranges::any_of(row.entries, [&](const TableEntry& entry) {
+        return entry.row != nullptr && entry.row->*member != 0;
+      });
+    });
+  });
 }
 
 }  // namespace poise::report

@@ -57,4 +57,7 @@ std::vector<RankTable> tables_by_rank(const StudyResults& results);
 /// One table for each data set, with all models and ranks.
 std::vector<StudyTable> tables_by_data(const StudyResults& results);
 
+/// Whether a row of the table has a value other than 0 there: a column that few studies need.
+bool has_any(const StudyTable& table, double StudyRow::*member);
+
 }  // namespace poise::report

@@ -19,7 +19,7 @@ struct Named {
   std::string_view variant = "plain";
 };
 
-constexpr std::array<Named, 9> models = {{
+constexpr std::array<Named, 11> models = {{
     {"awmf/weight-decay", false, "1", "AWMF, weight decay"},
     {"wmf", false, "2", "WMF"},
     {"awmf/dropout", false, "3", "AWMF, dropout"},
@@ -28,6 +28,8 @@ constexpr std::array<Named, 9> models = {{
     {"full-rank", true, "", "Full rank, zero diagonal", "zero diag."},
     {"full-rank/dropout", false, "", "DLAE (full rank, dropout)", "DLAE"},
     {"full-rank/dropout", true, "", "EDLAE (full rank, dropout)", "EDLAE"},
+    {"full-rank/lambda-exponent", false, "", "Full rank, popularity-dependent lambda", "nu"},
+    {"full-rank/lambda-exponent", true, "", "EASE, popularity-dependent lambda", "zero diag., nu"},
     {"popularity", false, "", "Popularity"},
 }};
 

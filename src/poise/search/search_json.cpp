@@ -24,7 +24,7 @@ Json point_json(const PointResult& result) {
   json["weighting"] = scheme_name(parameters.weighting.scheme);
   if (parameters.low_rank()) json["rank"] = parameters.rank;
   if (parameters.family == Family::full_rank) json["dropout"] = parameters.dropout;
-  if (parameters.family == Family::wmf) json["lambda_exponent"] = parameters.lambda_exponent;
+  if (parameters.has_lambda_exponent()) json["lambda_exponent"] = parameters.lambda_exponent;
   json.update(to_json(result));
   return json;
 }
@@ -46,6 +46,7 @@ Json chosen_json(const ModelParameters& parameters, const Trained& trained, cons
 
 Json search_json(const SearchResult& result, const Points& points, const Json& best) {
   Json json = {{"complete", true}, {"best", best}};
+  if (result.best->has_lambda_exponent()) json["best"]["lambda_exponent"] = result.best->lambda_exponent;
   json["best_unweighted"] = best_json(result.unweighted, points);
   json["best_weighted"] = best_json(result.weighted, points);
   json["best_down_weighted"] = best_json(result.down_weighted, points);

@@ -68,6 +68,7 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
   row.lambda = parameters.lambda;
   row.alpha = parameters.weighting.alpha;
   row.dropout = parameters.family == Family::full_rank ? parameters.dropout : 0;
+  row.lambda_exponent = parameters.has_lambda_exponent() ? parameters.lambda_exponent : 0;
   row.validation = estimates_of(measure(*dataset.validation, 0));
   row.test = estimates_of(measured.test);
   row.objective = trained.objective;

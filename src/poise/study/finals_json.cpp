@@ -52,6 +52,7 @@ Json to_json(const StudyRow& row) {
           {"lambda", row.lambda},
           {"alpha", row.alpha},
           {"dropout", row.dropout},
+          {"lambda_exponent", row.lambda_exponent},
           {"validation", to_json(row.validation)},
           {"test", to_json(row.test)},
           {"objective", row.objective},
@@ -69,6 +70,7 @@ StudyRow row_from_json(const Json& json) {
   row.lambda = json.at("lambda").get<double>();
   row.alpha = json.at("alpha").get<double>();
   row.dropout = json.at("dropout").get<double>();
+  row.lambda_exponent = json.value("lambda_exponent", 0.0);  // older entries are of plain models
   row.validation = estimates_from_json(json.at("validation"));
   row.test = estimates_from_json(json.at("test"));
   row.objective = json.at("objective").get<double>();

@@ -11,6 +11,9 @@ namespace {
 /// Around the published best ones (0.25 to 0.33).
 const std::vector<double> edlae_dropouts = {0.25, 0.33, 0.5};
 
+/// 0 is the plain model, which has rows of its own.
+const std::vector<double> popularity_exponents = {0.25, 0.5, 0.75};
+
 /// Of a name or a number of the paper.
 const StudiedKind* named_or_numbered(std::string_view name) {
   const std::vector<StudiedKind>& kinds = studied_kinds();
@@ -30,7 +33,15 @@ const std::vector<StudiedKind>& studied_kinds() {
       {.key = "awmf/data-weight-decay", .name = "data-weight-decay", .low_rank = true},
       {.key = "full-rank", .name = "full-rank"},
       {.key = "full-rank", .name = "ease", .zero_diagonal = true},
-      {.key = "full-rank/dropout", .name = "edlae", .zero_diagonal = true}};
+      {.key = "full-rank/dropout", .name = "edlae", .zero_diagonal = true},
+      {.key = "full-rank/lambda-exponent", .name = "full-rank-nu", .in_all = false},
+      {.key = "full-rank/lambda-exponent", .name = "ease-nu", .zero_diagonal = true, .in_all = false}};
+  return kinds;
+}
+
+std::vector<StudiedKind> kinds_of_all() {
+  std::vector<StudiedKind> kinds = studied_kinds();
+  std::erase_if(kinds, [](const StudiedKind& kind) { return !kind.in_all; });
   return kinds;
 }
 
@@ -47,7 +58,7 @@ std::vector<std::string> kind_names() {
 }
 
 std::vector<StudiedKind> parse_kinds(std::string_view text) {
-  if (text == "all") return studied_kinds();
+  if (text == "all") return kinds_of_all();
   std::vector<const StudiedKind*> wanted;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
@@ -57,7 +68,7 @@ std::vector<StudiedKind> parse_kinds(std::string_view text) {
     if (kind == nullptr)
       fail(ErrorKind::usage,
            "there is no model \"{}\" to study{}; there are all, weight-decay (1), wmf (2), dropout (3), "
-           "data-weight-decay (4), full-rank (5), ease and edlae",
+           "data-weight-decay (4), full-rank (5), ease, edlae, full-rank-nu and ease-nu",
            name, did_you_mean(name, kind_names()));
     wanted.push_back(kind);
   }
@@ -82,6 +93,7 @@ SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, 
   parameters.family = Family::full_rank;
   parameters.zero_diagonal = kind.zero_diagonal;
   if (kind.key == "full-rank/dropout") space.dropout = edlae_dropouts;
+  if (kind.key == "full-rank/lambda-exponent") space.lambda_exponent = popularity_exponents;
   return space;
 }
 

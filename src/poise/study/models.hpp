@@ -17,10 +17,15 @@ struct StudiedKind {
   std::string name;  ///< what --models calls it
   bool zero_diagonal = false;
   bool low_rank = false;
+  bool in_all = true;  ///< whether --models all has it
 };
 
-/// All of them, in the order of the paper's tables: its models 1 to 5, then zero diagonal and EDLAE.
+/// In the order of the paper's tables: its models 1 to 5, then zero diagonal and EDLAE; last, those that are
+/// studied only where they are named, so that "all" stays what it was: a popularity-dependent lambda.
 const std::vector<StudiedKind>& studied_kinds();
+
+/// Those of --models all.
+std::vector<StudiedKind> kinds_of_all();
 
 /// The kind of this name; null where there is none.
 const StudiedKind* find_kind(std::string_view name);

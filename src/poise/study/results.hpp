@@ -21,7 +21,7 @@ const Estimate* find(const Estimates& estimates, std::string_view metric);
 /// What is studied. The keys are the first column of the paper's tables, written as "family/regularizer":
 /// "awmf/weight-decay" (the paper's model 1), "wmf" (2), "awmf/dropout" (3), "awmf/data-weight-decay" (4),
 /// "full-rank" (5); beyond the paper "full-rank" with a zero diagonal, "full-rank/dropout" (EDLAE, zero
-/// diagonal) and "popularity".
+/// diagonal), "full-rank/lambda-exponent" (with either diagonal) and "popularity".
 struct StudyModel {
   std::string key;
   bool zero_diagonal = false;
@@ -40,6 +40,7 @@ struct StudyPoint {
   double lambda = 0;
   double alpha = 1;
   double dropout = 0;
+  double lambda_exponent = 0;
   Estimates validation;
   double objective = 0;
   Certificate certificate;
@@ -70,6 +71,7 @@ struct StudyRow {
   double lambda = 0;
   double alpha = 1;
   double dropout = 0;
+  double lambda_exponent = 0;
   Estimates validation;
   Estimates test;
   double objective = 0;

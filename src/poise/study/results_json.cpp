@@ -77,6 +77,7 @@ Json to_json(const StudyRow& row) {
   object["alpha"] = trained(row.alpha);
   object["lambda"] = trained(row.lambda);
   object["dropout"] = trained(row.dropout);
+  object["lambda_exponent"] = trained(row.lambda_exponent);
   object["validation"] = to_json(row.validation);
   object["test"] = to_json(row.test);
   object["objective"] = trained(row.objective);
@@ -94,6 +95,7 @@ Json to_json(const StudyPoint& point) {
   object["alpha"] = number(point.alpha);
   object["lambda"] = number(point.lambda);
   object["dropout"] = number(point.dropout);
+  object["lambda_exponent"] = number(point.lambda_exponent);
   object["validation"] = to_json(point.validation);
   object["objective"] = number(point.objective);
   object["certificate"] = to_json(point.certificate, point.model);

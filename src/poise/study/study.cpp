@@ -64,7 +64,6 @@ std::int64_t directions_of(const StudyInput& input) {
 /// Low rank first, rank by rank; then full rank.
 std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options) {
   std::vector<Task> all;
-  const bool pairs = std::ranges::count(options.kinds, "full-rank", &StudiedKind::key) > 1;
   const auto put = [&](const StudiedKind& kind, std::optional<std::int64_t> rank) {
     Task task{.name = kind.name,
               .model = {.key = kind.key, .zero_diagonal = kind.zero_diagonal, .rank = rank},
@@ -72,7 +71,9 @@ std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options)
     task.space.alpha = options.alphas;
     task.space.expand = options.expand;
     task.space.refine = options.refine;
-    task.space.both_diagonals = pairs && kind.key == "full-rank";
+    // Of full rank a key has at most these two: one solve serves both.
+    task.space.both_diagonals =
+        !kind.low_rank && std::ranges::count(options.kinds, kind.key, &StudiedKind::key) > 1;
     all.push_back(std::move(task));
   };
   for (const std::int64_t rank : options.ranks) {
@@ -193,6 +194,7 @@ class DataStudy {
             .lambda = parameters.lambda,
             .alpha = parameters.weighting.alpha,
             .dropout = parameters.family == Family::full_rank ? parameters.dropout : 0,
+            .lambda_exponent = parameters.has_lambda_exponent() ? parameters.lambda_exponent : 0,
             .validation = point.validation,
             .objective = point.objective,
             .certificate = point.certificate,

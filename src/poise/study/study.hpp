@@ -25,7 +25,7 @@ struct StudyInput {
 };
 
 struct StudyOptions {
-  std::vector<StudiedKind> kinds = studied_kinds();
+  std::vector<StudiedKind> kinds = kinds_of_all();
   std::vector<std::int64_t> ranks = {10, 100, 1000};
   std::vector<double> alphas = paper_alphas;
   bool expand = true;

@@ -74,6 +74,7 @@ ModelParameters cost_parameters(ModelParameters parameters) {
   parameters.lambda = 1;
   parameters.dropout = 0;
   parameters.zero_diagonal = false;
+  if (parameters.family == Family::full_rank) parameters.lambda_exponent = 0;
   return parameters;
 }
 

@@ -63,6 +63,8 @@ std::map<std::string, std::string> option_texts(const ModelParameters& parameter
   if (parameters.family == Family::full_rank) {
     put("dropout", parameters.dropout);
     put("zero-diagonal", parameters.zero_diagonal);
+    // A plain model is written as it was before there was an exponent: the same file, the same journal entry.
+    if (parameters.lambda_exponent != 0) put("lambda-exponent", parameters.lambda_exponent);
     return texts;
   }
   put("rank", parameters.rank);
@@ -101,6 +103,7 @@ ModelParameters full_rank_parameters(const std::map<std::string, std::string>& t
                           .clip = number("clip")};
   parameters.lambda = number("lambda");
   parameters.tolerance = number("tolerance");
+  if (texts.contains("lambda-exponent")) parameters.lambda_exponent = number("lambda-exponent");
   parameters.dropout = number("dropout");
   parameters.zero_diagonal = text("zero-diagonal") == "true";
   return parameters;
@@ -108,6 +111,7 @@ ModelParameters full_rank_parameters(const std::map<std::string, std::string>& t
 
 FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64_t memory_limit) {
   return {.lambda = parameters.lambda,
+          .lambda_exponent = parameters.lambda_exponent,
           .dropout = parameters.dropout,
           .unconstrained = !parameters.zero_diagonal,
           .zero_diagonal = parameters.zero_diagonal,

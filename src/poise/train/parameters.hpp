@@ -27,7 +27,7 @@ struct ModelParameters {
   double dropout = 0;                                   ///< of full rank
   std::int64_t rank = 100;                              ///< of awmf and wmf, as what follows
   double lambda = 100;
-  double lambda_exponent = 0;  ///< of wmf
+  double lambda_exponent = 0;  ///< of full rank and wmf
   WeightingOptions weighting = {};
   double tolerance = 1e-6;
   int rounds = 100;
@@ -36,6 +36,9 @@ struct ModelParameters {
   std::uint64_t seed = 1;
 
   [[nodiscard]] bool low_rank() const { return family == Family::awmf || family == Family::wmf; }
+  [[nodiscard]] bool has_lambda_exponent() const {
+    return family == Family::full_rank || family == Family::wmf;
+  }
   /// W = 1, whatever the data.
   [[nodiscard]] bool unweighted() const {
     return family == Family::popularity || weighting.scheme == Scheme::none ||

@@ -20,7 +20,9 @@ Json trained_json(const ModelParameters& parameters, const Trained& trained) {
   json["rank"] = full_rank ? Json() : Json(parameters.rank);
   if (full_rank) json["zero_diagonal"] = parameters.zero_diagonal;
   if (parameters.family == Family::awmf) json["regularizer"] = regularizer_name(parameters.regularizer);
-  if (parameters.family == Family::wmf) json["lambda_exponent"] = parameters.lambda_exponent;
+  // A plain full-rank model's file is that of the time before there was an exponent.
+  if (parameters.family == Family::wmf || (full_rank && parameters.lambda_exponent != 0))
+    json["lambda_exponent"] = parameters.lambda_exponent;
   json["lambda"] = parameters.lambda;
   if (full_rank) json["dropout"] = parameters.dropout;
   json.update({{"alpha", parameters.weighting.alpha},

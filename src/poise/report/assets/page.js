@@ -98,7 +98,8 @@
     const cells = points.map(point => ({
       lambda: short(point.lambda), alpha: short(point.alpha), value: high > low ? (point.value - low) / (high - low) : 1,
       text: `${study.choice} ${point.value.toFixed(4)} on validation at λ = ${short(point.lambda)}, α = ${short(point.alpha)}` +
-            (point.dropout === undefined ? '' : `, dropout ${short(point.dropout)}`),
+            (point.dropout === undefined ? '' : `, dropout ${short(point.dropout)}`) +
+            (point.exponent === undefined ? '' : `, exponent ${short(point.exponent)}`),
     }));
     const chosen = rows.filter(row => lambdas.includes(row.lambda) && alphas.includes(row.alpha)).map(row => ({
       lambda: short(row.lambda), alpha: short(row.alpha), kind: row.kind,
