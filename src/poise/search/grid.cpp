@@ -133,6 +133,18 @@ class Exploration {
 
 }  // namespace
 
+std::string_view to_string(RowKind kind) {
+  switch (kind) {
+    case RowKind::weighted:
+      return "weighted";
+    case RowKind::down_weighted:
+      return "down-weighted";
+    case RowKind::unweighted:
+      break;
+  }
+  return "unweighted";
+}
+
 std::vector<GridPoint> grid_points(const Grid& grid) {
   std::vector<GridPoint> points;
   for (std::size_t setting = 0; setting < grid.settings; ++setting) {

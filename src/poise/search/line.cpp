@@ -11,6 +11,7 @@ constexpr double share_of_noise = 0.25;  ///< of the paired standard error that 
 constexpr double believed_rise = 0.02;   ///< of the score: more is not hidden between points
 constexpr double growth = 1.6;
 constexpr double farthest = 2;  ///< gaps that an extrapolation may go
+constexpr double wide = 0.75;   ///< unless they are wide already
 
 /// Through three points; where it has no top, the end that rises.
 struct Parabola {
@@ -116,10 +117,10 @@ class Advisor {
     const double gain = score(best_) - score(next);
     const double gap = x(best_) - x(next);  // signed: outward
     const double allowed = tolerance(best_, next);
-    double target = x(best_) + growth * gap;
+    double target = x(best_) + (std::abs(gap) < wide ? growth : 1) * gap;
     if (points_.size() > 2) {
       const double near = x(best_) + gap;
-      const double far = x(best_) + farthest * gap;
+      const double far = x(best_) + (std::abs(gap) < wide ? farthest : 1) * gap;
       const Parabola guess =
           parabola(spot(next + inward), spot(next), spot(best_), std::min(near, far), std::max(near, far));
       target = guess.top;
@@ -185,13 +186,9 @@ class Advisor {
       // Too wide for a parabola: a top may stand right before a cliff.
       if (left > fine) bisect(l);
       if (right > fine) bisect(best_);
-      int first = best_;
-      int end = best_;
-      while (first > 0 && equals_best(first - 1)) --first;
-      while (end < last() && equals_best(end + 1)) ++end;
-      if (first > 0 && x(first) - x(first - 1) > fine) bisect(first - 1);
-      if (end < last() && x(end + 1) - x(end) > fine) bisect(end);
-    } else {
+    }
+    look_before_cliffs();
+    if (advice_.wanted.empty()) {
       const int nearer = score(l) > score(r) ? l : r;
       if (guess.value - score(best_) > tolerance(best_, nearer))
         want_between(guess.top < x(best_) ? l : best_, guess.top);
@@ -201,7 +198,24 @@ class Advisor {
     return advice_;
   }
 
-  [[nodiscard]] bool equals_best(int k) const { return score(best_) - score(k) <= tolerance(best_, k); }
+  /// A plateau's top may stand right before the cliff at its end: neither the last gap on it nor the one to
+  /// the cliff stays wide.
+  void look_before_cliffs() {
+    const auto high = [&](int k) {
+      return score(k) >= score(best_) - believed_rise * std::abs(score(best_));
+    };
+    int first = best_;
+    int end = best_;
+    while (first > 0 && high(first - 1)) --first;
+    while (end < last() && high(end + 1)) ++end;
+    const auto look = [&](int k) {
+      if (k >= 0 && k < last() && x(k + 1) - x(k) > 2 * line_.fine) bisect(k);
+    };
+    if (first > 0) look(first - 1);
+    if (first > 0 && first < end) look(first);
+    if (end < last()) look(end);
+    if (end < last() && first < end) look(end - 1);
+  }
 
   /// Whether the line cannot come near the highest score known elsewhere.
   [[nodiscard]] bool out_of_reach(double promised) const {

@@ -20,6 +20,9 @@ constexpr double usual_slope = 1;
 constexpr double steepest = 3;
 /// Closer lines say nothing about the slope between them.
 constexpr double least_distance = 0.15;
+/// A line begins so far before the place where its neighbours' scores fall below this part of their top.
+constexpr double near_the_top = 0.01;
+constexpr double before_flank = 0.5;
 /// Where the weighted kinds are looked at first, in decades of alpha from 1: close by, and so far that a top
 /// in between or beyond shows.
 constexpr double close_by = 0.04;
@@ -135,8 +138,19 @@ class KindSearch {
   [[nodiscard]] LineAdvice advise_lambda(const Outer& outer, const std::vector<LinePoint>& points) const {
     Line line = line_of(outer, axis(0).start, !anchored() && lines_.size() == 1);
     line.rival = best_score_;
-    if (best_ && outer == outer_of(*best_)) line.fine /= 2;
+    // What cannot be told from the best is looked at closely, unless it lies so close to the unweighted one
+    // that this was.
+    if (best_ && !next_to_unweighted(outer)) {
+      const LinePoint& top = *std::ranges::max_element(points, {}, &LinePoint::score);
+      const double behind = best_score_ - top.score;
+      if (behind == 0 || behind < noise(*best_, place_of(top.node, outer))) line.fine /= 2;
+    }
     return advise(line, points);
+  }
+
+  [[nodiscard]] bool next_to_unweighted(const Outer& outer) const {
+    if (!anchored()) return false;
+    return kind_.low > *kind_.anchor ? outer[0] <= kind_.close : outer[0] >= kind_.close;
   }
 
   /// The best lambda of a line as a position, and its score.
@@ -149,7 +163,21 @@ class KindSearch {
   [[nodiscard]] Ridge ridge_of(const Outer& outer, const std::vector<LinePoint>& points, int k) const {
     const LineAdvice advice = advise_lambda(outer, points);
     const Place best = place_of(std::ranges::max(points, {}, &LinePoint::score).node, outer);
-    return {axis(k).position[outer[k - 1]], advice.top, best, scores_.score.at(best)};
+    const double lambda = std::max(advice.top, flank_of(points) - before_flank);
+    return {axis(k).position[outer[k - 1]], lambda, best, scores_.score.at(best)};
+  }
+
+  /// How far the line stays near its top towards large lambda. On a plateau the top is anywhere, but this
+  /// moves with alpha as a top would.
+  [[nodiscard]] double flank_of(const std::vector<LinePoint>& points) const {
+    const auto top = std::ranges::max_element(points, {}, &LinePoint::score);
+    const double near = top->score - near_the_top * std::abs(top->score);
+    auto last = top;
+    while (std::next(last) != points.end() && std::next(last)->score >= near) ++last;
+    const double at = axis(0).position[last->node];
+    if (std::next(last) == points.end() || !std::isfinite(std::next(last)->score)) return at;
+    const double beyond = axis(0).position[std::next(last)->node];
+    return at + (beyond - at) * (last->score - near) / (last->score - std::next(last)->score);
   }
 
   /// The lines that differ from `here` on axis k alone, with the unweighted one beside them if there is one.

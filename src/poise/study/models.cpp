@@ -10,6 +10,7 @@ namespace {
 
 /// Around the published best ones (0.25 to 0.33).
 const std::vector<double> edlae_dropouts = {0.25, 0.33, 0.5};
+const std::vector<double> edlae_range = {0.05, 0.9};
 
 /// Of a name or a number of the paper.
 const StudiedKind* named_or_numbered(std::string_view name) {
@@ -69,8 +70,13 @@ std::vector<StudiedKind> parse_kinds(std::string_view text) {
   return kinds;
 }
 
-SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, const ModelParameters& base) {
-  SearchSpace space{.base = base};
+SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, const ModelParameters& base,
+                     SearchMethod method) {
+  SearchSpace space{.base = base, .method = method};
+  if (method == SearchMethod::best) {
+    space.lambda.clear();
+    space.alpha.clear();
+  }
   ModelParameters& parameters = space.base;
   if (kind.low_rank) {
     parameters.family = kind.key == "wmf" ? Family::wmf : Family::awmf;
@@ -81,7 +87,8 @@ SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, 
   }
   parameters.family = Family::full_rank;
   parameters.zero_diagonal = kind.zero_diagonal;
-  if (kind.key == "full-rank/dropout") space.dropout = edlae_dropouts;
+  if (kind.key == "full-rank/dropout")
+    space.dropout = method == SearchMethod::best ? edlae_range : edlae_dropouts;
   return space;
 }
 

@@ -30,9 +30,6 @@ struct StudyModel {
   bool operator==(const StudyModel&) const = default;
 };
 
-/// "unweighted", "weighted", "down-weighted".
-std::string_view to_string(RowKind kind);
-
 /// One trained point of a search.
 struct StudyPoint {
   std::string data;

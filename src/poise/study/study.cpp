@@ -172,6 +172,7 @@ class DataStudy {
     if (watcher_.searching)
       watcher_.searching(task.name + (model.rank ? fmt::format(", rank {}", *model.rank) : ""));
     const SearchResult result = search(points_, space);
+    if (!result.complete && until_ && Points::Clock::now() >= *until_) throw TimeIsUp{result.missing};
     for (const ModelParameters& point : result.points) results_.points.push_back(study_point(model, point));
 
     std::vector<std::pair<RowKind, ModelParameters>> chosen;
