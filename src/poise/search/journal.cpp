@@ -60,9 +60,10 @@ std::string read_all(int descriptor, const std::filesystem::path& path) {
     if (other == own) continue;
     if (key == "method")
       fail(ErrorKind::input,
-           "{} was begun by another version of Poise, whose points are not those of this one; give another "
-           "--journal, or remove it",
-           path.string());
+           "{} was begun by another version of Poise, whose points are not those of this one (method {}, "
+           "here {}); "
+           "give another --journal, or remove it",
+           path.string(), other.dump(), own.dump());
     fail(ErrorKind::input,
          "{} was begun with {} {} and this run has {}; give the same, another --journal, or remove it",
          path.string(), key, other.dump(), own.dump());

@@ -209,6 +209,39 @@ SearchResult best_of(const Points& points, std::vector<ModelParameters> measured
   return result;
 }
 
+std::vector<ModelParameters> best_of_each_alpha(const Points& points,
+                                                std::span<const ModelParameters> measured, RowKind kind) {
+  const Metric& choice = points.options().choice;
+  std::map<double, ModelParameters> best;
+  for (const ModelParameters& point : measured) {
+    if (kind_of(point) != kind || !points.at(point).failure.empty()) continue;
+    const auto [known, first] = best.emplace(point.weighting.alpha, point);
+    if (!first && points.at(known->second).score(choice) < points.at(point).score(choice))
+      known->second = point;
+  }
+  std::vector<ModelParameters> curve;
+  for (const auto& [alpha, point] : best) curve.push_back(point);
+  return curve;
+}
+
+bool lies_inside(std::span<const ModelParameters> measured, const ModelParameters& point) {
+  // An axis of one value has no ends.
+  const auto inside = [&](auto value, auto counts) {
+    bool smaller = false;
+    bool larger = false;
+    for (const ModelParameters& other : measured) {
+      if (!counts(other)) continue;
+      smaller = smaller || value(other) < value(point);
+      larger = larger || value(other) > value(point);
+    }
+    return smaller == larger;
+  };
+  const auto lambda = [](const ModelParameters& each) { return each.lambda; };
+  const auto alpha = [](const ModelParameters& each) { return each.weighting.alpha; };
+  return inside(lambda, [&](const ModelParameters& each) { return alpha(each) == alpha(point); }) &&
+         (point.unweighted() || inside(alpha, [](const ModelParameters&) { return true; }));
+}
+
 SearchResult search(Points& points, const SearchSpace& space) {
   validate(space);
   return space.method == SearchMethod::best ? search_best(points, space) : search_grid(points, space);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "poise/search/grid.hpp"
@@ -81,6 +82,13 @@ struct SearchResult {
 
 /// The best of each kind of these points, all of them measured; in their order.
 SearchResult best_of(const Points& points, std::vector<ModelParameters> measured);
+
+/// Of these points those of one kind, the best for each alpha, ascending; none without a model.
+std::vector<ModelParameters> best_of_each_alpha(const Points& points,
+                                                std::span<const ModelParameters> measured, RowKind kind);
+
+/// Whether smaller and larger values than a point's were tried: of lambda at its alpha, and of alpha.
+bool lies_inside(std::span<const ModelParameters> measured, const ModelParameters& point);
 
 /// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round. Where the time or
 /// the points run out, the result is that of the points that were measured, and not complete.
