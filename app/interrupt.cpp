@@ -36,4 +36,6 @@ void watch_for_interrupts() {
 
 bool interrupted() { return stop.load(); }
 
+void go_on_after_interruption() { stop.store(false); }
+
 }  // namespace poise::app

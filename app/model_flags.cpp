@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 
+#include "poise/base/error.hpp"
 #include "poise/study/models.hpp"
 
 #include "option_values.hpp"
@@ -44,6 +46,28 @@ const ModelFlag& model_flag(const std::string& name) {
   return *found;
 }
 
+std::vector<double> FreeAxis::values(const std::string& name) const {
+  if (automatic()) return {};
+  std::vector<double> numbers;
+  for (const std::string& text : texts) {
+    if (text == "auto") fail(ErrorKind::usage, "{} is auto or has values, not both", name);
+    numbers.push_back(std::strtod(text.c_str(), nullptr));
+  }
+  return numbers;
+}
+
+void add_free_axis(CLI::App& parser, const std::string& name, FreeAxis& target,
+                   const std::string& default_text) {
+  const ModelFlag& flag = model_flag(name);
+  parser
+      .add_option(name, target.texts,
+                  flag.help + "; several values: a,b,c, with --grid best a range, or auto (default: " +
+                      (default_text.empty() ? flag.default_text : default_text) + ")")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(number_or("auto"));
+}
+
 void add_family(CLI::App& parser, std::string& family, bool popularity) {
   std::string help =
       "full-rank (the item-item autoencoder; ease is short for it with --zero-diagonal, edlae with --dropout "
@@ -64,7 +88,6 @@ void add_family(CLI::App& parser, std::string& family, bool popularity) {
 void add_fixed_flags(CLI::App& parser, TrainOptions& options) {
   parser.add_flag("--zero-diagonal", options.zero_diagonal, "Of full-rank: an item must not predict itself");
   add_value(parser, "--epsilon", options.epsilon);
-  add_value(parser, "--gamma", options.gamma);
   add_value(parser, "--clip", options.clip);
   add_value(parser, "--tolerance", options.tolerance);
   add_value(parser, "--regularizer", options.regularizer);

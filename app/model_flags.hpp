@@ -41,6 +41,17 @@ void add_axis(CLI::App& parser, const std::string& name, std::vector<T>& target,
   if (flag.check) option->check(*flag.check);
 }
 
+/// An axis of a search that may also be left to it: numbers, or auto.
+struct FreeAxis {
+  std::vector<std::string> texts;
+
+  [[nodiscard]] bool automatic() const { return texts == std::vector<std::string>{"auto"}; }
+  /// None where it is automatic. Error{usage} where auto stands beside numbers.
+  [[nodiscard]] std::vector<double> values(const std::string& name) const;
+};
+void add_free_axis(CLI::App& parser, const std::string& name, FreeAxis& target,
+                   const std::string& default_text = {});
+
 /// --model itself; `popularity` only where a command takes it.
 void add_family(CLI::App& parser, std::string& family, bool popularity);
 

@@ -117,6 +117,15 @@ CLI::Validator finite_number() {
   return accept_number([](double) { return true; }, "a finite number");
 }
 
+CLI::Validator number_or(const std::string& word) {
+  return accept(
+      [word](std::string_view text) {
+        const std::optional<double> number = parse<double>(text);
+        return text == word || (number && std::isfinite(*number));
+      },
+      "a finite number or " + word);
+}
+
 CLI::Validator number_between(double low, double high) {
   return accept_number([low, high](double number) { return number > low && number < high; },
                        fmt::format("a number above {} and below {}", low, high));

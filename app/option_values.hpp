@@ -26,6 +26,8 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric
 
 /// Accepts a finite number.
 CLI::Validator finite_number();
+/// Accepts a finite number or this word.
+CLI::Validator number_or(const std::string& word);
 /// Accepts a number above `low` and below `high`.
 CLI::Validator number_between(double low, double high);
 /// Accepts a finite number above 0.

@@ -7,9 +7,11 @@
 
 #include "poise/base/error.hpp"
 #include "poise/search/search_json.hpp"
+#include "poise/study/models.hpp"
 #include "poise/train/cost.hpp"
 
 #include "device.hpp"
+#include "interrupt.hpp"
 #include "model_flags.hpp"
 #include "output_check.hpp"
 #include "point_progress.hpp"
@@ -28,23 +30,64 @@ struct Options {
   std::vector<double> lambda;
   std::vector<double> alpha;
   std::vector<std::int64_t> rank;
-  std::vector<double> dropout;
-  std::vector<double> lambda_exponent;
+  FreeAxis dropout;
+  FreeAxis lambda_exponent;
+  FreeAxis gamma;
   std::vector<std::string> weighting;
   SearchingOptions searching;
 };
+
+/// The values of two axes that a short form of the model may have a say in.
+struct Expanded {
+  std::vector<double> dropout;
+  std::vector<double> lambda_exponent;
+};
+
+Expanded expand(Options& options) {
+  constexpr double something = 0.5;  // what is searched for is not nothing
+  const auto given = [](const FreeAxis& axis, const char* flag) {
+    return axis.automatic() ? std::vector{something} : axis.values(flag);
+  };
+  Expanded axes{given(options.dropout, "--dropout"), given(options.lambda_exponent, "--lambda-exponent")};
+  const std::string name = options.model.model;
+  expand_short_form(options.model, axes.dropout, axes.lambda_exponent);
+  const StudiedKind* const kind = find_kind(name);
+  const bool ranges = kind != nullptr && options.searching.method() == SearchMethod::best;
+  const auto settle = [&](const FreeAxis& axis, std::vector<double>& values,
+                          std::vector<double> SearchSpace::*usual) {
+    if (axis.automatic()) {
+      values.clear();
+    } else if (ranges && axis.texts.empty() && !values.empty()) {
+      values = poise::space_of(*kind, {}, {}, SearchMethod::best).*usual;
+    }
+  };
+  settle(options.dropout, axes.dropout, &SearchSpace::dropout);
+  settle(options.lambda_exponent, axes.lambda_exponent, &SearchSpace::lambda_exponent);
+  return axes;
+}
 
 SearchSpace space_of(Options options, const Context& context) {
   const auto first = [](auto& single, const auto& axis) {
     if (!axis.empty()) single = axis.front();
   };
-  expand_short_form(options.model, options.dropout, options.lambda_exponent);
+  const bool best = options.searching.method() == SearchMethod::best;
+  const auto [dropout, exponent] = expand(options);
+  const std::vector<double> gamma = options.gamma.values("--gamma");
+  const SearchSpace::Automatic automatic{.dropout = options.dropout.automatic(),
+                                         .lambda_exponent = options.lambda_exponent.automatic(),
+                                         .gamma = options.gamma.automatic()};
+  if (!best && (automatic.dropout || automatic.lambda_exponent || automatic.gamma))
+    fail(ErrorKind::usage, "auto is for --grid best; give the values of the axis");
   first(options.model.lambda, options.lambda);
   first(options.model.alpha, options.alpha);
   first(options.model.rank, options.rank);
-  first(options.model.dropout, options.dropout);
-  first(options.model.lambda_exponent, options.lambda_exponent);
+  first(options.model.dropout, dropout);
+  first(options.model.lambda_exponent, exponent);
+  first(options.model.gamma, gamma);
   first(options.model.weighting, options.weighting);
+  // What is searched has to be a flag of the model too.
+  if (automatic.dropout) options.model.dropout = 0;
+  if (automatic.lambda_exponent) options.model.lambda_exponent = 0;
   refuse_other_flags(options.model);
   // Beside other weightings none has the one point of alpha 1; alone, another alpha contradicts it.
   const auto all = [](const auto& axis, const auto& value) {
@@ -54,13 +97,17 @@ SearchSpace space_of(Options options, const Context& context) {
     fail(ErrorKind::usage, "--weighting none is alpha 1; give no --alpha, or other weightings too");
   options.model.alpha.reset();
   SearchSpace space{.base = parameters_of(options.model, context),
+                    .method = options.searching.method(),
+                    .lambda = options.lambda.empty() ? options.searching.lambdas() : options.lambda,
                     .alpha = options.alpha.empty() ? options.searching.alphas() : options.alpha,
                     .rank = options.rank,
-                    .dropout = options.dropout,
-                    .lambda_exponent = options.lambda_exponent,
+                    .dropout = dropout,
+                    .lambda_exponent = exponent,
+                    .gamma = gamma,
+                    .automatic = automatic,
                     .expand = !options.searching.no_expand,
-                    .refine = options.searching.refine};
-  if (!options.lambda.empty()) space.lambda = options.lambda;
+                    .refine = options.searching.refine,
+                    .most_points = options.searching.points};
   for (const std::string& name : options.weighting) space.scheme.push_back(parse_scheme(name));
   validate(space);
   return space;
@@ -98,16 +145,91 @@ std::string table_of(const SearchResult& result, const Points& points) {
   return text + fmt::format("* best: {}\n", point_name(*result.best));
 }
 
-/// What there is when the time is up: the measured points of the grid, and what is missing.
-void print_unfinished(const TimeIsUp& up, const SearchSpace& space, const Points& points,
-                      const Context& context) {
-  std::string text = fmt::format("the time limit is reached; missing {}, and what follows from them:\n",
-                                 counted_points(up.missing.size()));
-  for (const ModelParameters& point : up.missing) text += "  " + point_name(point) + "\n";
-  context.print(unfinished_json(up, space, points), text + "run the same command again to go on\n");
+/// What a search that ran out would have tried next.
+std::string missing_text(const SearchResult& result) {
+  std::string text = fmt::format("not complete; next would be {}, and what follows from them:\n",
+                                 counted_points(result.missing.size()));
+  for (const ModelParameters& point : result.missing) text += "  " + point_name(point) + "\n";
+  return text + "run the same command with more time or points to go on\n";
+}
+
+/// The best of each kind: "weights above 1: 0.3512 at lambda 464, alpha 1.47".
+std::string kinds_text(const SearchResult& result, const Points& points) {
+  std::string text;
+  for (const auto& [name, best] : {std::pair("no weights", result.unweighted),
+                                   {"weights above", result.weighted},
+                                   {"weights below", result.down_weighted}}) {
+    if (best)
+      text += fmt::format("  {:<14} {:.4f}  {}\n", name, points.at(*best).score(points.options().choice),
+                          point_name(*best));
+  }
+  for (const SearchProfile& profile : result.profiles) {
+    if (profile.complete && profile.best && !profile.interior)
+      text += fmt::format("  {} lies at the end of a range: nothing was tried beyond it\n",
+                          point_name(*profile.best));
+  }
+  return text;
+}
+
+/// Trains a chosen point and writes it to --out, if there is one.
+TrainReport save_best(const Options& options, const ModelParameters& chosen, const SearchSpace& space,
+                      Points& points, const Context& context) {
+  const LoadedDataset& data = points.trainer().data();
+  const Trained trained = points.trainer().train(chosen);
+  warn_about(chosen, trained, context);
+  TrainReport report;
+  report.json = chosen_json(chosen, trained, points, context.execution, space.method);
+  report.text = trained_text(chosen, trained, data.dataset.train.view()) + figures_of(report.json);
+  if (!options.model.out.empty()) {
+    save_model(options.model.out, trained.model, option_texts(chosen), data, report.json,
+               context.execution.threads);
+    context.say(fmt::format("written to {}", options.model.out.string()));
+  }
+  return report;
+}
+
+/// Says what was found, with the best point trained to convergence.
+void finish(const Options& options, const SearchSpace& space, const SearchResult& result, Points& points,
+            Points::Clock::time_point begin, const Context& context) {
+  std::string text;
+  Json best;
+  if (result.best) {
+    const TrainReport report =
+        save_best(options, to_convergence(*result.best, space), space, points, context);
+    best = report.json;
+    text = table_of(result, points);
+    if (space.method == SearchMethod::best) text += kinds_text(result, points);
+    text += report.text;
+  }
+  if (!result.complete) text += missing_text(result);
+  Json json = search_json(result, points, best);
+  const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
+  json["seconds"] = seconds;
+  json["device"] = points.trainer().backend().name();
+  context.print(json,
+                text + fmt::format("{} in {}\n", counted_points(result.points.size()), duration(seconds)));
+}
+
+void say_plan(const SearchSpace& space, Points& points, const Journal& journal,
+              const std::filesystem::path& path, const Context& context) {
+  std::vector<ModelParameters> left = first_points(space);
+  const std::size_t first = left.size();
+  std::erase_if(left,
+                [&](const ModelParameters& point) { return journal.find(points.key(point)) != nullptr; });
+  if (space.method == SearchMethod::grid) {
+    context.say(fmt::format("{} of the grid, {} of them in the journal {}; about {} for the rest",
+                            counted_points(first), first - left.size(), path.string(),
+                            duration(points.expected_seconds(left))));
+    return;
+  }
+  const std::size_t usual = usual_points(space);
+  const double each = points.expected_seconds(first_points(space)) / static_cast<double>(first);
+  context.say(fmt::format("usually some {}, about {}; {} are in the journal {}", counted_points(usual),
+                          duration(each * static_cast<double>(usual)), journal.size(), path.string()));
 }
 
 void run(const Options& options, const Context& context) {
+  say_what_has_no_effect(options.searching, context);
   const SearchSpace space = space_of(options, context);
   const MeasureOptions measure = options.searching.measure();
   const auto until = options.searching.until();
@@ -134,49 +256,38 @@ void run(const Options& options, const Context& context) {
       context);
   warn_if_slow(*backend, context);
   Journal journal(path, journal_header(measure, context.memory_limit, *backend));
-  Trainer trainer(data, options.model.data, Keep::shared_parts, context.memory_limit, *backend,
-                  context.execution);
+  const auto train_on = [&](Keep keep) {
+    return std::make_unique<Trainer>(data, options.model.data, keep, context.memory_limit, *backend,
+                                     context.execution);
+  };
+  auto trainer = train_on(Keep::shared_parts);
   PointProgress progress(*context.progress, measure.choice);
   const PointWatcher watcher{.trained = [&](const PointResult& result, std::size_t left, double seconds) {
     progress.trained(result, left, seconds);
   }};
-  Points points(trainer, measure, &journal, context.execution, watcher, until);
-  std::vector<ModelParameters> left = first_points(space);
-  const std::size_t grid = left.size();
-  std::erase_if(left,
-                [&](const ModelParameters& point) { return journal.find(points.key(point)) != nullptr; });
-  context.say(fmt::format("{} of the grid, {} of them in the journal {}; about {} for the rest",
-                          counted_points(grid), grid - left.size(), path.string(),
-                          duration(points.expected_seconds(left))));
+  auto points = std::make_unique<Points>(*trainer, measure, &journal, context.execution, watcher, until);
+  say_plan(space, *points, journal, path, context);
   const auto begin = Points::Clock::now();
-  SearchResult result;
   try {
-    result = search(points, space);
-  } catch (const TimeIsUp& up) {
-    print_unfinished(up, space, points, context);
-    return;
+    const SearchResult result = search(*points, space);
+    if (!result.best && result.complete)
+      fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
+    finish(options, space, result, *points, begin, context);
   } catch (...) {
     say_if_interrupted(path, context);
-    throw;
+    const auto best = best_of(*points, points->measured()).best;
+    if (options.model.out.empty() || !interrupted() || !best) throw;
+    // What the interruption left half done is not used again.
+    points.reset();
+    trainer = train_on(Keep::nothing);
+    points = std::make_unique<Points>(*trainer, measure, &journal, context.execution);
+    go_on_after_interruption();
+    context.say(
+        fmt::format("the best point so far, {}, is trained for {}; interrupt again to leave without it",
+                    point_name(*best), options.model.out.string()));
+    save_best(options, to_convergence(*best, space), space, *points, context);
+    throw Error(ErrorKind::interrupted, "interrupted");
   }
-  if (!result.best) fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
-
-  const ModelParameters chosen = to_convergence(*result.best, space);
-  Trained trained = trainer.train(chosen);
-  warn_about(chosen, trained, context);
-  std::string text = table_of(result, points) + trained_text(chosen, trained, data.dataset.train.view());
-  const Json best = chosen_json(chosen, trained, points, context.execution);
-  text += figures_of(best);
-  if (!options.model.out.empty()) {
-    save_model(options.model.out, trained.model, option_texts(chosen), data, best, context.execution.threads);
-    context.say(fmt::format("written to {}", options.model.out.string()));
-  }
-  Json json = search_json(result, points, best);
-  const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
-  json["seconds"] = seconds;
-  json["device"] = backend->name();
-  context.print(json,
-                text + fmt::format("{} in {}\n", counted_points(result.points.size()), duration(seconds)));
 }
 
 }  // namespace
@@ -186,11 +297,12 @@ Run setup_search(CLI::App& parser) {
   TrainOptions& model = options->model;
   parser.add_option("DATA", model.data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
   add_family(parser, model.model, false);
-  add_axis(parser, "--lambda", options->lambda, "1e-4,1e-2,1,1e2,1e4");
-  add_axis(parser, "--alpha", options->alpha, "those of --grid");
+  add_axis(parser, "--lambda", options->lambda, "that of --grid");
+  add_axis(parser, "--alpha", options->alpha, "that of --grid");
   add_axis(parser, "--rank", options->rank);
-  add_axis(parser, "--dropout", options->dropout);
-  add_axis(parser, "--lambda-exponent", options->lambda_exponent);
+  add_free_axis(parser, "--dropout", options->dropout);
+  add_free_axis(parser, "--lambda-exponent", options->lambda_exponent);
+  add_free_axis(parser, "--gamma", options->gamma);
   add_axis(parser, "--weighting", options->weighting);
   add_fixed_flags(parser, model);
   add_searching_options(parser, options->searching);
@@ -201,15 +313,18 @@ Run setup_search(CLI::App& parser) {
   parser.add_option("--out", model.out, "Model file to write: the best point, trained to convergence")
       ->type_name("FILE");
   parser.footer(
-      "Where the best point lies on an edge the grid goes on there. A point is trained once: what the "
-      "journal\n"
-      "has is not trained again, after an interruption or for a larger grid.\n\n"
+      "With --grid best several values of an axis are its range, and one value fixes it; --rank and "
+      "--weighting\n"
+      "are searched one by one. A point is trained once: what the journal has is not trained again. What "
+      "runs "
+      "out\n"
+      "of --time-limit or --points, or is interrupted, leaves the best model so far in --out.\n\n"
       "Examples:\n"
-      "  poise search ml-20m.data --model full-rank --zero-diagonal --refine 3 --out ease.model\n"
-      "  poise search ml-20m.data --model awmf --regularizer dropout --rank 100 --grid extended --time-limit "
-      "2h\n"
-      "  poise search ml-20m.data --model ease-nu --refine 2 --out ease-nu.model\n"
-      "  poise search ml-20m.data --model wmf --rank 64,128 --lambda-exponent 0,0.5,1 --alpha 5,10,20");
+      "  poise search ml-20m.data --model full-rank --zero-diagonal --out ease.model\n"
+      "  poise search ml-20m.data --model edlae --dropout auto --time-limit 2h --out edlae.model\n"
+      "  poise search ml-20m.data --model ease-nu --out ease-nu.model\n"
+      "  poise search ml-20m.data --model wmf --rank 64,128 --alpha 1,50 --lambda-exponent auto\n"
+      "  poise search ml-20m.data --model awmf --regularizer dropout --rank 100 --grid extended --refine 3");
   return [options](const Context& context) { run(*options, context); };
 }
 

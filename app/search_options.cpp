@@ -19,7 +19,16 @@ MeasureOptions SearchingOptions::measure() const {
           .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
 }
 
-const std::vector<double>& SearchingOptions::alphas() const {
+SearchMethod SearchingOptions::method() const {
+  return grid == "best" ? SearchMethod::best : SearchMethod::grid;
+}
+
+std::vector<double> SearchingOptions::lambdas() const {
+  return grid == "best" ? std::vector<double>{} : paper_lambdas;
+}
+
+std::vector<double> SearchingOptions::alphas() const {
+  if (grid == "best") return {};
   return grid == "extended" ? extended_alphas : paper_alphas;
 }
 
@@ -31,9 +40,11 @@ std::optional<Points::Clock::time_point> SearchingOptions::until() const {
 
 void add_searching_options(CLI::App& parser, SearchingOptions& options) {
   parser
-      .add_option("--grid", options.grid,
-                  "paper (alpha 1,2,5,10,20) or extended (0.2 and 0.5 too: weights below 1 on what was seen)")
-      ->check(one_of({"paper", "extended"}))
+      .add_option(
+          "--grid", options.grid,
+          "best: the best lambda of each alpha, then the best alpha, below 1 and above it; or a fixed "
+          "grid: paper (alpha 1,2,5,10,20) or extended (0.2 and 0.5 too)")
+      ->check(one_of({"best", "paper", "extended"}))
       ->capture_default_str();
   parser.add_option("--metric", options.metric, "What chooses, on the validation part")
       ->capture_default_str();
@@ -45,13 +56,25 @@ void add_searching_options(CLI::App& parser, SearchingOptions& options) {
       ->capture_default_str();
   parser
       .add_option("--refine", options.refine,
-                  "How often to halve the spacing of lambda and alpha around the best point")
+                  "Of a fixed grid: how often to halve the spacing of lambda and alpha around the best point")
       ->check(whole_number(0, 20))
       ->capture_default_str();
   parser.add_flag("--no-expand", options.no_expand,
-                  "Stay inside the grid, even where the best point lies on its edge");
+                  "Of a fixed grid: stay inside it, even where the best point lies on its edge");
   parser.add_option("--time-limit", options.time_limit,
                     "Begin no point after this time (90s, 30m, 2h, 1d); what is done is kept in the journal");
+  parser.add_option("--points", options.points, "Try no more points than this in a search")
+      ->check(whole_number(1, 1'000'000));
+}
+
+void say_what_has_no_effect(const SearchingOptions& options, const Context& context) {
+  if (options.grid != "best") return;
+  const auto note = [&](const char* flag) {
+    context.say(
+        fmt::format("note: {} is for the fixed grids; --grid best finds its own spacing and edges", flag));
+  };
+  if (options.refine != 0) note("--refine");
+  if (options.no_expand) note("--no-expand");
 }
 
 double parse_duration(std::string_view text) {

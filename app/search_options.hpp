@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "poise/search/points.hpp"
+#include "poise/search/search.hpp"
 
 #include "command.hpp"
 
@@ -15,21 +15,28 @@ namespace poise::app {
 
 /// What `search` and `study` have in common.
 struct SearchingOptions {
-  std::string grid = "paper";
+  std::string grid = "best";
   std::string metric = "ndcg@100";
   std::string metrics = "recall@20,recall@50,ndcg@100";
   std::string denominator = "min";
   int refine = 0;
   bool no_expand = false;
   std::string time_limit;
+  std::optional<std::int64_t> points;
   std::filesystem::path journal;
 
   [[nodiscard]] MeasureOptions measure() const;
-  [[nodiscard]] const std::vector<double>& alphas() const;
+  [[nodiscard]] SearchMethod method() const;
+  /// Of the grid; by profiles none: the axes are free.
+  [[nodiscard]] std::vector<double> lambdas() const;
+  [[nodiscard]] std::vector<double> alphas() const;
   /// When to stop, counted from now.
   [[nodiscard]] std::optional<Points::Clock::time_point> until() const;
 };
 void add_searching_options(CLI::App& parser, SearchingOptions& options);
+
+/// Says that --refine and --no-expand have nothing to do where there is no fixed grid.
+void say_what_has_no_effect(const SearchingOptions& options, const Context& context);
 
 /// Seconds from a time such as 90s, 30m, 2h or 1.5d; Error{usage} when it is none.
 double parse_duration(std::string_view text);

@@ -73,9 +73,11 @@ std::vector<std::pair<std::string, std::string>> option_list(const Options& opti
       {"--metric", options.searching.metric},
       {"--metrics", options.searching.metrics},
       {"--recall-denominator", options.searching.denominator},
-      {"--refine", fmt::format("{}", options.searching.refine)},
       {"--tolerance", fmt::format("{}", options.tolerance)},
       {"--seed", fmt::format("{}", context.seed)}};
+  if (options.searching.grid != "best")
+    list.emplace_back("--refine", fmt::format("{}", options.searching.refine));
+  if (options.searching.points) list.emplace_back("--points", fmt::format("{}", *options.searching.points));
   if (options.searching.no_expand) list.emplace_back("--no-expand", "");
   if (!options.compare_paper.empty())
     list.emplace_back("--compare-paper", fmt::format("{}", fmt::join(options.compare_paper, ",")));
@@ -104,11 +106,14 @@ void print_unfinished(const TimeIsUp& up, const Context& context) {
 
 void run(const Options& options, const Context& context) {
   const auto begin = Points::Clock::now();
+  say_what_has_no_effect(options.searching, context);
   StudyOptions study_options{.kinds = parse_kinds(options.models),
                              .ranks = options.ranks,
+                             .method = options.searching.method(),
                              .alphas = options.searching.alphas(),
                              .expand = !options.searching.no_expand,
                              .refine = options.searching.refine,
+                             .most_points = options.searching.points,
                              .measure = options.searching.measure(),
                              .base = {.tolerance = options.tolerance, .rounds = 1000, .seed = context.seed},
                              .memory_limit = context.memory_limit};
@@ -205,14 +210,16 @@ Run setup_study(CLI::App& parser) {
       ->type_name("FILE");
   parser.footer(
       "Does weighting help, for which rank, with which regularizer? For every model and rank the validation\n"
-      "part chooses the best weighted and the best unweighted point; the test part is read once, for these.\n"
+      "part chooses the best unweighted point and the best with weights above and below 1; the test part is "
+      "read\n"
+      "once, for these.\n"
       "Writes tables.md, tables.tex, results.csv, results.json and report.html. Interrupted or killed, it "
       "goes\n"
       "on where it was.\n\n"
       "Examples:\n"
-      "  poise study ml-20m.data --out study --ranks 10,100 --refine 3 --compare-paper ml-20m\n"
+      "  poise study ml-20m.data --out study --ranks 10,100 --compare-paper ml-20m\n"
       "  poise study netflix.data msd.data --out study --models full-rank,ease --time-limit 8h\n"
-      "  poise study shop.data --out study --grid extended --ranks 50");
+      "  poise study shop.data --out study --grid extended --refine 3 --ranks 50");
   return [options](const Context& context) { run(*options, context); };
 }
 

@@ -140,6 +140,7 @@ Run setup_train(CLI::App& parser) {
   add_value(parser, "--rank", options->rank);
   add_value(parser, "--dropout", options->dropout);
   add_value(parser, "--lambda-exponent", options->lambda_exponent);
+  add_value(parser, "--gamma", options->gamma);
   add_fixed_flags(parser, *options);
   parser
       .add_option("--keep-top", options->keep_top,

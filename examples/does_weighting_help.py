@@ -11,9 +11,9 @@ import poise
 data = poise.split(poise.synth("demo", scale=0.5))
 print(data, "\n")
 
-# A search on the validation part: the grid goes on where its best lies on an edge, and is refined around it. Give it a
+# A search on the validation part: for each alpha the best lambda, then the best alpha, below 1 and above it. Give it a
 # journal=FILE and it goes on after an interruption.
-found = poise.search(data, poise.EASE(), regularization=[1, 10, 100], alpha=[1, 2], refine=1, show_progress=False)
+found = poise.search(data, poise.EASE(), show_progress=False)
 table = pandas.DataFrame(found.table)
 print(table[["lambda", "alpha", "validation ndcg@100", "validation ndcg@100 stderr"]].round(4).to_string(index=False))
 assert found.best is not None and found.best_model is not None
@@ -28,9 +28,9 @@ best_by_hand = max(
 )
 print("by hand:", best_by_hand, "\n")
 
-# The paper's experiment: for each kind of model the best weighted against the best unweighted one, both chosen on
+# The paper's experiment: for each kind of model the best weighted against the best unweighted one, all chosen on
 # validation and measured once on test users.
-study = poise.study({"demo": data}, ranks=[10], models="wmf,full-rank,ease", expand=False, show_progress=False)
+study = poise.study({"demo": data}, ranks=[10], models="wmf,full-rank,ease", show_progress=False)
 columns = ["model", "rank", "zero_diagonal", "weighted", "alpha", "lambda", "test ndcg@100", "test ndcg@100 stderr"]
 print(pandas.DataFrame(study.table)[columns].round(4).to_string(index=False), "\n")
 for pair in study.pairs:

@@ -21,9 +21,12 @@ namespace {
 
 SearchSpace space_of(const py::dict& base, const py::dict& axes, const Searching& searching) {
   SearchSpace space{.base = parameters_of(base),
+                    .method = searching.method,
+                    .lambda = searching.lambdas,
                     .alpha = searching.alphas,
                     .expand = searching.expand,
-                    .refine = searching.refine};
+                    .refine = searching.refine,
+                    .most_points = searching.points};
   const auto take = [&]<class T>(const char* name, std::vector<T>& axis) {
     if (axes.contains(name)) axis = py::cast<std::vector<T>>(axes[name]);
   };
@@ -32,6 +35,12 @@ SearchSpace space_of(const py::dict& base, const py::dict& axes, const Searching
   take("rank", space.rank);
   take("dropout", space.dropout);
   take("lambda_exponent", space.lambda_exponent);
+  take("gamma", space.gamma);
+  for (const auto& [name, automatic] : {std::pair("dropout", &space.automatic.dropout),
+                                        {"lambda_exponent", &space.automatic.lambda_exponent},
+                                        {"gamma", &space.automatic.gamma}}) {
+    *automatic = axes.contains(name) && py::cast<std::vector<double>>(axes[name]).empty();
+  }
   std::vector<std::string> schemes;
   take("weighting", schemes);
   for (const std::string& name : schemes) space.scheme.push_back(parse_scheme(name));
@@ -61,16 +70,12 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
   Trainer trainer(loaded, folder, Keep::shared_parts, memory_limit, *backend, execution);
   Points points(trainer, searching.measure, journal ? &*journal : nullptr, execution,
                 watcher_of(execution.observer), searching.until);
-  SearchResult result;
-  try {
-    result = search(points, space);
-  } catch (const TimeIsUp& up) {
-    return {unfinished_json(up, space, points).dump(), std::nullopt};
-  }
+  const SearchResult result = search(points, space);
+  if (!result.best && !result.complete) return {search_json(result, points, nullptr).dump(), std::nullopt};
   if (!result.best) fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
   const ModelParameters chosen = to_convergence(*result.best, space);
   Trained trained = trainer.train(chosen);
-  const nlohmann::ordered_json best = chosen_json(chosen, trained, points, execution);
+  const nlohmann::ordered_json best = chosen_json(chosen, trained, points, execution, space.method);
   nlohmann::ordered_json json = search_json(result, points, best);
   json["device"] = backend->name();
   Found found = {json.dump(), std::nullopt};

@@ -15,15 +15,21 @@ Searching searching_of(const py::dict& values) {
   if (denominator != "min" && denominator != "targets")
     fail(ErrorKind::usage, "recall_denominator is min or targets, not '{}'", denominator);
   const std::string grid = text("grid");
-  if (grid != "paper" && grid != "extended")
-    fail(ErrorKind::usage, "grid is paper or extended, not '{}'", grid);
+  if (grid != "best" && grid != "paper" && grid != "extended")
+    fail(ErrorKind::usage, "grid is best, paper or extended, not '{}'", grid);
+  const bool best = grid == "best";
   Searching searching{
       .measure = {.metrics = parse_metrics(text("metrics")),
                   .choice = parse_metric(text("metric")),
                   .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets},
-      .alphas = grid == "extended" ? extended_alphas : paper_alphas,
+      .method = best ? SearchMethod::best : SearchMethod::grid,
+      .lambdas = best ? std::vector<double>{} : paper_lambdas,
+      .alphas = best                 ? std::vector<double>{}
+                : grid == "extended" ? extended_alphas
+                                     : paper_alphas,
       .expand = py::cast<bool>(values["expand"]),
       .refine = py::cast<int>(values["refine"]),
+      .points = py::cast<std::optional<std::size_t>>(values["points"]),
       .until = {}};
   if (searching.refine < 0 || searching.refine > 20)
     fail(ErrorKind::usage, "refine {} is out of range: a whole number from 0 to 20 is needed",

@@ -60,9 +60,11 @@ void bind_study(py::module_& module) {
           fail(ErrorKind::usage, "a rank of {} is out of range: at least 1 is needed", ranks.front());
         const StudyOptions study_options{.kinds = parse_kinds(models),
                                          .ranks = ranks,
+                                         .method = searching.method,
                                          .alphas = searching.alphas,
                                          .expand = searching.expand,
                                          .refine = searching.refine,
+                                         .most_points = searching.points,
                                          .measure = searching.measure,
                                          .base = {.tolerance = tolerance, .rounds = 1000, .seed = seed},
                                          .memory_limit = memory_limit};

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
 from . import _poise
@@ -10,7 +11,7 @@ from ._dataset import Dataset
 from ._evaluate import DEFAULT_METRICS, metric_list
 from ._progress import Callback, Progress
 from ._recommender import _PARAMETERS, Recommender, _value_of, warn_without_values
-from ._settings import memory_of
+from ._settings import memory_of, whole
 
 
 def duration(limit: Union[float, str, None]) -> Optional[float]:
@@ -33,7 +34,12 @@ def searching(
     expand: bool,
     refine: int,
     time_limit: Union[float, str, None],
+    points: Optional[int] = None,
 ) -> Dict[str, Any]:
+    if grid == "best" and (not expand or refine):
+        warnings.warn('expand and refine are for the fixed grids; grid="best" finds its own spacing and edges', stacklevel=3)
+    if points is not None and whole(points, "points") < 1:
+        raise ValueError(f"points {points} is out of range: at least 1 is needed")
     return {
         "grid": grid,
         "metric": metric,
@@ -42,6 +48,7 @@ def searching(
         "expand": bool(expand),
         "refine": int(refine),
         "time_limit": duration(time_limit),
+        "points": None if points is None else whole(points, "points"),
     }
 
 
@@ -64,7 +71,8 @@ def flat(row: Dict[str, Any]) -> Dict[str, Any]:
 class SearchResult:
     """What a search found: `best_model`, fitted to convergence, `best` with its figures, and all `points`.
 
-    `complete` is False where the time limit ended it; the journal then holds what was done. `results` is the object of
+    `complete` is False where the time limit or the number of points ended it: `best_model` is then the best so far, and
+    `missing` what would have been tried next. `profiles` has the best metric for each alpha. `results` is the object of
     `poise search --json`. `table` is a list of flat dicts, which `pandas.DataFrame` takes as it is.
     """
 
@@ -87,6 +95,16 @@ class SearchResult:
         return points
 
     @property
+    def profiles(self) -> List[Dict[str, Any]]:
+        profiles: List[Dict[str, Any]] = self.results.get("profiles", [])
+        return profiles
+
+    @property
+    def missing(self) -> List[Dict[str, str]]:
+        missing: List[Dict[str, str]] = self.results.get("missing", [])
+        return missing
+
+    @property
     def table(self) -> List[Dict[str, Any]]:
         return [flat(point) for point in self.points]
 
@@ -103,34 +121,42 @@ def search(
     regularization: Optional[Sequence[float]] = None,
     alpha: Optional[Sequence[float]] = None,
     factors: Optional[Sequence[int]] = None,
-    dropout: Optional[Sequence[float]] = None,
-    regularization_exponent: Optional[Sequence[float]] = None,
+    dropout: Union[Sequence[float], str, None] = None,
+    regularization_exponent: Union[Sequence[float], str, None] = None,
+    gamma: Union[Sequence[float], str, None] = None,
     weighting: Optional[Sequence[str]] = None,
-    grid: str = "paper",
+    grid: str = "best",
     metric: str = "ndcg@100",
     metrics: Union[str, Iterable[str]] = DEFAULT_METRICS,
     recall_denominator: str = "min",
     expand: bool = True,
     refine: int = 0,
     time_limit: Union[float, str, None] = None,
+    points: Optional[int] = None,
     journal: "Union[str, os.PathLike[str], None]" = None,
     show_progress: bool = True,
     callback: Optional[Callback] = None,
 ) -> SearchResult:
     """Searches the parameters of a model on the validation part of split data, as `poise search` does.
 
-    `model` holds the parameters that stay. Axes that are not given are the paper's for `regularization` and `alpha` (with
-    `grid="extended"` also alpha below 1) and the model's own value for the others. Where the best lies on an edge the grid
-    goes on there, unless `expand` is False; `refine` halves the spacing around the best so many times. `journal` is a file
-    of finished points: an interrupted search goes on where it was.
+    `model` holds the parameters that stay. `grid="best"` finds the best `regularization` for each `alpha`, then the best
+    alpha, below 1 and above it; several values of an axis are then its range, one value fixes it, and `dropout`,
+    `regularization_exponent` and `gamma` may be "auto". `points` and `time_limit` bound the work.
+
+    With `grid="paper"` or "extended" (also alpha below 1) axes are lists of values: those of the grid for `regularization`
+    and `alpha` where they are not given. Where the best lies on an edge the grid goes on there, unless `expand` is False;
+    `refine` halves the spacing around the best so many times. `journal` is a file of finished points: an interrupted search
+    goes on where it was.
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
-    >>> found = poise.search(data, poise.EASE(), regularization=[10, 100], alpha=[1], expand=False, show_progress=False)
-    >>> found.best_model
-    EASE(regularization=100.0)
-    >>> len(found.points), found.best["test"]["ndcg@100"]["mean"] > 0.45
-    (2, True)
+    >>> found = poise.search(data, poise.EASE(), regularization=[10, 1000], alpha=[1], show_progress=False)
+    >>> 50 < found.best_model.regularization < 500, found.complete, found.best["test"]["ndcg@100"]["mean"] > 0.45
+    (True, True, True)
+    >>> found = poise.search(data, poise.EASE(), regularization=[10, 100], alpha=[1], grid="paper", expand=False,
+    ...                      show_progress=False)
+    >>> found.best_model, len(found.points)
+    (EASE(regularization=100.0), 2)
     """
     base = model._native_parameters()
     if model._family == "popularity":
@@ -143,6 +169,7 @@ def search(
         "factors": factors,
         "dropout": dropout,
         "regularization_exponent": regularization_exponent,
+        "gamma": gamma,
         "weighting": weighting,
     }
     for keyword, values in given.items():
@@ -151,6 +178,11 @@ def search(
         if keyword not in model._names():
             raise ValueError(f"{type(model).__name__} has no {keyword} to search")
         name, read = _PARAMETERS[keyword]
+        if isinstance(values, str) and values == "auto":
+            if keyword not in ("dropout", "regularization_exponent", "gamma") or grid != "best":
+                raise ValueError(f'{keyword}="auto" is for dropout, regularization_exponent and gamma with grid="best"')
+            axes[name] = []
+            continue
         axes[name] = [read(value, keyword) for value in values]
         if not axes[name]:
             raise ValueError(f"{keyword} has no values to search")
@@ -158,7 +190,7 @@ def search(
             base[name] = axes[name][0]
     if weighting is not None and set(weighting) == {"none"} and alpha is not None and set(alpha) != {1}:
         raise ValueError('weighting "none" is alpha 1; give alpha=[1], or other weightings too')
-    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit)
+    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points)
     warn_without_values(data._prepared(), [model._weighting()] if weighting is None else weighting)
     with Progress(show_progress, callback) as progress:
         text, native = _poise.search(

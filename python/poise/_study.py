@@ -48,6 +48,12 @@ class StudyResult:
         return [flat(point) for point in self.results.get("points", [])]
 
     @property
+    def profiles(self) -> List[Dict[str, Any]]:
+        """The best validation figure of each model and kind against alpha."""
+        profiles: List[Dict[str, Any]] = self.results.get("profiles", [])
+        return profiles
+
+    @property
     def conclusions(self) -> List[Dict[str, Any]]:
         conclusions: List[Dict[str, Any]] = self.results.get("conclusions", [])
         return conclusions
@@ -106,7 +112,7 @@ def study(
     *,
     ranks: Sequence[int] = (10, 100, 1000),
     models: str = "all",
-    grid: str = "paper",
+    grid: str = "best",
     metric: str = "ndcg@100",
     metrics: Union[str, Iterable[str]] = DEFAULT_METRICS,
     recall_denominator: str = "min",
@@ -115,6 +121,7 @@ def study(
     tolerance: float = 1e-6,
     compare_paper: Optional[Sequence[str]] = None,
     time_limit: Union[float, str, None] = None,
+    points: Optional[int] = None,
     journal: "Union[str, os.PathLike[str], None]" = None,
     random_state: Any = None,
     num_threads: int = 0,
@@ -124,7 +131,7 @@ def study(
     callback: Optional[Callback] = None,
 ) -> StudyResult:
     """The paper's experiment, as `poise study` runs it: for every kind of model and rank the validation part chooses the best
-    weighted and the best unweighted point; these are trained to convergence, and the test part is read once, for them.
+    unweighted point and the best with weights above and below 1; these are trained to convergence, and the test part is read once, for them.
 
     `data` is split data, or several under their names in a dict. `models` is "all" or a list such as "full-rank,ease".
     With a `journal` file an interrupted study goes on where it was. `compare_paper` names the paper's data set ("ml-20m",
@@ -132,15 +139,15 @@ def study(
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
-    >>> study = poise.study({"demo": data}, ranks=[], models="full-rank", expand=False, show_progress=False)
-    >>> [(row["model"], row["weighted"], round(row["test ndcg@100"], 3)) for row in study.table[:2]]
-    [('full-rank', False, 0.448), ('full-rank', True, 0.486)]
+    >>> study = poise.study({"demo": data}, ranks=[], models="full-rank", show_progress=False)
+    >>> [(row["kind"], round(row["test ndcg@100"], 2)) for row in study.table[:3]]
+    [('unweighted', 0.48), ('weighted', 0.48), ('down-weighted', 0.49)]
     """
     named = _named(data)
     papers = [] if compare_paper is None else list(compare_paper)
     if papers and len(papers) != len(named):
         raise ValueError(f"compare_paper names {len(papers)} data sets and there are {len(named)}: name one for each")
-    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit)
+    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points)
     rank_list = [whole(rank, "ranks") for rank in ranks]
     seed = seed_of(random_state)
     shown = [
@@ -150,10 +157,13 @@ def study(
         ("--metric", metric),
         ("--metrics", metric_list(metrics)),
         ("--recall-denominator", recall_denominator),
-        ("--refine", str(int(refine))),
         ("--tolerance", f"{number(tolerance, 'tolerance'):g}"),
         ("--seed", str(seed)),
     ]
+    if grid != "best":
+        shown.append(("--refine", str(int(refine))))
+    if points is not None:
+        shown.append(("--points", str(points)))
     if not expand:
         shown.append(("--no-expand", ""))
     if papers:

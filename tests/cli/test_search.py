@@ -1,4 +1,4 @@
-"""Searching from the command line: grids, their expansion, the journal and its resumption."""
+"""Searching a fixed grid from the command line, its expansion, the journal and its resumption."""
 import fcntl
 import json
 import signal
@@ -9,15 +9,16 @@ import pytest
 
 from conftest import HANG, PROGRAM
 
-SMALL = ["--model", "full-rank", "--lambda", "1,30", "--alpha", "1,2", "--no-expand"]
+SMALL = ["--model", "full-rank", "--grid", "paper", "--lambda", "1,30", "--alpha", "1,2", "--no-expand"]
 METRICS = ["recall@20", "recall@50", "ndcg@100"]
 
 
 @pytest.fixture
 def search(poise, shop, tmp_path):
-    """A search with a journal of its own; one thread, for the problems are small."""
+    """A search of a fixed grid with a journal of its own; one thread, for the problems are small."""
     def call(*flags, journal="journal", data=shop, **kwargs):
-        return poise("search", data, "--journal", tmp_path / journal, "--threads", 1, *flags, **kwargs)
+        grid = [] if "--grid" in flags else ["--grid", "paper"]
+        return poise("search", data, "--journal", tmp_path / journal, "--threads", 1, *grid, *flags, **kwargs)
     return call
 
 
@@ -197,12 +198,21 @@ def test_time_limit(search, tmp_path):
     assert not unfinished["complete"] and unfinished["best"] is None and unfinished["points"] == []
     assert [(float(point["lambda"]), float(point["alpha"])) for point in unfinished["missing"]] == [(1, 1), (1, 2), (30, 1), (30, 2)]
     text = search(*SMALL, "--time-limit", "0s").out
-    assert "missing 4 points" in text and "lambda 30, alpha 2" in text
+    assert "next would be 4 points" in text and "lambda 30, alpha 2" in text
     finished = search(*SMALL, "--time-limit", "1h", "--json").json
     assert finished["complete"] and len(finished["points"]) == 4
     # The grid is there: what is missing is what it leads to.
     more = search(*SMALL[:-1], "--refine", 1, "--time-limit", "0s", "--json").json
     assert not more["complete"] and len(more["points"]) == 4 and more["missing"]
+    assert score(more["best"]) == max(map(score, more["points"])), "what there is has a best"
+
+
+def test_points(search, tmp_path):
+    for count in (1, 3):
+        some = search(*SMALL, "--points", count, "--out", tmp_path / "best", "--json", journal=f"journal {count}").json
+        assert not some["complete"] and len(some["points"]) == count and len(some["missing"]) == 4 - count
+        assert score(some["best"]) == max(map(score, some["points"])) and (tmp_path / "best").exists()
+    assert search(*SMALL, "--points", 4, "--json").json["complete"]
 
 
 @pytest.mark.parametrize("flags", [
@@ -214,7 +224,8 @@ def test_time_limit(search, tmp_path):
     ["--model", "full-rank", "--weighting", "none", "--alpha", 2], ["--model", "wmf", "--weighting", "none", "--alpha", "1,2"],
     ["--model", "full-rank", "--weighting", "some"],
     ["--model", "full-rank", "--lambda-exponent", "nan"], ["--model", "full-rank", "--lambda-exponent", "0,5"],
-    ["--model", "full-rank", "--grid", "huge"], ["--model", "full-rank", "--refine", -1], ["--model", "popularity"], [],
+    ["--model", "full-rank", "--grid", "huge"], ["--model", "full-rank", "--refine", -1], ["--model", "full-rank", "--points", 0],
+    ["--model", "full-rank", "--dropout", "auto"], ["--model", "popularity"], [],
 ])
 def test_bad_flags(search, tmp_path, flags):
     search(*flags, code=2)
@@ -222,11 +233,11 @@ def test_bad_flags(search, tmp_path, flags):
 
 
 def test_data_may_stand_after_an_axis(poise, shop, tmp_path):
-    poise("search", "--model", "full-rank", "--lambda", "1,30", shop, "--journal", tmp_path / "journal", "--alpha", 1, "--no-expand",
+    poise("search", "--model", "full-rank", "--grid", "paper", "--lambda", "1,30", shop, "--journal", tmp_path / "journal", "--alpha", 1, "--no-expand",
           "--threads", 1)
     assert (tmp_path / "journal").read_bytes().count(b"\n") == 3
     # An axis is a list in a config file too.
-    (tmp_path / "config.toml").write_text('model = "full-rank"\nlambda = [1, 30]\nalpha = [1, 2]\nno-expand = true\n')
+    (tmp_path / "config.toml").write_text('model = "full-rank"\ngrid = "paper"\nlambda = [1, 30]\nalpha = [1, 2]\nno-expand = true\n')
     config = poise("search", shop, "--config", tmp_path / "config.toml", "--journal", tmp_path / "journal", "--threads", 1, "--json").json
     assert len(config["points"]) == 4
 
@@ -250,7 +261,7 @@ def test_resuming_trains_nothing_again(search, tmp_path):
     assert again == first, "even the points' own times"
     assert "lambda" not in second.err, "nothing is said to be trained"
     # A larger grid trains what is new.
-    search(*SMALL[:3], "1,30,100", *SMALL[4:])
+    search(*SMALL[:5], "1,30,100", *SMALL[6:])
     after = journal.read_bytes()
     assert after.startswith(before) and after.count(b"\n") == before.count(b"\n") + 2
 
@@ -322,7 +333,7 @@ def test_a_journal_is_for_one_run_at_a_time(search, tmp_path):
 def test_an_interrupted_search_goes_on(search, shop, tmp_path):
     journal = tmp_path / "journal"
     flags = ["--model", "wmf", "--rank", "3,5,8", "--refine", 2]
-    command = [PROGRAM, "search", shop, "--journal", journal, "--threads", "1", *map(str, flags)]
+    command = [PROGRAM, "search", shop, "--grid", "paper", "--journal", journal, "--threads", "1", *map(str, flags)]
     while True:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < 4):

@@ -40,7 +40,9 @@ class Study:
 
 
 def study(data, out, *flags, threads=1, **kwargs):
-    """One thread, for the problems are small; more of them wait without turning, so that a busy machine does not stall."""
+    """A study of a fixed grid, unless it says otherwise. One thread, for the problems are small; more of them wait without turning,
+    so that a busy machine does not stall."""
+    flags = flags if "--grid" in flags else ["--grid", "paper", *flags]
     data = data if isinstance(data, list) else [data]
     kwargs["env"] = {**os.environ, "OMP_WAIT_POLICY": "passive"}
     return Study(out, run("study", *data, "--out", out, "--threads", threads, *flags, **kwargs))

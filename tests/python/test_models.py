@@ -265,12 +265,11 @@ def test_data_without_values():
         with pytest.raises(ValueError, match="have no values"):
             model.fit(plain, show_progress=False)
         with pytest.raises(ValueError, match="have no values"):
-            poise.search(plain, model, regularization=[10], alpha=[1], expand=False, show_progress=False)
+            poise.search(plain, model, regularization=[10], alpha=[1], show_progress=False)
     with pytest.warns(UserWarning, match="'log' takes each for 1"):
         poise.EASE(weighting="log", alpha=2).fit(plain, show_progress=False)
     with pytest.warns(UserWarning, match="'linear' takes each for 1"):
-        poise.search(plain, poise.EASE(), regularization=[10], alpha=[1], weighting=["constant", "linear"], expand=False,
-                     show_progress=False)
+        poise.search(plain, poise.EASE(), regularization=[10], alpha=[1], weighting=["constant", "linear"], show_progress=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         poise.EASE(weighting="log", alpha=2).fit(poise.synth("demo", scale=0.1, values=True), show_progress=False)

@@ -20,7 +20,7 @@ from poise._progress import Progress
 # Work that does not end by itself: whoever returns from it has answered the signal. On random data rounds go on and on.
 ENDLESS_FIT = """poise.WMF(factors=60, regularization=0.01, alpha=50, iterations=10**9, least_decrease=0, tolerance=1e-12).fit(
         data.train, show_progress=False)"""
-ENDLESS_SEARCH = "poise.search(data, poise.EASE(), regularization=np.geomspace(1, 1e4, 200_000), alpha=[1], show_progress=False)"
+ENDLESS_SEARCH = "poise.search(data, poise.EASE(), regularization=np.geomspace(1, 1e4, 200_000), alpha=[1], grid='paper', show_progress=False)"
 LONG = """
 import numpy as np, scipy.sparse
 import poise

@@ -29,11 +29,11 @@ def without_times(value):
 def test_search(folder, demo, tmp_path, source):
     data = poise.Dataset.from_file(folder) if source == "folder" else demo
     expected = run_program(
-        "search", folder, "--model", "full-rank", "--zero-diagonal", "--lambda", "1,100", "--alpha", "1,2", "--refine", "1",
+        "search", folder, "--model", "full-rank", "--zero-diagonal", "--lambda", "1,100", "--alpha", "1,2", "--refine", "1", "--grid", "paper",
         "--journal", tmp_path / "program.journal", "--out", tmp_path / "program.model",
     )
     found = poise.search(
-        data, poise.EASE(), regularization=[1, 100], alpha=[1, 2], refine=1, journal=tmp_path / "journal", show_progress=False
+        data, poise.EASE(), regularization=[1, 100], alpha=[1, 2], grid="paper", refine=1, journal=tmp_path / "journal", show_progress=False
     )
     assert without_times(found.results) == without_times(expected)
     assert found.complete and len(found.table) == len(found.points)
@@ -44,7 +44,7 @@ def test_search(folder, demo, tmp_path, source):
     # Again from the journal: nothing is trained.
     tasks = []
     again = poise.search(
-        data, poise.EASE(), regularization=[1, 100], alpha=[1, 2], refine=1, journal=tmp_path / "journal", show_progress=False,
+        data, poise.EASE(), regularization=[1, 100], alpha=[1, 2], grid="paper", refine=1, journal=tmp_path / "journal", show_progress=False,
         callback=lambda task, done, total: tasks.append(task),
     )
     assert without_times(again.results) == without_times(expected) and "searching" not in tasks
@@ -77,15 +77,35 @@ def test_exponents_that_mean_nothing(demo):
 
 def test_search_of_low_rank(folder, tmp_path):
     expected = run_program(
-        "search", folder, "--model", "wmf", "--rank", "4,8", "--lambda", "1,10", "--alpha", "5", "--no-expand",
+        "search", folder, "--model", "wmf", "--rank", "4,8", "--lambda", "1,10", "--alpha", "5", "--no-expand", "--grid", "paper",
         "--weighting", "constant,item-oriented", "--journal", tmp_path / "journal",
     )
     found = poise.search(
         poise.Dataset.from_file(folder), poise.WMF(), factors=[4, 8], regularization=[1, 10], alpha=[5],
-        weighting=["constant", "item-oriented"], expand=False, show_progress=False,
+        weighting=["constant", "item-oriented"], grid="paper", expand=False, show_progress=False,
     )
     assert without_times(found.results) == without_times(expected)
     assert found.best_model.factors == expected["best"]["rank"]
+
+
+def test_search_by_profiles(folder, demo, tmp_path):
+    flags = ["search", folder, "--model", "ease", "--journal", tmp_path / "journal"]
+    expected = run_program(*flags)
+    found = poise.search(demo, poise.EASE(), show_progress=False)
+    assert without_times(found.results) == without_times(expected)
+    assert found.complete and [profile["kind"] for profile in found.profiles] == ["unweighted", "weighted", "down-weighted"]
+    assert found.best_model.alpha == expected["best"]["alpha"]
+    some = poise.search(demo, poise.EASE(), points=5, show_progress=False)
+    assert not some.complete and len(some.points) == 5 and some.missing and some.best_model is not None
+    assert without_times(some.results) == without_times(run_program(*flags, "--points", "5"))
+    free = poise.search(demo, poise.FullRank(zero_diagonal=True), alpha=[1], dropout="auto", show_progress=False)
+    assert free.best_model.dropout == free.best["dropout"] and len({point["dropout"] for point in free.points}) >= 3
+    with pytest.raises(ValueError, match="auto"):
+        poise.search(demo, poise.EASE(), regularization="auto")
+    with pytest.raises(ValueError, match="auto"):
+        poise.search(demo, poise.FullRank(), dropout="auto", grid="paper")
+    with pytest.warns(UserWarning, match="fixed grids"):
+        poise.search(demo, poise.EASE(), regularization=[100], alpha=[1], refine=1, show_progress=False)
 
 
 def test_search_ends_in_time(demo):
@@ -112,9 +132,10 @@ def test_a_journal_that_cannot_be_written(demo, tmp_path):
 
 
 def test_study(folder, tmp_path):
-    run_program("study", folder, "--out", tmp_path / "program", "--ranks", "5", "--models", "wmf,ease", "--no-expand")
+    run_program("study", folder, "--out", tmp_path / "program", "--ranks", "5", "--models", "wmf,ease", "--grid", "paper",
+                "--no-expand")
     study = poise.study(
-        poise.Dataset.from_file(folder), ranks=[5], models="wmf,ease", expand=False, show_progress=False
+        poise.Dataset.from_file(folder), ranks=[5], models="wmf,ease", grid="paper", expand=False, show_progress=False
     )
     study.save(tmp_path / "python")
     for name in ("results.csv", "tables.md", "tables.tex"):
@@ -131,8 +152,8 @@ def test_study(folder, tmp_path):
 
 def test_study_of_data_in_memory(folder, demo):
     """The same figures under another name, whatever the data lie in."""
-    on_disk = poise.study({"x": poise.Dataset.from_file(folder)}, ranks=[], models="ease", expand=False, show_progress=False)
-    in_memory = poise.study({"x": demo}, ranks=[], models="ease", expand=False, show_progress=False)
+    on_disk = poise.study({"x": poise.Dataset.from_file(folder)}, ranks=[], models="ease", grid="paper", expand=False, show_progress=False)
+    in_memory = poise.study({"x": demo}, ranks=[], models="ease", grid="paper", expand=False, show_progress=False)
     assert in_memory.csv == on_disk.csv
     with pytest.raises(ValueError, match="name one for each"):
         poise.study({"x": demo}, compare_paper=["msd", "netflix"])

@@ -44,6 +44,25 @@ TEST(Findings, HeadlineCountsWhatIsSignificant) {
             "Weighting makes no measurable difference in 1 of 1 comparison");
 }
 
+/// A difference of rows that were not searched to the end may be one of tuning.
+TEST(Findings, IncompleteSearchesSayNothing) {
+  StudyResults results = study_of({{10, 0.01, 0.001}, {100, 0.02, 0.001}, {{}, -0.02, 0.01}});
+  const auto cut_short = [&](std::size_t pair) {
+    results.pairs[2 * pair].complete = false;
+    results.pairs[2 * pair + 1].complete = false;
+  };
+  cut_short(1);
+  EXPECT_EQ(headline(results), "Weighting helps in 1 of 2 comparisons and hurts in 1");
+  EXPECT_THAT(headline_terms(results),
+              EndsWith("One comparison is left out: its search is not complete, and a "
+                       "difference may be one of tuning."));
+  EXPECT_EQ(rank_finding(results, 100), "");
+  cut_short(0);
+  cut_short(2);
+  EXPECT_EQ(headline(results), "No search is complete, so nothing is said about weighting");
+  EXPECT_THAT(headline_terms(results), HasSubstr("3 comparisons are left out"));
+}
+
 TEST(Findings, TermsCorrectForTheNumberOfComparisons) {
   EXPECT_THAT(
       headline_terms(study_of({{10, 0.01, 0.001}, {100, 0.01, 0.04}, {{}, -0.02, 0.03}, {5, 0, 0.9}})),

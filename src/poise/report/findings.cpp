@@ -15,9 +15,17 @@ namespace {
 std::vector<const StudyPair*> deciding_pairs(const StudyResults& results) {
   std::vector<const StudyPair*> pairs;
   for (const StudyPair& pair : results.pairs) {
-    if (pair.kind == RowKind::weighted && pair.metric == results.choice) pairs.push_back(&pair);
+    if (pair.kind == RowKind::weighted && pair.metric == results.choice && pair.complete)
+      pairs.push_back(&pair);
   }
   return pairs;
+}
+
+/// Comparisons of rows whose searches are not complete.
+std::ptrdiff_t undecided(const StudyResults& results) {
+  return std::ranges::count_if(results.pairs, [&](const StudyPair& pair) {
+    return pair.kind == RowKind::weighted && pair.metric == results.choice && !pair.complete;
+  });
 }
 
 std::string count_of(int part, int whole) {
@@ -28,7 +36,7 @@ std::string count_of(int part, int whole) {
 Balance balance_of(const std::vector<const StudyPair*>& pairs) {
   Balance result;
   for (const StudyPair* pair : pairs) {
-    const int found = direction(pair->test);
+    const int found = direction(*pair);
     ++(found > 0 ? result.helps : found < 0 ? result.hurts : result.even);
   }
   return result;
@@ -112,6 +120,8 @@ std::string headline(const StudyResults& results) {
   const Balance counts = balance(results);
   const int total = counts.total();
   const std::string comparisons = total == 1 ? "comparison" : "comparisons";
+  if (total == 0 && undecided(results) > 0)
+    return "No search is complete, so nothing is said about weighting";
   if (total == 0) return "No weighted row to compare with an unweighted one";
   if (counts.helps == 0 && counts.hurts == 0)
     return fmt::format("Weighting makes no measurable difference in {} {}", count_of(total, total),
@@ -126,7 +136,14 @@ std::string headline(const StudyResults& results) {
 
 std::string headline_terms(const StudyResults& results) {
   const Balance counts = balance(results);
-  if (counts.total() == 0) return "";
+  const std::ptrdiff_t open = undecided(results);
+  const std::string left_out =
+      open == 0
+          ? ""
+          : fmt::format(" {} left out: {} search is not complete, and a difference may be one of tuning.",
+                        open == 1 ? "One comparison is" : fmt::format("{} comparisons are", open),
+                        open == 1 ? "its" : "a");
+  if (counts.total() == 0) return left_out.empty() ? "" : left_out.substr(1);
   std::string text = fmt::format(
       "A comparison is the best weighted against the best unweighted model of one kind, rank and data set: "
       "{} on the test users, paired t test, p < 0.05.",
@@ -137,7 +154,7 @@ std::string headline_terms(const StudyResults& results) {
   if (counts.total() > 1 && counts.even < counts.total())
     text += fmt::format(" Of so many comparisons some pass by chance: after Holm's correction weighting {}.",
                         after_correction(deciding_pairs(results)));
-  return text;
+  return text + left_out;
 }
 
 std::string rank_finding(const StudyResults& results, const std::optional<std::int64_t>& rank) {

@@ -139,11 +139,13 @@ std::string plots(const StudyResults& results) {
       "may overlap where the paired difference is clear. All panels share their scale; the dashed line is "
       "popularity.");
   text += figure(
-      "grid", "What validation chose",
-      fmt::format("Each cell is a trained point; the stronger its colour, the higher its {} on the "
-                  "validation users, from the "
-                  "lowest to the highest of the panel. A marked point is the one that the tables report.",
-                  metric));
+      "profiles", "What validation chose",
+      fmt::format(
+          "Lines: for each α the highest {} on the validation users that any λ (and whatever else was "
+          "searched) reached. A bar spans one standard error of the difference from the best point without "
+          "weights, over the same users. Small dots are all other points that were tried and come near; the "
+          "large marks are the points that the tables report.",
+          metric));
   text += figure(
       "popularity-bins", "Where weighting acts: recall by item popularity",
       fmt::format(

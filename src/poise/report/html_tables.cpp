@@ -23,8 +23,8 @@ std::string number_cell(const std::string& attributes, const std::string& text) 
   return fmt::format("<td class=\"number\"{}{}>{}</td>", attributes.empty() ? "" : " ", attributes, text);
 }
 
-std::string_view arrow(const PairedDifference& test) {
-  const int found = direction(test);
+std::string_view arrow(const StudyPair& pair) {
+  const int found = direction(pair);
   return found == 0 ? "" : found > 0 ? "↑" : "↓";
 }
 
@@ -34,7 +34,7 @@ std::string accuracy_cell(const TableCell& cell, const std::string& metric, std:
     text = fmt::format("<span class=\"value\">{}</span>", accuracy(cell.test->mean));
     if (cell.test->standard_error)
       text += fmt::format("<span class=\"error\">±{}</span>", accuracy(*cell.test->standard_error));
-    text += fmt::format("<span class=\"mark\">{}</span>", cell.pair ? arrow(cell.pair->test) : "");
+    text += fmt::format("<span class=\"mark\">{}</span>", cell.pair ? arrow(*cell.pair) : "");
   }
   if (cell.paper) text += fmt::format("<span class=\"paper\">{}</span>", accuracy(*cell.paper));
   const std::string attributes =
@@ -169,12 +169,14 @@ std::string difference_text(const PairedDifference& test) {
 }
 
 std::string pair_cells(const StudyResults& results, std::ptrdiff_t place) {
-  const PairedDifference& test = results.pairs[place].test;
-  const int found = direction(test);
+  const StudyPair& pair = results.pairs[place];
+  const PairedDifference& test = pair.test;
+  const int found = direction(pair);
   const char* sign = found == 0 ? "" : found > 0 ? " helps" : " hurts";
   return fmt::format(
       "<td class=\"number{}\" data-pair=\"{}\">{}</td><td class=\"number\" data-pair-p=\"{}\">{}</td>", sign,
-      place, difference_text(test), place, html_text(p_value(test.p)));
+      place, difference_text(test), place,
+      pair.complete ? html_text(p_value(test.p)) : "search not complete");
 }
 
 // The pairs of one data set, model and kind are one line, whatever the number of metrics.

@@ -32,7 +32,7 @@ std::string estimate(const TableCell& cell) {
   const std::string mean = accuracy(cell.test->mean);
   const std::string error =
       cell.test->standard_error ? fmt::format("\\pmse{{{}}}", accuracy(*cell.test->standard_error)) : "";
-  const int found = cell.pair ? direction(cell.pair->test) : 0;
+  const int found = cell.pair ? direction(*cell.pair) : 0;
   const char* const arrow = found == 0 ? "" : found > 0 ? "\\,$\\uparrow$" : "\\,$\\downarrow$";
   return (cell.best ? fmt::format("\\textbf{{{}}}", mean) : mean) + error + arrow;
 }

@@ -20,7 +20,7 @@ std::string estimate(const TableCell& cell) {
   const std::string mean = accuracy(cell.test->mean);
   const std::string error =
       cell.test->standard_error ? " ±" + accuracy(*cell.test->standard_error) : std::string();
-  const int found = cell.pair ? direction(cell.pair->test) : 0;
+  const int found = cell.pair ? direction(*cell.pair) : 0;
   const char* const arrow = found == 0 ? "" : found > 0 ? " ↑" : " ↓";
   return (cell.best ? "**" + mean + "**" : mean) + error + arrow;
 }
@@ -102,6 +102,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
         if (exponent) cells.push_back(setting(entry.row->lambda_exponent));
         if (dropout) cells.push_back(setting(entry.row->dropout));
         cells.push_back(bound(entry.row->certificate.relative) + (entry.row->converged ? "" : " (open)"));
+        if (!entry.row->search_complete) cells[2] += ", search not complete";
       }
       text.add(std::move(cells));
     }
@@ -117,7 +118,8 @@ std::string pairs_table(const StudyResults& results) {
     const PairedDifference& test = pair.test;
     text.add({markdown_text(pair.data), rank_number(pair.model), markdown_text(numbered_name(pair.model)),
               std::string(to_string(pair.kind)), grouped(test.users), difference(test.difference),
-              fmt::format("{} to {}", difference(test.low), difference(test.high)), p_value(test.p)});
+              fmt::format("{} to {}", difference(test.low), difference(test.high)),
+              pair.complete ? p_value(test.p) : "search not complete"});
   }
   return text.text();
 }

@@ -80,6 +80,31 @@ Json point_json(const StudyPoint& point, const StudyResults& results, Numbering&
   return object;
 }
 
+Json profile_json(const StudyProfile& profile, Numbering& numbering) {
+  Json object = Json::object();
+  numbering.add_place(object, profile.data, profile.model);
+  object["kind"] = to_string(profile.kind);
+  object["complete"] = profile.complete;
+  object["interior"] = profile.interior;
+  object["alpha"] = number(profile.alpha);
+  object["lambda"] = number(profile.lambda);
+  if (profile.dropout != 0) object["dropout"] = number(profile.dropout);
+  if (profile.lambda_exponent != 0) object["exponent"] = number(profile.lambda_exponent);
+  object["curve"] = Json::array();
+  for (const ProfilePoint& point : profile.curve) {
+    // Where nothing is known of its error the page draws none.
+    if (!std::isfinite(point.validation.mean) || !(point.alpha > 0)) continue;
+    Json on_curve = {{"alpha", point.alpha},
+                     {"lambda", number(point.lambda)},
+                     {"value", point.validation.mean},
+                     {"error", number(point.paired_error)}};
+    if (point.dropout != 0) on_curve["dropout"] = number(point.dropout);
+    if (point.lambda_exponent != 0) on_curve["exponent"] = number(point.lambda_exponent);
+    object["curve"].push_back(std::move(on_curve));
+  }
+  return object;
+}
+
 }  // namespace
 
 std::string page_data(const StudyResults& results) {
@@ -90,6 +115,8 @@ std::string page_data(const StudyResults& results) {
     (is_baseline(row.model) ? baselines : rows).push_back(row_json(row, results, numbering));
   Json points = Json::array();
   for (const StudyPoint& point : results.points) points.push_back(point_json(point, results, numbering));
+  Json profiles = Json::array();
+  for (const StudyProfile& profile : results.profiles) profiles.push_back(profile_json(profile, numbering));
   Json names = Json::array();
   for (const StudyData& part : results.data) names.push_back(part.name);
   Json metrics = Json::array();
@@ -103,7 +130,8 @@ std::string page_data(const StudyResults& results) {
       {"cutoff", results.popularity_cutoff},
       {"rows", std::move(rows)},
       {"baselines", std::move(baselines)},
-      {"points", std::move(points)}};
+      {"points", std::move(points)},
+      {"profiles", std::move(profiles)}};
   // "<" occurs in JSON inside strings only, and could end the script element there.
   std::string text;
   for (const char c : page.dump(-1, ' ', false, Json::error_handler_t::replace)) {

@@ -65,6 +65,8 @@ int direction(const PairedDifference& test) {
   return test.difference > 0 ? 1 : -1;
 }
 
+int direction(const StudyPair& pair) { return pair.complete ? direction(pair.test) : 0; }
+
 std::string bound(double value) {
   if (!std::isfinite(value)) return "none";
   if (value == 0) return "0";

@@ -30,6 +30,8 @@ constexpr double significant = 0.05;
 
 /// What a difference says where it is measurable: 1 better, -1 worse, 0 neither.
 int direction(const PairedDifference& test);
+/// The same of a pair; 0 where a search is not complete, for it may then be one of tuning.
+int direction(const StudyPair& pair);
 
 /// "3.2e-7", for certificates; "none" for one that proves nothing.
 std::string bound(double value);

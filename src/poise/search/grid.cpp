@@ -4,17 +4,13 @@
 #include <cmath>
 #include <set>
 
+#include "poise/search/three_digits.hpp"
+
 namespace poise {
 namespace {
 
 constexpr double least_improvement = 1e-5;
 constexpr int most_steps = 4;
-
-double three_digits(double value) {
-  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 2);
-  // Dividing by a whole power of ten gives the double nearest to the decimal number.
-  return unit < 1 ? std::round(value / unit) / std::round(1 / unit) : std::round(value / unit) * unit;
-}
 
 double middle(double a, double b) { return three_digits(std::sqrt(a * b)); }
 
@@ -136,6 +132,18 @@ class Exploration {
 };
 
 }  // namespace
+
+std::string_view to_string(RowKind kind) {
+  switch (kind) {
+    case RowKind::weighted:
+      return "weighted";
+    case RowKind::down_weighted:
+      return "down-weighted";
+    case RowKind::unweighted:
+      break;
+  }
+  return "unweighted";
+}
 
 std::vector<GridPoint> grid_points(const Grid& grid) {
   std::vector<GridPoint> points;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace poise {
@@ -11,6 +12,9 @@ namespace poise {
 /// unweighted: W = 1. weighted: alpha > 1, or a scheme whose weights vary. down_weighted: a constant
 /// alpha < 1.
 enum class RowKind { unweighted, weighted, down_weighted };
+
+/// "unweighted", "weighted", "down-weighted".
+std::string_view to_string(RowKind kind);
 
 /// A point of a search: one of the settings (rank, dropout, ...), a lambda and an alpha.
 struct GridPoint {

@@ -57,10 +57,16 @@ std::string read_all(int descriptor, const std::filesystem::path& path) {
   for (const auto& [key, value] : all.items()) {
     const Json other = value_of(there, key);
     const Json own = value_of(here, key);
-    if (other != own)
+    if (other == own) continue;
+    if (key == "method")
       fail(ErrorKind::input,
-           "{} was begun with {} {} and this run has {}; give the same, another --journal, or remove it",
-           path.string(), key, other.dump(), own.dump());
+           "{} was begun by another version of Poise, whose points are not those of this one (method {}, "
+           "here {}); "
+           "give another --journal, or remove it",
+           path.string(), other.dump(), own.dump());
+    fail(ErrorKind::input,
+         "{} was begun with {} {} and this run has {}; give the same, another --journal, or remove it",
+         path.string(), key, other.dump(), own.dump());
   }
   fail(ErrorKind::input, "{} was begun by another kind of run; give another --journal or remove it",
        path.string());

@@ -66,6 +66,15 @@ Json to_json(const PointResult& result) {
           {"seconds", result.seconds}};
 }
 
+Json journal_entry(const PointResult& result) {
+  Json json = to_json(result);
+  if (!result.failure.empty()) return json;
+  json["users"] = result.sample.users;
+  json["sample"] = Json::object();
+  for (const auto& [metric, values] : result.sample.values) json["sample"][metric] = values;
+  return json;
+}
+
 PointResult point_from_json(const Json& json, const ModelParameters& parameters) {
   try {
     if (json.contains("failure")) {
@@ -73,6 +82,9 @@ PointResult point_from_json(const Json& json, const ModelParameters& parameters)
               .seconds = json.at("seconds").get<double>(),
               .failure = json.at("failure").get<std::string>()};
     }
+    UserSample sample{.users = json.at("users").get<std::int64_t>()};
+    for (const auto& [metric, values] : json.at("sample").items())
+      sample.values.emplace_back(metric, values.get<std::vector<std::int32_t>>());
     return {.parameters = parameters,
             .validation = estimates_from_json(json.at("validation")),
             .objective = number(json.at("objective")),
@@ -80,7 +92,8 @@ PointResult point_from_json(const Json& json, const ModelParameters& parameters)
             .iterations = json.at("iterations").get<std::int64_t>(),
             .rounds = json.at("rounds").get<std::int64_t>(),
             .converged = json.at("converged").get<bool>(),
-            .seconds = json.at("seconds").get<double>()};
+            .seconds = json.at("seconds").get<double>(),
+            .sample = std::move(sample)};
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::input, "an entry of the journal cannot be read ({})", error.what());
   }

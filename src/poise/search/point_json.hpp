@@ -12,8 +12,10 @@ Estimates estimates_from_json(const nlohmann::ordered_json& json);
 nlohmann::ordered_json to_json(const Certificate& certificate, bool full_rank);
 Certificate certificate_from_json(const nlohmann::ordered_json& json);
 
-/// What a journal keeps of a point; its parameters are its key.
+/// A point's figures, without its parameters.
 nlohmann::ordered_json to_json(const PointResult& result);
+/// What a journal keeps of a point: that and its sample of users; its parameters are its key.
+nlohmann::ordered_json journal_entry(const PointResult& result);
 /// Error{input} when something is missing.
 PointResult point_from_json(const nlohmann::ordered_json& json, const ModelParameters& parameters);
 

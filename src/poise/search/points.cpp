@@ -13,7 +13,7 @@ namespace poise {
 namespace {
 
 /// Raised whenever a change makes equal points give other numbers, so that no journal mixes the two.
-constexpr int method = 6;
+constexpr int method = 7;
 
 /// Points that share an inverse stand together.
 auto sharing_order(const ModelParameters& point) {
@@ -94,13 +94,14 @@ void Points::add(const ModelParameters& parameters, const Trained& trained, doub
         .iterations = trained.iterations,
         .rounds = trained.rounds,
         .converged = trained.converged,
-        .seconds = seconds + std::chrono::duration<double>(Clock::now() - begin).count()});
+        .seconds = seconds + std::chrono::duration<double>(Clock::now() - begin).count(),
+        .sample = sample_of(evaluation)});
 }
 
 void Points::keep(PointResult result) {
   const std::string name = key(result.parameters);
   if (journal_ != nullptr) {
-    journal_->append(name, to_json(result));
+    journal_->append(name, journal_entry(result));
     result = point_from_json(*journal_->find(name), result.parameters);
   }
   results_[name] = std::move(result);
@@ -157,6 +158,17 @@ const PointResult* Points::find(const ModelParameters& parameters) const {
 
 const PointResult& Points::at(const ModelParameters& parameters) const {
   return results_.at(key(parameters));
+}
+
+std::vector<ModelParameters> Points::measured() const {
+  std::vector<ModelParameters> points;
+  points.reserve(results_.size());
+  for (const auto& [name, result] : results_) points.push_back(result.parameters);
+  return points;
+}
+
+double Points::paired_error(const ModelParameters& a, const ModelParameters& b) const {
+  return poise::paired_error(at(a).sample, at(b).sample, to_string(options_.choice));
 }
 
 double Points::expected_seconds(std::span<const ModelParameters> points) {

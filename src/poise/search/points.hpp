@@ -10,6 +10,7 @@
 
 #include "poise/evaluate/estimates.hpp"
 #include "poise/search/journal.hpp"
+#include "poise/search/user_sample.hpp"
 #include "poise/train/trainer.hpp"
 
 namespace poise {
@@ -38,6 +39,7 @@ struct PointResult {
   std::int64_t rounds = 0;
   bool converged = false;
   double seconds = 0;
+  UserSample sample = {};
   std::string failure = {};  ///< why there is no model: too ill-conditioned even for float64
 
   /// On validation; lower than any other where there is no model.
@@ -72,6 +74,12 @@ class Points {
   [[nodiscard]] const PointResult* find(const ModelParameters& parameters) const;
   /// A measured point.
   [[nodiscard]] const PointResult& at(const ModelParameters& parameters) const;
+
+  /// All that were trained or read, in the order of their names.
+  [[nodiscard]] std::vector<ModelParameters> measured() const;
+
+  /// The standard error of the difference of two measured points, user by user, on the metric that chooses.
+  [[nodiscard]] double paired_error(const ModelParameters& a, const ModelParameters& b) const;
 
   /// Seconds that these would take.
   [[nodiscard]] double expected_seconds(std::span<const ModelParameters> points);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "poise/base/error.hpp"
+#include "poise/search/best.hpp"
 #include "poise/train/cost.hpp"
 
 namespace poise {
@@ -20,24 +21,31 @@ std::vector<T> or_base(std::vector<T> axis, const T& base) {
   return axis;
 }
 
-/// All that is not lambda and alpha, one ModelParameters each.
-std::vector<ModelParameters> settings_of(const SearchSpace& space) {
-  ModelParameters base = space.base;
+ModelParameters while_searching(ModelParameters base) {
   if (base.low_rank()) {
     base.least_decrease = std::max(base.least_decrease, searching_decrease);
     base.tolerance = std::max(base.tolerance, searching_tolerance);
   }
+  return base;
+}
+
+/// All that is not lambda and alpha, one ModelParameters each.
+std::vector<ModelParameters> settings_of(const SearchSpace& space) {
+  const ModelParameters base = while_searching(space.base);
   std::vector<ModelParameters> settings;
   for (const std::int64_t rank : or_base(space.rank, base.rank)) {
     for (const double dropout : or_base(space.dropout, base.dropout)) {
       for (const double exponent : or_base(space.lambda_exponent, base.lambda_exponent)) {
-        for (const Scheme scheme : or_base(space.scheme, base.weighting.scheme)) {
-          ModelParameters setting = base;
-          setting.rank = rank;
-          setting.dropout = dropout;
-          setting.lambda_exponent = exponent;
-          setting.weighting.scheme = scheme;
-          settings.push_back(setting);
+        for (const double gamma : or_base(space.gamma, base.weighting.gamma)) {
+          for (const Scheme scheme : or_base(space.scheme, base.weighting.scheme)) {
+            ModelParameters setting = base;
+            setting.rank = rank;
+            setting.dropout = dropout;
+            setting.lambda_exponent = exponent;
+            setting.weighting.gamma = gamma;
+            setting.weighting.scheme = scheme;
+            settings.push_back(setting);
+          }
         }
       }
     }
@@ -73,20 +81,99 @@ RowKind kind_of(const ModelParameters& parameters) {
   return down ? RowKind::down_weighted : RowKind::weighted;
 }
 
+SearchResult search_grid(Points& points, const SearchSpace& space) {
+  const std::vector<ModelParameters> settings = settings_of(space);
+  const Metric& choice = points.options().choice;
+  const auto parameters = [&](const GridPoint& point) { return point_of(settings, point); };
+  std::set<GridPoint> asked;
+  const Surface surface{
+      .measure =
+          [&](std::span<const GridPoint> wanted) {
+            std::vector<ModelParameters> batch;
+            std::vector<ModelParameters> refused;
+            for (const GridPoint& point : wanted) {
+              const bool one_more = !space.most_points || asked.size() < *space.most_points;
+              (one_more ? batch : refused).push_back(parameters(point));
+              if (one_more) asked.insert(point);
+            }
+            points.measure(std::move(batch), space.both_diagonals);
+            if (!refused.empty()) throw TimeIsUp{std::move(refused)};
+          },
+      .score = [&](const GridPoint& point) { return points.at(parameters(point)).score(choice); },
+      .kind = [&](const GridPoint& point) { return kind_of(parameters(point)); }};
+  std::vector<ModelParameters> measured;
+  try {
+    const Explored explored = explore(grid_of(space, settings.size()), surface);
+    for (const GridPoint& point : explored.points) measured.push_back(parameters(point));
+    return best_of(points, std::move(measured));
+  } catch (TimeIsUp& up) {
+    for (const GridPoint& point : asked) {
+      if (points.find(parameters(point)) != nullptr) measured.push_back(parameters(point));
+    }
+    SearchResult result = best_of(points, std::move(measured));
+    result.complete = false;
+    result.missing = std::move(up.missing);
+    return result;
+  }
+}
+
 }  // namespace
 
+std::vector<ModelParameters> discrete_settings(const SearchSpace& space) {
+  const ModelParameters base = while_searching(space.base);
+  std::vector<ModelParameters> settings;
+  for (const std::int64_t rank : or_base(space.rank, base.rank)) {
+    for (const Scheme scheme : or_base(space.scheme, base.weighting.scheme)) {
+      ModelParameters setting = base;
+      setting.rank = rank;
+      setting.weighting.scheme = scheme;
+      settings.push_back(setting);
+    }
+  }
+  return settings;
+}
+
 void validate(const SearchSpace& space) {
-  if (space.lambda.empty()) fail(ErrorKind::usage, "--lambda needs at least one value");
-  if (space.alpha.empty()) fail(ErrorKind::usage, "--alpha needs at least one value");
+  if (space.method == SearchMethod::grid) {
+    if (space.lambda.empty()) fail(ErrorKind::usage, "--lambda needs at least one value");
+    if (space.alpha.empty()) fail(ErrorKind::usage, "--alpha needs at least one value");
+  } else {
+    // The ends of ranges, each by itself.
+    for (const ModelParameters& setting : discrete_settings(space)) {
+      const auto check = [&](const std::vector<double>& values, auto set) {
+        for (const double value : values) {
+          ModelParameters point = setting;
+          point.weighting.alpha = 1;
+          set(point, value);
+          validate(point);
+        }
+      };
+      check(space.lambda, [](ModelParameters& point, double value) { point.lambda = value; });
+      if (setting.weighting.scheme != Scheme::none)
+        check(space.alpha, [](ModelParameters& point, double value) { point.weighting.alpha = value; });
+      check(space.dropout, [](ModelParameters& point, double value) { point.dropout = value; });
+      check(space.lambda_exponent,
+            [](ModelParameters& point, double value) { point.lambda_exponent = value; });
+      check(space.gamma, [](ModelParameters& point, double value) { point.weighting.gamma = value; });
+    }
+  }
   for (const ModelParameters& point : first_points(space)) validate(point);
 }
 
 std::vector<ModelParameters> first_points(const SearchSpace& space) {
+  if (space.method == SearchMethod::best) return first_best_points(space);
   const std::vector<ModelParameters> settings = settings_of(space);
   std::vector<ModelParameters> points;
   for (const GridPoint& point : grid_points(grid_of(space, settings.size())))
     points.push_back(point_of(settings, point));
   return points;
+}
+
+std::size_t usual_points(const SearchSpace& space) {
+  const std::size_t first = first_points(space).size();
+  if (space.method == SearchMethod::grid) return first;
+  // Some three times as many, by what three data sets took.
+  return std::min(3 * first, space.most_points.value_or(3 * first));
 }
 
 void check_memory(const SearchSpace& space, CsrView X, std::uint64_t memory_limit) {
@@ -98,41 +185,66 @@ void check_memory(const SearchSpace& space, CsrView X, std::uint64_t memory_limi
   }
 }
 
-SearchResult search(Points& points, const SearchSpace& space) {
-  validate(space);
-  const std::vector<ModelParameters> settings = settings_of(space);
+SearchResult best_of(const Points& points, std::vector<ModelParameters> measured) {
   const Metric& choice = points.options().choice;
-  const auto parameters = [&](const GridPoint& point) { return point_of(settings, point); };
-  const Surface surface{
-      .measure =
-          [&](std::span<const GridPoint> wanted) {
-            std::vector<ModelParameters> batch;
-            for (const GridPoint& point : wanted) batch.push_back(parameters(point));
-            points.measure(std::move(batch), space.both_diagonals);
-          },
-      .score = [&](const GridPoint& point) { return points.at(parameters(point)).score(choice); },
-      .kind = [&](const GridPoint& point) { return kind_of(parameters(point)); }};
-  const Explored explored = explore(grid_of(space, settings.size()), surface);
-
   SearchResult result;
-  std::optional<Best> best;
-  const auto take = [&](const std::optional<Best>& found) -> std::optional<ModelParameters> {
-    if (!found || !points.at(parameters(found->point)).failure.empty()) return {};
-    if (!best || found->score > best->score) best = found;
-    return parameters(found->point);
+  std::set<std::string> seen;
+  const auto take = [&](std::optional<ModelParameters>& best, const ModelParameters& point) {
+    if (!best || points.at(point).score(choice) > points.at(*best).score(choice)) best = point;
   };
-  result.unweighted = take(explored.unweighted);
-  result.weighted = take(explored.weighted);
-  result.down_weighted = take(explored.down_weighted);
-  if (best) result.best = parameters(best->point);
-  std::vector<std::string> seen;
-  for (const GridPoint& point : explored.points) {
-    const std::string key = points.key(parameters(point));
-    if (std::ranges::find(seen, key) != seen.end()) continue;
-    seen.push_back(key);
-    result.points.push_back(parameters(point));
+  for (ModelParameters& point : measured) {
+    if (!seen.insert(points.key(point)).second) continue;
+    if (points.at(point).failure.empty()) {
+      const RowKind kind = kind_of(point);
+      take(kind == RowKind::unweighted ? result.unweighted
+           : kind == RowKind::weighted ? result.weighted
+                                       : result.down_weighted,
+           point);
+    }
+    result.points.push_back(std::move(point));
+  }
+  for (const auto& kind : {result.unweighted, result.weighted, result.down_weighted}) {
+    if (kind) take(result.best, *kind);
   }
   return result;
+}
+
+std::vector<ModelParameters> best_of_each_alpha(const Points& points,
+                                                std::span<const ModelParameters> measured, RowKind kind) {
+  const Metric& choice = points.options().choice;
+  std::map<double, ModelParameters> best;
+  for (const ModelParameters& point : measured) {
+    if (kind_of(point) != kind || !points.at(point).failure.empty()) continue;
+    const auto [known, first] = best.emplace(point.weighting.alpha, point);
+    if (!first && points.at(known->second).score(choice) < points.at(point).score(choice))
+      known->second = point;
+  }
+  std::vector<ModelParameters> curve;
+  for (const auto& [alpha, point] : best) curve.push_back(point);
+  return curve;
+}
+
+bool lies_inside(std::span<const ModelParameters> measured, const ModelParameters& point) {
+  // An axis of one value has no ends.
+  const auto inside = [&](auto value, auto counts) {
+    bool smaller = false;
+    bool larger = false;
+    for (const ModelParameters& other : measured) {
+      if (!counts(other)) continue;
+      smaller = smaller || value(other) < value(point);
+      larger = larger || value(other) > value(point);
+    }
+    return smaller == larger;
+  };
+  const auto lambda = [](const ModelParameters& each) { return each.lambda; };
+  const auto alpha = [](const ModelParameters& each) { return each.weighting.alpha; };
+  return inside(lambda, [&](const ModelParameters& each) { return alpha(each) == alpha(point); }) &&
+         (point.unweighted() || inside(alpha, [](const ModelParameters&) { return true; }));
+}
+
+SearchResult search(Points& points, const SearchSpace& space) {
+  validate(space);
+  return space.method == SearchMethod::best ? search_best(points, space) : search_grid(points, space);
 }
 
 ModelParameters to_convergence(ModelParameters parameters, const SearchSpace& space) {

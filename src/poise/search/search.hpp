@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "poise/search/grid.hpp"
@@ -14,18 +15,32 @@ inline const std::vector<double> paper_lambdas = {1e-4, 1e-2, 1, 1e2, 1e4};
 inline const std::vector<double> paper_alphas = {1, 2, 5, 10, 20};
 inline const std::vector<double> extended_alphas = {0.2, 0.5, 1, 2, 5, 10, 20};
 
+/// How points are chosen: by profiles (search/profiles.hpp), or as a grid that is expanded and refined
+/// (search/grid.hpp).
+enum class SearchMethod { best, grid };
+
 /// What is searched: every axis that the family has, over a base that holds the rest. An empty axis is the
-/// base's value.
+/// base's value. By profiles the values of an axis bound it, one value fixes it, and lambda and alpha are
+/// free where they have none; ranks and schemes are searched one by one.
 struct SearchSpace {
   ModelParameters base = {};
+  SearchMethod method = SearchMethod::grid;
   std::vector<double> lambda = paper_lambdas;
   std::vector<double> alpha = paper_alphas;
   std::vector<std::int64_t> rank = {};
   std::vector<double> dropout = {};
   std::vector<double> lambda_exponent = {};
+  std::vector<double> gamma = {};
   std::vector<Scheme> scheme = {};
-  bool expand = true;
+  /// Axes that are searched by profiles over their usual range.
+  struct Automatic {
+    bool dropout = false;
+    bool lambda_exponent = false;
+    bool gamma = false;
+  } automatic = {};
+  bool expand = true;  ///< of a grid, as refine
   int refine = 0;
+  std::optional<std::size_t> most_points = {};
   /// Full-rank points bring the model with the other diagonal along, for a search over that.
   bool both_diagonals = false;
 };
@@ -33,21 +48,50 @@ struct SearchSpace {
 /// Throws Error{usage} for values out of range.
 void validate(const SearchSpace& space);
 
-/// The points of the grid, before any expansion.
+/// The points of the grid, before any expansion; by profiles, some of those that will be looked at.
 std::vector<ModelParameters> first_points(const SearchSpace& space);
+
+/// How many points there are at least, or, by profiles, usually.
+std::size_t usual_points(const SearchSpace& space);
+
+/// The ranks and schemes of a space, one ModelParameters each, as they are trained while searching.
+std::vector<ModelParameters> discrete_settings(const SearchSpace& space);
 
 /// Error{resources}, before any work, when a point of the grid would not fit.
 void check_memory(const SearchSpace& space, CsrView X, std::uint64_t memory_limit);
 
+/// What profiles say of one kind.
+struct SearchProfile {
+  RowKind kind = RowKind::unweighted;
+  bool complete = false;
+  bool interior = false;  ///< on no free axis the last that was tried
+  std::optional<ModelParameters> best = {};
+  std::vector<ModelParameters> curve = {};  ///< the best point of each alpha, ascending
+};
+
 struct SearchResult {
-  std::vector<ModelParameters> points;  ///< all that were measured, in the order of the axes
+  bool complete = true;                  ///< neither the time nor the points ran out
+  std::vector<ModelParameters> points;   ///< all that were measured, in the order of the axes
+  std::vector<ModelParameters> missing;  ///< what would have been tried next
   std::optional<ModelParameters> unweighted;
   std::optional<ModelParameters> weighted;
   std::optional<ModelParameters> down_weighted;
   std::optional<ModelParameters> best;  ///< of all; none only where no point has a model
+  std::vector<SearchProfile> profiles;  ///< by profiles
 };
 
-/// Explores the space (search/grid.hpp). While searching, low-rank models stop at a decrease of 1e-4 a round.
+/// The best of each kind of these points, all of them measured; in their order.
+SearchResult best_of(const Points& points, std::vector<ModelParameters> measured);
+
+/// Of these points those of one kind, the best for each alpha, ascending; none without a model.
+std::vector<ModelParameters> best_of_each_alpha(const Points& points,
+                                                std::span<const ModelParameters> measured, RowKind kind);
+
+/// Whether smaller and larger values than a point's were tried: of lambda at its alpha, and of alpha.
+bool lies_inside(std::span<const ModelParameters> measured, const ModelParameters& point);
+
+/// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round. Where the time or
+/// the points run out, the result is that of the points that were measured, and not complete.
 SearchResult search(Points& points, const SearchSpace& space);
 
 /// A searched point as it is trained once it is chosen: low-rank models to full convergence.

@@ -9,6 +9,16 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+Json parameters_json(const ModelParameters& parameters) {
+  Json json = {{"lambda", parameters.lambda}, {"alpha", parameters.weighting.alpha}};
+  json["weighting"] = scheme_name(parameters.weighting.scheme);
+  if (parameters.low_rank()) json["rank"] = parameters.rank;
+  if (parameters.family == Family::full_rank) json["dropout"] = parameters.dropout;
+  if (parameters.has_lambda_exponent()) json["lambda_exponent"] = parameters.lambda_exponent;
+  if (parameters.weighting.scheme == Scheme::inverse_popularity) json["gamma"] = parameters.weighting.gamma;
+  return json;
+}
+
 Json best_json(const std::optional<ModelParameters>& point, const Points& points) {
   if (!point) return nullptr;
   Json json = point_json(points.at(*point));
@@ -16,23 +26,48 @@ Json best_json(const std::optional<ModelParameters>& point, const Points& points
   return json;
 }
 
+/// The best metric over lambda against alpha. `paired_stderr` is that of the difference from the best
+/// unweighted point, or from the kind's own best where there is none.
+Json profile_json(const SearchProfile& profile, const SearchResult& result, const Points& points) {
+  const std::string metric = to_string(points.options().choice);
+  Json json = {{"kind", to_string(profile.kind)},
+               {"complete", profile.complete},
+               {"interior", profile.interior},
+               {"best", best_json(profile.best, points)},
+               {"metric", metric},
+               {"curve", Json::array()}};
+  const std::optional<ModelParameters>& origin = result.unweighted ? result.unweighted : profile.best;
+  for (const ModelParameters& point : profile.curve) {
+    const PointResult& measured = points.at(point);
+    Json entry = parameters_json(point);
+    for (const auto& [name, estimate] : measured.validation) {
+      if (name != metric) continue;
+      entry["mean"] = estimate.mean;
+      entry["stderr"] = estimate.standard_error ? Json(*estimate.standard_error) : Json();
+    }
+    entry["paired_stderr"] = origin ? Json(points.paired_error(point, *origin)) : Json();
+    json["curve"].push_back(entry);
+  }
+  return json;
+}
+
 }  // namespace
 
 Json point_json(const PointResult& result) {
-  const ModelParameters& parameters = result.parameters;
-  Json json = {{"lambda", parameters.lambda}, {"alpha", parameters.weighting.alpha}};
-  json["weighting"] = scheme_name(parameters.weighting.scheme);
-  if (parameters.low_rank()) json["rank"] = parameters.rank;
-  if (parameters.family == Family::full_rank) json["dropout"] = parameters.dropout;
-  if (parameters.has_lambda_exponent()) json["lambda_exponent"] = parameters.lambda_exponent;
+  Json json = parameters_json(result.parameters);
   json.update(to_json(result));
   return json;
 }
 
 Json chosen_json(const ModelParameters& parameters, const Trained& trained, const Points& points,
-                 const Execution& execution) {
+                 const Execution& execution, SearchMethod method) {
   const Dataset& dataset = points.trainer().data().dataset;
   Json json = trained_json(parameters, trained);
+  if (method == SearchMethod::best) {
+    json["dropout"] = parameters.dropout;
+    json["lambda_exponent"] = parameters.lambda_exponent;
+    json["gamma"] = parameters.weighting.gamma;
+  }
   for (const char* const name : {"validation", "test"}) {
     const std::optional<HeldOut>& part = name == std::string_view("test") ? dataset.test : dataset.validation;
     if (!part || part->targets.entries() == 0) continue;
@@ -45,23 +80,21 @@ Json chosen_json(const ModelParameters& parameters, const Trained& trained, cons
 }
 
 Json search_json(const SearchResult& result, const Points& points, const Json& best) {
-  Json json = {{"complete", true}, {"best", best}};
-  if (result.best->has_lambda_exponent()) json["best"]["lambda_exponent"] = result.best->lambda_exponent;
+  Json json = {{"complete", result.complete}, {"best", best}};
   json["best_unweighted"] = best_json(result.unweighted, points);
   json["best_weighted"] = best_json(result.weighted, points);
   json["best_down_weighted"] = best_json(result.down_weighted, points);
   json["points"] = Json::array();
   for (const ModelParameters& point : result.points) json["points"].push_back(point_json(points.at(point)));
-  return json;
-}
-
-Json unfinished_json(const TimeIsUp& up, const SearchSpace& space, const Points& points) {
-  Json json = {{"complete", false}, {"best", nullptr}, {"points", Json::array()}, {"missing", Json::array()}};
-  for (const ModelParameters& point : first_points(space)) {
-    const PointResult* const known = points.find(point);
-    if (known != nullptr) json["points"].push_back(point_json(*known));
+  if (!result.profiles.empty()) {
+    json["profiles"] = Json::array();
+    for (const SearchProfile& profile : result.profiles)
+      json["profiles"].push_back(profile_json(profile, result, points));
   }
-  for (const ModelParameters& point : up.missing) json["missing"].push_back(option_texts(point));
+  if (!result.complete) {
+    json["missing"] = Json::array();
+    for (const ModelParameters& point : result.missing) json["missing"].push_back(option_texts(point));
+  }
   return json;
 }
 

@@ -10,15 +10,13 @@ namespace poise {
 nlohmann::ordered_json point_json(const PointResult& result);
 
 /// A chosen model, trained to convergence: trained_json, and its figures on the held-out parts that have
-/// targets.
+/// targets. By profiles it has all axes, whether they were searched or not.
 nlohmann::ordered_json chosen_json(const ModelParameters& parameters, const Trained& trained,
-                                   const Points& points, const Execution& execution);
+                                   const Points& points, const Execution& execution, SearchMethod method);
 
-/// What a finished search found, without its time; `best` is chosen_json.
+/// What a search found, without its time; `best` is chosen_json, null where there is no model. A search that
+/// ran out says what it would have tried next.
 nlohmann::ordered_json search_json(const SearchResult& result, const Points& points,
                                    const nlohmann::ordered_json& best);
-
-/// What there is when the time is up: the measured points of the grid, and what is missing.
-nlohmann::ordered_json unfinished_json(const TimeIsUp& up, const SearchSpace& space, const Points& points);
 
 }  // namespace poise

@@ -10,9 +10,11 @@ namespace {
 
 /// Around the published best ones (0.25 to 0.33).
 const std::vector<double> edlae_dropouts = {0.25, 0.33, 0.5};
+const std::vector<double> edlae_range = {0.05, 0.9};
 
 /// 0 is the plain model, which has rows of its own.
 const std::vector<double> popularity_exponents = {0.25, 0.5, 0.75};
+const std::vector<double> popularity_range = {0.1, 1};
 
 /// Of a name or a number of the paper.
 const StudiedKind* named_or_numbered(std::string_view name) {
@@ -80,8 +82,13 @@ std::vector<StudiedKind> parse_kinds(std::string_view text) {
   return kinds;
 }
 
-SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, const ModelParameters& base) {
-  SearchSpace space{.base = base};
+SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, const ModelParameters& base,
+                     SearchMethod method) {
+  SearchSpace space{.base = base, .method = method};
+  if (method == SearchMethod::best) {
+    space.lambda.clear();
+    space.alpha.clear();
+  }
   ModelParameters& parameters = space.base;
   if (kind.low_rank) {
     parameters.family = kind.key == "wmf" ? Family::wmf : Family::awmf;
@@ -92,8 +99,10 @@ SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, 
   }
   parameters.family = Family::full_rank;
   parameters.zero_diagonal = kind.zero_diagonal;
-  if (kind.key == "full-rank/dropout") space.dropout = edlae_dropouts;
-  if (kind.key == "full-rank/lambda-exponent") space.lambda_exponent = popularity_exponents;
+  if (kind.key == "full-rank/dropout")
+    space.dropout = method == SearchMethod::best ? edlae_range : edlae_dropouts;
+  if (kind.key == "full-rank/lambda-exponent")
+    space.lambda_exponent = method == SearchMethod::best ? popularity_range : popularity_exponents;
   return space;
 }
 

@@ -37,7 +37,9 @@ std::vector<std::string> kind_names();
 /// else.
 std::vector<StudiedKind> parse_kinds(std::string_view text);
 
-/// What is searched for a kind: its family and regularizer over the given base, and the axes it has.
-SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, const ModelParameters& base);
+/// What is searched for a kind: its family and regularizer over the given base, and the axes it has; by
+/// profiles these are ranges.
+SearchSpace space_of(const StudiedKind& kind, std::optional<std::int64_t> rank, const ModelParameters& base,
+                     SearchMethod method = SearchMethod::grid);
 
 }  // namespace poise

@@ -30,9 +30,6 @@ struct StudyModel {
   bool operator==(const StudyModel&) const = default;
 };
 
-/// "unweighted", "weighted", "down-weighted".
-std::string_view to_string(RowKind kind);
-
 /// One trained point of a search.
 struct StudyPoint {
   std::string data;
@@ -81,6 +78,32 @@ struct StudyRow {
   std::vector<ConvergenceStep> convergence;
   std::vector<PopularityBin> by_popularity;
   double seconds = 0;
+  bool search_complete = true;  ///< neither time nor points ran out before validation had chosen
+  bool interior = true;         ///< on no axis the last value that was tried
+};
+
+/// The best point of one alpha, over lambda and whatever else was searched, on the metric that chooses.
+struct ProfilePoint {
+  double alpha = 1;
+  double lambda = 0;
+  double dropout = 0;
+  double lambda_exponent = 0;
+  Estimate validation;
+  std::optional<double> paired_error = {};  ///< of its difference from the model's best unweighted point
+};
+
+/// What validation says of one kind of points of a model: its best metric against alpha.
+struct StudyProfile {
+  std::string data;
+  StudyModel model;
+  RowKind kind = RowKind::unweighted;
+  bool complete = true;  ///< as of a row
+  bool interior = true;
+  double alpha = 1;  ///< the chosen point
+  double lambda = 0;
+  double dropout = 0;
+  double lambda_exponent = 0;
+  std::vector<ProfilePoint> curve;  ///< ascending in alpha
 };
 
 /// Weighted less unweighted over the same users: the mean difference, its 95 % interval, the two-sided p.
@@ -98,6 +121,7 @@ struct StudyPair {
   RowKind kind = RowKind::weighted;  ///< what is set against the unweighted row
   std::string metric;
   PairedDifference test;
+  bool complete = true;  ///< the searches of both rows are; otherwise the difference may be one of tuning
 };
 
 /// A row less another over the same users, on the study's metric; p is also corrected by Holm's method.
@@ -144,6 +168,7 @@ struct StudyResults {
   std::vector<RowComparison> against_best;
   std::vector<StudyConclusion> conclusions;
   std::vector<StudyPoint> points;
+  std::vector<StudyProfile> profiles;
   std::vector<std::pair<std::string, std::string>> options;  ///< name and value, as the flags are written
   std::string version;
   double seconds = 0;

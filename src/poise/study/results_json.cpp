@@ -56,6 +56,8 @@ Json to_json(const PopularityBin& bin) {
 
 Json to_json(const StudyRow& row);
 Json to_json(const StudyPoint& point);
+Json to_json(const ProfilePoint& point);
+Json to_json(const StudyProfile& profile);
 Json to_json(const StudyPair& pair);
 Json to_json(const RowComparison& comparison);
 Json to_json(const StudyConclusion& conclusion);
@@ -87,6 +89,31 @@ Json to_json(const StudyRow& row) {
   object["convergence"] = list(row.convergence);
   object["by_popularity"] = list(row.by_popularity);
   object["seconds"] = number(row.seconds);
+  if (is_trained(row.model))
+    object["search"] = {{"complete", row.search_complete}, {"interior", row.interior}};
+  return object;
+}
+
+Json to_json(const ProfilePoint& point) {
+  return {{"alpha", number(point.alpha)},
+          {"lambda", number(point.lambda)},
+          {"dropout", number(point.dropout)},
+          {"lambda_exponent", number(point.lambda_exponent)},
+          {"mean", number(point.validation.mean)},
+          {"stderr", number(point.validation.standard_error)},
+          {"paired_stderr", number(point.paired_error)}};
+}
+
+Json to_json(const StudyProfile& profile) {
+  Json object = identity(profile.data, profile.model);
+  object["kind"] = to_string(profile.kind);
+  object["complete"] = profile.complete;
+  object["interior"] = profile.interior;
+  object["alpha"] = number(profile.alpha);
+  object["lambda"] = number(profile.lambda);
+  object["dropout"] = number(profile.dropout);
+  object["lambda_exponent"] = number(profile.lambda_exponent);
+  object["curve"] = list(profile.curve);
   return object;
 }
 
@@ -115,6 +142,7 @@ void add(Json& object, RowKind kind, const std::string& metric, const PairedDiff
 Json to_json(const StudyPair& pair) {
   Json object = identity(pair.data, pair.model);
   add(object, pair.kind, pair.metric, pair.test);
+  object["complete"] = pair.complete;
   return object;
 }
 
@@ -166,6 +194,7 @@ Json to_json(const StudyResults& results) {
           {"against_popularity", list(results.against_popularity)},
           {"against_best", list(results.against_best)},
           {"points", list(results.points)},
+          {"profiles", list(results.profiles)},
           {"options", std::move(options)},
           {"seconds", number(results.seconds)}};
 }

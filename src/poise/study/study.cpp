@@ -67,10 +67,11 @@ std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options)
   const auto put = [&](const StudiedKind& kind, std::optional<std::int64_t> rank) {
     Task task{.name = kind.name,
               .model = {.key = kind.key, .zero_diagonal = kind.zero_diagonal, .rank = rank},
-              .space = space_of(kind, rank, options.base)};
-    task.space.alpha = options.alphas;
+              .space = space_of(kind, rank, options.base, options.method)};
+    if (options.method == SearchMethod::grid) task.space.alpha = options.alphas;
     task.space.expand = options.expand;
     task.space.refine = options.refine;
+    task.space.most_points = options.most_points;
     // Of full rank a key has at most these two: one solve serves both.
     task.space.both_diagonals =
         !kind.low_rank && std::ranges::count(options.kinds, kind.key, &StudiedKind::key) > 1;
@@ -139,12 +140,21 @@ class DataStudy {
   [[nodiscard]] Plan planned(std::span<const Task> tasks) {
     Plan plan;
     for (const Task& task : tasks) {
-      for (const ModelParameters& point : first_points(task.space)) {
-        if (journal_.find(points_.key(point)) != nullptr) continue;
-        ++plan.points;
+      // By profiles a search that was begun is taken for done: what is left of it shows as it goes on.
+      const std::vector<ModelParameters> first = first_points(task.space);
+      const bool grid = task.space.method == SearchMethod::grid;
+      if (!grid && journal_.find(points_.key(first.front())) != nullptr) continue;
+      std::size_t points = 0;
+      double seconds = 0;
+      for (const ModelParameters& point : first) {
+        if (grid && journal_.find(points_.key(point)) != nullptr) continue;
+        ++points;
         // The other diagonal comes along.
-        plan.seconds += trainer_.expected_seconds(point) / (task.space.both_diagonals ? 2 : 1);
+        seconds += trainer_.expected_seconds(point) / (task.space.both_diagonals ? 2 : 1);
       }
+      const std::size_t usual = grid ? points : usual_points(task.space);
+      plan.points += usual;
+      if (points > 0) plan.seconds += seconds * static_cast<double>(usual) / static_cast<double>(points);
     }
     return plan;
   }
@@ -173,7 +183,10 @@ class DataStudy {
     if (watcher_.searching)
       watcher_.searching(task.name + (model.rank ? fmt::format(", rank {}", *model.rank) : ""));
     const SearchResult result = search(points_, space);
+    if (!result.complete && until_ && Points::Clock::now() >= *until_) throw TimeIsUp{result.missing};
     for (const ModelParameters& point : result.points) results_.points.push_back(study_point(model, point));
+    const std::vector<StudyProfile> profiles = profiles_of(model, space, result);
+    results_.profiles.insert(results_.profiles.end(), profiles.begin(), profiles.end());
 
     std::vector<std::pair<RowKind, ModelParameters>> chosen;
     const auto choose = [&](RowKind row, const std::optional<ModelParameters>& point) {
@@ -181,10 +194,75 @@ class DataStudy {
     };
     choose(RowKind::unweighted, result.unweighted);
     choose(RowKind::weighted, result.weighted);
-    if (result.down_weighted && result.best &&
-        points_.key(*result.best) == points_.key(*result.down_weighted))
+    const bool down_is_best = result.down_weighted && result.best &&
+                              points_.key(*result.best) == points_.key(*result.down_weighted);
+    if (space.method == SearchMethod::best || down_is_best)
       choose(RowKind::down_weighted, result.down_weighted);
-    add(finals_of(model, chosen));
+    Finals finals = finals_of(model, chosen);
+    mark_searches(finals, profiles);
+    add(std::move(finals));
+  }
+
+  /// What the searches say of the rows, which are kept without it.
+  static void mark_searches(Finals& finals, const std::vector<StudyProfile>& profiles) {
+    const auto complete = [&](RowKind kind) {
+      const auto found = std::ranges::find(profiles, kind, &StudyProfile::kind);
+      return found != profiles.end() && found->complete;
+    };
+    for (StudyRow& row : finals.rows) {
+      row.search_complete = complete(row.kind);
+      const auto found = std::ranges::find(profiles, row.kind, &StudyProfile::kind);
+      row.interior = found != profiles.end() && found->interior;
+    }
+    for (StudyPair& pair : finals.pairs) pair.complete = complete(pair.kind) && complete(RowKind::unweighted);
+  }
+
+  [[nodiscard]] ProfilePoint profile_point(const ModelParameters& point, const SearchResult& result) const {
+    const StudyPoint measured = study_point({}, point);
+    ProfilePoint on_curve{.alpha = measured.alpha,
+                          .lambda = measured.lambda,
+                          .dropout = measured.dropout,
+                          .lambda_exponent = measured.lambda_exponent,
+                          .validation = {}};
+    if (const Estimate* const estimate = find(measured.validation, results_.choice))
+      on_curve.validation = *estimate;
+    if (result.unweighted) on_curve.paired_error = points_.paired_error(point, *result.unweighted);
+    return on_curve;
+  }
+
+  /// The profile of each kind that has a model.
+  [[nodiscard]] std::vector<StudyProfile> profiles_of(const StudyModel& model, const SearchSpace& space,
+                                                      const SearchResult& result) const {
+    std::vector<StudyProfile> profiles;
+    const auto put = [&](RowKind kind, const std::optional<ModelParameters>& best) {
+      if (!best) return;
+      const StudyPoint chosen = study_point(model, *best);
+      StudyProfile profile{.data = input_.name,
+                           .model = model,
+                           .kind = kind,
+                           .complete = result.complete,
+                           .alpha = chosen.alpha,
+                           .lambda = chosen.lambda,
+                           .dropout = chosen.dropout,
+                           .lambda_exponent = chosen.lambda_exponent,
+                           .curve = {}};
+      std::vector<ModelParameters> curve;
+      const auto found = std::ranges::find(result.profiles, kind, &SearchProfile::kind);
+      if (space.method == SearchMethod::best && found != result.profiles.end()) {
+        profile.complete = found->complete;
+        profile.interior = found->interior;
+        curve = found->curve;
+      } else {
+        curve = best_of_each_alpha(points_, result.points, kind);
+        profile.interior = lies_inside(result.points, *best);
+      }
+      for (const ModelParameters& point : curve) profile.curve.push_back(profile_point(point, result));
+      profiles.push_back(std::move(profile));
+    };
+    put(RowKind::unweighted, result.unweighted);
+    put(RowKind::weighted, result.weighted);
+    put(RowKind::down_weighted, result.down_weighted);
+    return profiles;
   }
 
   [[nodiscard]] StudyPoint study_point(const StudyModel& model, const ModelParameters& parameters) const {

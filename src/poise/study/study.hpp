@@ -27,9 +27,11 @@ struct StudyInput {
 struct StudyOptions {
   std::vector<StudiedKind> kinds = kinds_of_all();
   std::vector<std::int64_t> ranks = {10, 100, 1000};
-  std::vector<double> alphas = paper_alphas;
+  SearchMethod method = SearchMethod::best;
+  std::vector<double> alphas = paper_alphas;  ///< of a grid, as what follows
   bool expand = true;
   int refine = 0;
+  std::optional<std::size_t> most_points = {};  ///< of each search
   MeasureOptions measure = {};
   ModelParameters base = {};  ///< tolerance, rounds, start and seed of every model
   std::uint64_t memory_limit = 0;
@@ -50,11 +52,11 @@ struct StudyWatcher {
 Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options, double enough);
 
 /// The paper's experiment: for every data set, kind and rank a search, in which the validation part chooses
-/// the best unweighted and the best weighted point (and the best alpha below 1 where it is better than both);
-/// these are trained to convergence, and the test part is read once, for them. Everything that took time
-/// goes to the journal, and what is there is not done again. Ranks that are not below the number of items
-/// are left out for that data set. Throws TimeIsUp. Before any work: Error{input} for data without validation
-/// or test part, Error{resources} when a model would not fit.
+/// the best unweighted and the best weighted point, and the best with alpha below 1 (of a grid only where it
+/// is better than both); these are trained to convergence, and the test part is read once, for them.
+/// Everything that took time goes to the journal, and what is there is not done again. Ranks that are not
+/// below the number of items are left out for that data set. Throws TimeIsUp. Before any work: Error{input}
+/// for data without validation or test part, Error{resources} when a model would not fit.
 StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
                    Backend& backend, const Execution& execution, const StudyWatcher& watcher,
                    std::optional<Points::Clock::time_point> until);

@@ -42,7 +42,8 @@ struct ModelParameters {
   /// W = 1, whatever the data.
   [[nodiscard]] bool unweighted() const {
     return family == Family::popularity || weighting.scheme == Scheme::none ||
-           (weighting.scheme == Scheme::constant && weighting.alpha == 1);
+           (weighting.scheme == Scheme::constant && weighting.alpha == 1) ||
+           ((weighting.scheme == Scheme::linear || weighting.scheme == Scheme::log) && weighting.alpha == 0);
   }
 };
 

@@ -90,51 +90,75 @@
     };
   }
 
-  function heatMap({points, rows, description}) {
-    const lambdas = ascending(points.map(point => point.lambda));
-    const alphas = ascending(points.map(point => point.alpha)).reverse();
-    const values = points.map(point => point.value);
-    const low = Math.min(...values), high = Math.max(...values);
-    const cells = points.map(point => ({
-      lambda: short(point.lambda), alpha: short(point.alpha), value: high > low ? (point.value - low) / (high - low) : 1,
-      text: `${study.choice} ${point.value.toFixed(4)} on validation at λ = ${short(point.lambda)}, α = ${short(point.alpha)}` +
-            (point.dropout === undefined ? '' : `, dropout ${short(point.dropout)}`) +
-            (point.exponent === undefined ? '' : `, exponent ${short(point.exponent)}`),
+  // The best metric over lambda against alpha: what was tried as small dots, the profile of each kind as a line.
+  function profile({points, curves, description}) {
+    const kindOf = alpha => alpha === 1 ? 'unweighted' : alpha > 1 ? 'weighted' : 'down-weighted';
+    const at = point => `λ = ${short(point.lambda)}, α = ${short(point.alpha)}` +
+      (point.dropout ? `, dropout ${short(point.dropout)}` : '') +
+      (point.exponent ? `, exponent ${short(point.exponent)}` : '');
+    const curve = curves.flatMap(each => each.curve.map(point => ({
+      kind: each.kind, x: point.alpha, y: point.value,
+      ...(point.error === null ? {} : {low: point.value - point.error, high: point.value + point.error}),
+      text: `the best of α = ${short(point.alpha)}: ${study.choice} ${point.value.toFixed(4)} on validation at ${at(point)}` +
+            (point.error === null ? '' : `; its difference from no weights is known to ±${point.error.toFixed(4)}`),
+    })));
+    const lowest = Math.min(...curve.map(point => point.low ?? point.y));
+    const highest = Math.max(...curve.map(point => point.high ?? point.y));
+    // Far below the profile there is nothing to see.
+    const floor = lowest - 0.35 * (highest - lowest || 0.01);
+    const tried = points.filter(point => point.value >= floor && point.alpha > 0).map(point => ({
+      kind: kindOf(point.alpha), x: point.alpha, y: point.value,
+      text: `${study.choice} ${point.value.toFixed(4)} on validation at ${at(point)}`,
     }));
-    const chosen = rows.filter(row => lambdas.includes(row.lambda) && alphas.includes(row.alpha)).map(row => ({
-      lambda: short(row.lambda), alpha: short(row.alpha), kind: row.kind,
-      text: `the ${row.kind} row: λ = ${short(row.lambda)}, α = ${short(row.alpha)}`,
-    }));
-    const middle = (scale, field) => ({scale, field, band: 0.5});
+    const chosen = curves.map(each => {
+      const point = each.curve.find(one => one.alpha === each.alpha && one.lambda === each.lambda) ??
+        each.curve.find(one => one.alpha === each.alpha);
+      const place = each.complete ? (each.interior ? 'inside of what was tried' : 'at the end of what was tried')
+        : 'of a search that is not complete';
+      return point && {kind: each.kind, x: each.alpha, y: point.value, text: `the ${each.kind} row: ${at(each)}, ${place}`};
+    }).filter(Boolean);
+    const alphas = [...curve, ...tried].map(point => point.x);
+    const place = {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}};
     return {
-      description, config, height: Math.min(220, 26 * alphas.length + 20), autosize: {type: 'fit-x', contains: 'padding'},
-      data: [{name: 'tried', values: cells}, {name: 'kept', values: chosen}],
+      description, config, height: 190, autosize: {type: 'fit-x', contains: 'padding'},
+      data: [{name: 'attempts', values: tried}, {name: 'curve', values: curve}, {name: 'kept', values: chosen},
+             {name: 'spread', values: curve.filter(point => point.low !== undefined)}],
       scales: [
-        {name: 'x', type: 'band', domain: lambdas.map(short), range: 'width', paddingInner: 0.04},
-        {name: 'y', type: 'band', domain: alphas.map(short), range: 'height', paddingInner: 0.06},
-        {name: 'opacity', type: 'linear', domain: [0, 1], range: [0.06, 0.95]},
+        {name: 'x', type: 'log', domain: [Math.min(...alphas) / 1.1, Math.max(...alphas) * 1.1], range: 'width', padding: 8},
+        {name: 'y', type: 'linear', domain: [floor, highest], range: 'height', nice: true, zero: false, padding: 6},
         ...kindScales,
       ],
       axes: [
-        {orient: 'bottom', scale: 'x', title: 'λ', domain: false, ticks: false, labelOverlap: true},
-        {orient: 'left', scale: 'y', title: 'α', domain: false, ticks: false, labelOverlap: true},
+        {orient: 'bottom', scale: 'x', title: 'α', labelOverlap: true, tickCount: 5, format: '~g'},
+        {orient: 'left', scale: 'y', title: study.choice, grid: true, tickCount: 5, domain: false, ticks: false, labelPadding: 6,
+         titlePadding: 8, labelOverlap: true, format: '.3~f'},
       ],
       marks: [
         {
-          name: 'cells', type: 'rect', from: {data: 'tried'},
-          encode: {update: {
-            x: {scale: 'x', field: 'lambda'}, y: {scale: 'y', field: 'alpha'}, width: {scale: 'x', band: 1},
-            height: {scale: 'y', band: 1}, fill: {value: 'var(--heat)'}, fillOpacity: {scale: 'opacity', field: 'value'},
-            tooltip: {field: 'text'},
-          }},
+          name: 'tried', type: 'symbol', from: {data: 'attempts'},
+          encode: {update: {...place, size: {value: 9}, fill: {scale: 'colour', field: 'kind'}, fillOpacity: {value: 0.35},
+                            tooltip: {field: 'text'}}},
+        },
+        {
+          type: 'group', from: {facet: {name: 'line', data: 'curve', groupby: 'kind'}},
+          marks: [{name: 'lines', type: 'line', from: {data: 'line'},
+                   encode: {update: {...place, stroke: {scale: 'colour', field: 'kind'}, strokeWidth: {value: 1.75}}}}],
+        },
+        {
+          name: 'errors', type: 'rule', from: {data: 'spread'},
+          encode: {update: {x: place.x, y: {scale: 'y', field: 'low'}, y2: {scale: 'y', field: 'high'},
+                            stroke: {scale: 'colour', field: 'kind'}}},
+        },
+        {
+          name: 'points', type: 'symbol', from: {data: 'curve'},
+          encode: {update: {...place, size: {value: 30}, shape: {scale: 'shape', field: 'kind'},
+                            fill: {scale: 'colour', field: 'kind'}, tooltip: {field: 'text'}}},
         },
         {
           name: 'chosen', type: 'symbol', from: {data: 'kept'},
-          encode: {update: {
-            x: middle('x', 'lambda'), y: middle('y', 'alpha'), size: {value: 90}, shape: {scale: 'shape', field: 'kind'},
-            fill: {scale: 'colour', field: 'kind'}, stroke: {value: 'var(--paper)'}, strokeWidth: {value: 2},
-            tooltip: {field: 'text'},
-          }},
+          encode: {update: {...place, size: {value: 110}, shape: {scale: 'shape', field: 'kind'},
+                            fill: {scale: 'colour', field: 'kind'}, stroke: {value: 'var(--paper)'}, strokeWidth: {value: 2},
+                            tooltip: {field: 'text'}}},
         },
       ],
     };
@@ -214,20 +238,13 @@
 
   const at = ({data, rank}) => item => item.data === data && item.rank === rank;
 
-  function grid(choice) {
-    const rows = study.rows.filter(at(choice));
+  function profiles(choice) {
+    const curves = study.profiles.filter(each => at(choice)(each) && each.curve.length > 0);
     const points = study.points.filter(point => at(choice)(point) && point.value !== null);
-    return modelsOf(points).map(model => {
-      const best = new Map();
-      for (const point of points.filter(point => point.model === model)) {
-        const key = `${point.lambda} ${point.alpha}`;
-        if (!best.has(key) || best.get(key).value < point.value) best.set(key, point);
-      }
-      return {title: study.models[model].name, spec: heatMap({
-        points: [...best.values()], rows: rows.filter(row => row.model === model),
-        description: `${study.models[model].name}: validation accuracy over lambda and alpha`,
-      })};
-    });
+    return modelsOf(curves).map(model => ({title: study.models[model].name, spec: profile({
+      points: points.filter(point => point.model === model), curves: curves.filter(each => each.model === model),
+      description: `${study.models[model].name}: the best validation accuracy of each alpha`,
+    })}));
   }
 
   function popularity(choice) {
@@ -292,7 +309,7 @@
     data: () => { redraw.metric(); redraw.rank(); },
     metric: () => draw('accuracy', accuracy(choice)),
     rank: () => {
-      draw('grid', grid(choice));
+      draw('profiles', profiles(choice));
       draw('popularity-bins', popularity(choice));
       draw('convergence', convergence(choice));
     },

@@ -1,0 +1,99 @@
+#include "poise/search/axis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "poise/search/three_digits.hpp"
+
+namespace poise {
+namespace {
+
+struct Bounds {
+  double low;
+  double high;
+  [[nodiscard]] bool contain(double value) const { return value >= low && value <= high; }
+};
+
+Bounds bounds_of(const std::vector<double>& range, double low, double high) {
+  if (range.empty()) return {low, high};
+  return {std::ranges::min(range), std::ranges::max(range)};
+}
+
+/// Those of the values that lie within the bounds, and the ends that were given.
+std::vector<double> within(std::vector<double> values, const std::vector<double>& range,
+                           const Bounds& bounds) {
+  std::erase_if(values, [&](double value) { return !bounds.contain(value); });
+  if (!range.empty()) values.insert(values.end(), {bounds.low, bounds.high});
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+std::vector<double> decades(int from, int to, int nodes) {
+  std::vector<double> values;
+  for (int k = from * nodes; k <= to * nodes; ++k)
+    values.push_back(three_digits(std::pow(10.0, static_cast<double>(k) / nodes)));
+  return values;
+}
+
+Axis logarithmic(std::vector<double> values, double start, int step, double fine) {
+  Axis axis{.value = std::move(values), .position = {}, .step = step, .fine = fine};
+  for (const double value : axis.value) axis.position.push_back(std::log10(value));
+  axis.start = axis.nearest(start);
+  return axis;
+}
+
+}  // namespace
+
+int Axis::nearest(double at) const {
+  int best = 0;
+  for (int node = 1; node < nodes(); ++node) {
+    if (std::abs(position[node] - at) < std::abs(position[best] - at)) best = node;
+  }
+  return best;
+}
+
+Axis fixed_axis(double value) { return {.value = {value}, .position = {0}}; }
+
+Axis lambda_axis(const std::vector<double>& range) {
+  constexpr int a_decade = 6;
+  const Bounds bounds = bounds_of(range, 1e-6, 1e10);
+  const double start = range.empty() ? 2 : (std::log10(bounds.low) + std::log10(bounds.high)) / 2;
+  // A line whose place is unknown is first seen at three points, 1.5 decades apart.
+  return logarithmic(within(decades(-8, 12, a_decade), range, bounds), start, 9, 0.34);
+}
+
+Axis alpha_axis(const std::vector<double>& range) {
+  const Bounds bounds = bounds_of(range, 1e-3, 1e3);
+  std::vector<double> values = decades(-3, 3, 12);
+  // Close to 1 weights change little; these are what a weighted model falls back on.
+  for (const double value : {0.91, 0.97, 1.03, 1.1}) values.push_back(value);
+  return logarithmic(within(std::move(values), range, bounds), 0, 6, 0.2);
+}
+
+Axis slope_axis(const std::vector<double>& range) {
+  const Bounds bounds = bounds_of(range, 0, 1e4);
+  std::vector<double> positive = within(decades(-3, 4, 12), range, bounds);
+  std::erase(positive, 0.0);
+  Axis axis = logarithmic(std::move(positive), 0, 6, 0.2);
+  if (bounds.low > 0) return axis;
+  axis.value.insert(axis.value.begin(), 0);
+  axis.position.insert(axis.position.begin(), axis.position.empty() ? 0 : axis.position.front() - 1);
+  axis.start = axis.nearest(0);
+  return axis;
+}
+
+Axis even_axis(const std::vector<double>& range, double low, double high, double spacing, double start,
+               int step) {
+  const Bounds bounds = bounds_of(range, low, high);
+  std::vector<double> values;
+  for (double k = std::ceil(bounds.low / spacing - 1e-9); k * spacing <= bounds.high + 1e-9; ++k)
+    values.push_back(three_digits(k * spacing));
+  values = within(std::move(values), range, bounds);
+  Axis axis{.value = values, .position = values, .step = step, .fine = 1.5 * step * spacing};
+  axis.start = axis.nearest(start);
+  return axis;
+}
+
+}  // namespace poise

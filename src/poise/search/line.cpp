@@ -1,0 +1,246 @@
+#include "poise/search/line.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace poise {
+namespace {
+
+constexpr double least_gain = 1e-5;      ///< no metric is read further
+constexpr double share_of_noise = 0.25;  ///< of the paired standard error that a gain has to exceed
+constexpr double believed_rise = 0.02;   ///< of the score: more is not hidden between points
+constexpr double growth = 1.6;
+constexpr double farthest = 2;  ///< gaps that an extrapolation may go
+constexpr double wide = 0.75;   ///< unless they are wide already
+
+/// Through three points; where it has no top, the end that rises.
+struct Parabola {
+  double top = 0;
+  double value = 0;
+};
+
+struct Spot {
+  double x;
+  double score;
+};
+
+/// The top of the parabola through three spots, sought between two positions.
+Parabola parabola(const Spot& a, const Spot& b, const Spot& c, double low, double high) {
+  const double slope_ab = (b.score - a.score) / (b.x - a.x);
+  const double slope_bc = (c.score - b.score) / (c.x - b.x);
+  const double curvature = (slope_bc - slope_ab) / (c.x - a.x);
+  const auto value = [&](double x) { return b.score + (x - b.x) * (slope_ab + curvature * (x - a.x)); };
+  const auto at = [&](double x) { return Parabola{x, value(x)}; };
+  if (curvature < 0) {
+    const double top = (a.x + b.x) / 2 - slope_ab / (2 * curvature);
+    return at(std::clamp(top, low, high));
+  }
+  return value(low) > value(high) ? at(low) : at(high);
+}
+
+class Advisor {
+ public:
+  Advisor(const Line& line, const std::vector<LinePoint>& points) : line_(line), points_(points) {
+    // A point without a model is lower than any other, by no more than a parabola can bear.
+    double lowest = 0;
+    for (const LinePoint& point : points_) {
+      if (std::isfinite(point.score)) lowest = std::min(lowest, point.score);
+    }
+    for (LinePoint& point : points_) {
+      if (!std::isfinite(point.score)) point.score = lowest - 1;
+    }
+  }
+
+  LineAdvice run() {
+    if (points_.empty()) return begin();
+    best_ = best();
+    advice_.best = points_[best_].node;
+    advice_.top = x(best_);
+    if (points_.size() == 1) return widen();
+    if (line_.lost && all_flat() && extend()) return advice_;
+    if (best_ == 0 && points_.front().node > line_.low) return at_edge(1);
+    if (best_ == last() && points_.back().node < line_.high) return at_edge(-1);
+    if (best_ == 0 || best_ == last()) return at_limit(best_ == 0 ? 1 : -1);
+    return inside();
+  }
+
+ private:
+  [[nodiscard]] int last() const { return static_cast<int>(points_.size()) - 1; }
+  [[nodiscard]] double x(int k) const { return line_.axis->position[points_[k].node]; }
+  [[nodiscard]] double score(int k) const { return points_[k].score; }
+  [[nodiscard]] Spot spot(int k) const { return {x(k), score(k)}; }
+
+  /// Of equal ones the one beside a drop, so that a plateau is left where something changes.
+  [[nodiscard]] int best() const {
+    int first = 0;
+    for (int k = 1; k <= last(); ++k) {
+      if (score(k) > score(first)) first = k;
+    }
+    int end = first;
+    while (end < last() && score(end + 1) == score(first)) ++end;
+    if (first == 0 && end < last()) return end;
+    return end == last() && first > 0 ? first : (first + end) / 2;
+  }
+
+  [[nodiscard]] double tolerance(int a, int b) const {
+    const double noise = line_.noise ? line_.noise(points_[a].node, points_[b].node) : 0;
+    return std::max(share_of_noise * noise, least_gain);
+  }
+
+  [[nodiscard]] bool known(int node) const {
+    return std::ranges::find(points_, node, &LinePoint::node) != points_.end();
+  }
+  void want(int node) {
+    node = std::clamp(node, line_.low, line_.high);
+    if (!known(node) && std::ranges::find(advice_.wanted, node) == advice_.wanted.end())
+      advice_.wanted.push_back(node);
+  }
+
+  LineAdvice begin() {
+    want(line_.start);
+    want(line_.start - line_.step);
+    want(line_.start + line_.step);
+    std::ranges::sort(advice_.wanted);
+    return advice_;
+  }
+
+  LineAdvice widen() {
+    want(points_[0].node - line_.step);
+    want(points_[0].node + line_.step);
+    advice_.interior = line_.low == line_.high;
+    return advice_;
+  }
+
+  /// The best is an end; `inward` leads to the other points.
+  LineAdvice at_edge(int inward) {
+    const int next = best_ + inward;
+    const double gain = score(best_) - score(next);
+    const double gap = x(best_) - x(next);  // signed: outward
+    const double allowed = tolerance(best_, next);
+    double target = x(best_) + (std::abs(gap) < wide ? growth : 1) * gap;
+    if (points_.size() > 2) {
+      const double near = x(best_) + gap;
+      const double far = x(best_) + (std::abs(gap) < wide ? farthest : 1) * gap;
+      const Parabola guess =
+          parabola(spot(next + inward), spot(next), spot(best_), std::min(near, far), std::max(near, far));
+      target = guess.top;
+      if (out_of_reach(guess.value)) return advice_;
+      if (gain <= allowed && guess.value - score(best_) <= allowed) {
+        // Flat. What is equal for all we know, and has a point beyond it, is as good.
+        best_ = next;
+        advice_.best = points_[best_].node;
+        advice_.top = x(best_);
+        return inside();
+      }
+    }
+    const int node = line_.axis->nearest(target);
+    want(node == points_[best_].node ? node - inward : node);
+    return advice_;
+  }
+
+  /// Both ways, by the first gap; whether there is anywhere to go.
+  bool extend() {
+    const double gap = x(1) - x(0);
+    if (points_.front().node > line_.low) want(line_.axis->nearest(x(0) - gap));
+    if (points_.back().node < line_.high) want(line_.axis->nearest(x(last()) + gap));
+    return !advice_.wanted.empty();
+  }
+
+  [[nodiscard]] bool all_flat() const {
+    const auto [low, high] = std::ranges::minmax(points_, {}, &LinePoint::score);
+    return high.score - low.score <= tolerance(0, last());
+  }
+
+  /// The best is the last node that may be tried.
+  LineAdvice at_limit(int inward) {
+    const int next = best_ + inward;
+    if (points_.size() > 2) {
+      const double low = std::min(x(best_), x(next));
+      const double high = std::max(x(best_), x(next));
+      const Parabola guess = parabola(spot(best_), spot(next), spot(next + inward), low, high);
+      if (guess.value - score(best_) > tolerance(best_, next)) {
+        advice_.top = guess.top;
+        want_between(std::min(best_, next), guess.top);
+      }
+    }
+    // The end may be one that cannot be chosen, so the place beside it is looked at as well.
+    for (int k = best_; k != best_ + 2 * inward && advice_.wanted.empty(); k += inward) {
+      const int other = k + inward;
+      if (other < 0 || other > last()) break;
+      if (std::abs(x(k) - x(other)) > line_.fine) bisect(std::min(k, other));
+    }
+    return advice_;
+  }
+
+  LineAdvice inside() {
+    advice_.interior = true;
+    const int l = best_ - 1;
+    const int r = best_ + 1;
+    const double left = x(best_) - x(l);
+    const double right = x(r) - x(best_);
+    const Parabola guess = parabola(spot(l), spot(best_), spot(r), x(l), x(r));
+    advice_.top = guess.top;
+    if (out_of_reach(guess.value)) return advice_;
+    const double fine = line_.fine;
+    if (std::max(left, right) > 2 * fine) {
+      // Too wide for a parabola: a top may stand right before a cliff.
+      if (left > fine) bisect(l);
+      if (right > fine) bisect(best_);
+    }
+    look_before_cliffs();
+    if (advice_.wanted.empty()) {
+      const int nearer = score(l) > score(r) ? l : r;
+      if (guess.value - score(best_) > tolerance(best_, nearer))
+        want_between(guess.top < x(best_) ? l : best_, guess.top);
+      if (advice_.wanted.empty() && left > fine) bisect(l);
+      if (advice_.wanted.empty() && right > fine) bisect(best_);
+    }
+    return advice_;
+  }
+
+  /// A plateau's top may stand right before the cliff at its end: neither the last gap on it nor the one to
+  /// the cliff stays wide.
+  void look_before_cliffs() {
+    const auto high = [&](int k) {
+      return score(k) >= score(best_) - believed_rise * std::abs(score(best_));
+    };
+    int first = best_;
+    int end = best_;
+    while (first > 0 && high(first - 1)) --first;
+    while (end < last() && high(end + 1)) ++end;
+    const auto look = [&](int k) {
+      if (k >= 0 && k < last() && x(k + 1) - x(k) > 2 * line_.fine) bisect(k);
+    };
+    if (first > 0) look(first - 1);
+    if (first > 0 && first < end) look(first);
+    if (end < last()) look(end);
+    if (end < last() && first < end) look(end - 1);
+  }
+
+  /// Whether the line cannot come near the highest score known elsewhere.
+  [[nodiscard]] bool out_of_reach(double promised) const {
+    return std::max(promised, score(best_) + believed_rise * std::abs(score(best_))) < line_.rival;
+  }
+
+  void bisect(int k) { want_between(k, (x(k) + x(k + 1)) / 2); }
+
+  /// The node nearest to a position strictly between point k and the next one, if there is one.
+  void want_between(int k, double at) {
+    const int low = points_[k].node + 1;
+    const int high = points_[k + 1].node - 1;
+    if (low <= high) want(std::clamp(line_.axis->nearest(at), low, high));
+  }
+
+  const Line& line_;
+  std::vector<LinePoint> points_;
+  int best_ = 0;
+  LineAdvice advice_;
+};
+
+}  // namespace
+
+LineAdvice advise(const Line& line, const std::vector<LinePoint>& points) {
+  return Advisor(line, points).run();
+}
+
+}  // namespace poise

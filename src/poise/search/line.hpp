@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "poise/search/axis.hpp"
+
+namespace poise {
+
+/// What was found at a node of an axis, all other axes being fixed or at their best.
+struct LinePoint {
+  int node = 0;
+  double score = 0;
+};
+
+/// The search for the highest score along one axis.
+struct Line {
+  const Axis* axis = nullptr;
+  int low = 0;  ///< the nodes that may be tried
+  int high = 0;
+  int start = 0;
+  int step = 1;
+  double fine = 0;    ///< the widest gap that is left beside the best
+  bool lost = false;  ///< nothing says where the top may be: go on where all is flat
+  double rival = -std::numeric_limits<double>::infinity();  ///< the highest score of other lines
+  std::function<double(int a, int b)> noise;  ///< the paired standard error of the scores at two nodes
+};
+
+struct LineAdvice {
+  std::vector<int> wanted;  ///< what to try next; empty: the line is done
+  int best = 0;             ///< the node to choose
+  double top = 0;           ///< where a parabola through the best three has its top, as a position
+  bool interior = false;    ///< a point beyond it was tried on either side
+};
+
+/// What to try next, from nothing but the points that are known, in ascending order of nodes. First three
+/// points; where the best lies on an edge a point beyond it, by a parabola's guess or 1.6 times as far;
+/// around an interior best the middle of wide gaps, then the top of the parabola through it and its
+/// neighbours. The line is done when what the parabola still promises is less than a quarter of the paired
+/// standard error, or when it cannot come near its rivals. Past an edge that is flat to that measure nothing
+/// is sought: plateaus are dead models more often than not.
+LineAdvice advise(const Line& line, const std::vector<LinePoint>& points);
+
+}  // namespace poise
