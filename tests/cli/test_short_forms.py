@@ -52,17 +52,20 @@ def test_contradictions(poise, data, tmp_path, model, flag):
 
 
 def test_a_search_tries_what_a_study_does(poise, shop):
-    found = poise("search", shop, "--model", "edlae", "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
+    found = poise("search", shop, "--model", "edlae", "--lambda", 10, "--alpha", 1, "--grid", "paper", "--no-expand", "--json").json
     assert sorted(point["dropout"] for point in found["points"]) == [0.25, 0.33, 0.5]
-    one = poise("search", shop, "--model", "edlae", "--dropout", 0.4, "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
+    one = poise("search", shop, "--model", "edlae", "--dropout", 0.4, "--lambda", 10, "--alpha", 1, "--grid", "paper", "--no-expand", "--json").json
     assert [point["dropout"] for point in one["points"]] == [0.4]
     assert poise("search", shop, "--model", "edlae", "--dropout", "0,0.4", code=2)
-    exponents = poise("search", shop, "--model", "ease-nu", "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
+    best = poise("search", shop, "--model", "ease-nu", "--lambda", 10, "--alpha", 1, "--json").json
+    assert best["complete"] and {point["lambda_exponent"] for point in best["points"]} <= {k / 8 for k in range(9)} | {0.1}
+    assert best["best"]["lambda_exponent"] > 0 and best["best"]["dropout"] == 0
+    exponents = poise("search", shop, "--model", "ease-nu", "--lambda", 10, "--alpha", 1, "--grid", "paper", "--no-expand", "--json").json
     assert sorted(point["lambda_exponent"] for point in exponents["points"]) == [0.25, 0.5, 0.75]
     both = poise("search", shop, "--model", "edlae", "--dropout", 0.4, "--lambda-exponent", 0.3, "--lambda", 10, "--alpha", 1,
-                 "--no-expand", "--json").json
+                 "--grid", "paper", "--no-expand", "--json").json
     assert [(point["dropout"], point["lambda_exponent"]) for point in both["points"]] == [(0.4, 0.3)]
-    ease = poise("search", shop, "--model", "ease", "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
-    longer = poise("search", shop, "--model", "full-rank", "--zero-diagonal", "--lambda", 10, "--alpha", 1, "--no-expand",
+    ease = poise("search", shop, "--model", "ease", "--lambda", 10, "--alpha", 1, "--grid", "paper", "--no-expand", "--json").json
+    longer = poise("search", shop, "--model", "full-rank", "--zero-diagonal", "--lambda", 10, "--alpha", 1, "--grid", "paper", "--no-expand",
                    "--json").json
     assert ease["points"][0]["validation"] == longer["points"][0]["validation"]

@@ -53,13 +53,13 @@ def test_search(folder, demo, tmp_path, source):
 @pytest.mark.parametrize("exponents", [[0.5, 1], [0, 3]])
 def test_search_of_the_exponent(folder, tmp_path, exponents):
     expected = run_program(
-        "search", folder, "--model", "ease", "--lambda", "10,100", "--alpha", "1", "--no-expand",
+        "search", folder, "--model", "ease", "--lambda", "10,100", "--alpha", "1", "--no-expand", "--grid", "paper",
         "--lambda-exponent", ",".join(map(str, exponents)), "--journal", tmp_path / "journal",
     )
     start = poise.EASE(regularization_exponent=2)
     found = poise.search(
         poise.Dataset.from_file(folder), start, regularization=[10, 100], alpha=[1], regularization_exponent=exponents,
-        expand=False, show_progress=False,
+        expand=False, grid="paper", show_progress=False,
     )
     assert without_times(found.results) == without_times(expected)
     assert {point["lambda_exponent"] for point in found.points} == set(exponents)
