@@ -46,7 +46,7 @@ def test_contradictions(poise, data, tmp_path, model, flag):
 
 
 def test_a_search_tries_what_a_study_does(poise, shop):
-    found = poise("search", shop, "--model", "edlae", "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
+    found = poise("search", shop, "--model", "edlae", "--grid", "paper", "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
     assert sorted(point["dropout"] for point in found["points"]) == [0.25, 0.33, 0.5]
     one = poise("search", shop, "--model", "edlae", "--dropout", 0.4, "--lambda", 10, "--alpha", 1, "--no-expand", "--json").json
     assert [point["dropout"] for point in one["points"]] == [0.4]
