@@ -141,7 +141,7 @@ def study(
     >>> data = poise.split(poise.synth("demo"))
     >>> study = poise.study({"demo": data}, ranks=[], models="full-rank", show_progress=False)
     >>> [(row["kind"], round(row["test ndcg@100"], 2)) for row in study.table[:3]]
-    [('unweighted', 0.48), ('weighted', 0.48), ('down-weighted', 0.49)]
+    [('unweighted', 0.49), ('weighted', 0.49), ('down-weighted', 0.48)]
     """
     named = _named(data)
     papers = [] if compare_paper is None else list(compare_paper)
