@@ -34,10 +34,10 @@ def exhaustive(search, *flags):
     ["--model", "dropout", "--rank", 4], ["--model", "data-weight-decay", "--rank", 4]])
 def test_as_good_as_an_exhaustive_grid(search, model):
     """On so few users (24) single hits make a surface of steps, a paired standard error of some hundredths: what is found may
-    fall short of the luckiest of 208 points by a part of that."""
+    fall short of the luckiest of 208 points by a part of that, and hardly any point can be told from the best."""
     best, count = exhaustive(search, *model)
     result = search(*model, "--json").json
-    assert result["complete"] and len(result["points"]) <= count / 2
+    assert result["complete"] and len(result["points"]) <= count * 2 / 3
     for kind, highest in zip(KINDS, best):
         assert score(result[kind]) >= highest - 0.01, kind
 

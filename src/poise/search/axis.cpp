@@ -57,11 +57,11 @@ int Axis::nearest(double at) const {
 Axis fixed_axis(double value) { return {.value = {value}, .position = {0}}; }
 
 Axis lambda_axis(const std::vector<double>& range) {
-  constexpr int a_decade = 6;
+  constexpr int a_decade = 12;
   const Bounds bounds = bounds_of(range, 1e-6, 1e10);
   const double start = range.empty() ? 2 : (std::log10(bounds.low) + std::log10(bounds.high)) / 2;
   // A line whose place is unknown is first seen at three points, 1.5 decades apart.
-  return logarithmic(within(decades(-8, 12, a_decade), range, bounds), start, 9, 0.34);
+  return logarithmic(within(decades(-8, 12, a_decade), range, bounds), start, 18, 0.34);
 }
 
 Axis alpha_axis(const std::vector<double>& range) {

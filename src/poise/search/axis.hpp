@@ -22,7 +22,7 @@ struct Axis {
 /// An axis of one value.
 Axis fixed_axis(double value);
 
-/// lambda, six nodes a decade, three digits each; `range` is empty or holds values whose least and largest
+/// lambda, twelve nodes a decade, three digits each; `range` is empty or holds values whose least and largest
 /// bound it.
 Axis lambda_axis(const std::vector<double>& range);
 

@@ -148,7 +148,8 @@ class Advisor {
 
   [[nodiscard]] bool all_flat() const {
     const auto [low, high] = std::ranges::minmax(points_, {}, &LinePoint::score);
-    return high.score - low.score <= tolerance(0, last());
+    const double noise = line_.noise ? line_.noise(points_.front().node, points_.back().node) : 0;
+    return high.score - low.score <= std::max(2 * noise, least_gain);
   }
 
   /// The best is the last node that may be tried.

@@ -13,8 +13,9 @@ namespace {
 
 constexpr int lambda_axis_index = 0;
 constexpr int alpha_axis_index = 1;
+constexpr double coarse_nodes = 6;  ///< a decade
 /// A line that begins where others point to has its first points a third of a decade apart.
-constexpr int warm_step = 2;
+constexpr int warm_step = 4;
 /// How the best lambda follows alpha, both logarithmic, before two lines have shown it.
 constexpr double usual_slope = 1;
 constexpr double steepest = 3;
@@ -138,12 +139,15 @@ class KindSearch {
   [[nodiscard]] LineAdvice advise_lambda(const Outer& outer, const std::vector<LinePoint>& points) const {
     Line line = line_of(outer, axis(0).start, !anchored() && lines_.size() == 1);
     line.rival = best_score_;
-    // What cannot be told from the best is looked at closely, unless it lies so close to the unweighted one
-    // that this was.
+    // What cannot be told from the best is looked at closely, and the best itself most closely, unless it
+    // lies so close to the unweighted one that this was.
     if (best_ && !next_to_unweighted(outer)) {
       const LinePoint& top = *std::ranges::max_element(points, {}, &LinePoint::score);
       const double behind = best_score_ - top.score;
-      if (behind == 0 || behind < noise(*best_, place_of(top.node, outer))) line.fine /= 2;
+      if (behind == 0)
+        line.fine /= 4;
+      else if (behind < noise(*best_, place_of(top.node, outer)))
+        line.fine /= 2;
     }
     return advise(line, points);
   }
@@ -256,6 +260,8 @@ class KindSearch {
       }
       lambda = ridge[0].lambda + slope * (at - ridge[0].at);
     }
+    // On every second node lines meet in the same lambdas, whose inverse they share.
+    lambda = std::round(lambda * coarse_nodes) / coarse_nodes;
     want(outer, advise(line_of(outer, axis(0).nearest(lambda), false), {}));
   }
 

@@ -1,0 +1,78 @@
+"""How good is `--grid best`, and what does it cost? Against an exhaustive grid, and random points of the same number.
+
+    python3 bench/search_quality.py PROGRAM WORK DATA... [--models full,ease,...] [--threads 1]
+
+For each model the exhaustive grid (lambda in thirds of a decade from 0.1 to 2.15e5, 17 alphas from 0.02 to 50) and the default search
+are run; results lie in WORK as JSON and are not made again. Prints a table: for each kind (alpha below 1, 1, above 1) how far what was
+found is short of the best of the grid (below 0: better than it), points and seconds of training and evaluation, and how far the best
+of as many points of the grid, drawn at random, is short of the best of all on average, beside how far the search's is."""
+import argparse
+import json
+import os
+import pathlib
+import random
+import subprocess
+
+LAMBDAS = ",".join(f"{10 ** (k / 3):.3g}" for k in range(-3, 17))
+ALPHAS = ".02,.05,.1,.2,.35,.5,.7,.85,1,1.2,1.5,2,3,5,10,20,50"
+MODELS = {"full": ["--model", "full-rank"], "ease": ["--model", "ease"]}
+for rank in (10, 50):
+    for name, model in (("wd", "weight-decay"), ("dropout", "dropout"), ("dwd", "data-weight-decay"), ("wmf", "wmf")):
+        MODELS[f"{name}{rank}"] = ["--model", model, "--rank", str(rank)]
+KINDS = {"below": lambda alpha: alpha < 1, "one": lambda alpha: alpha == 1, "above": lambda alpha: alpha > 1}
+CHOSEN = {"below": "best_down_weighted", "one": "best_unweighted", "above": "best_weighted"}
+
+
+def score(point):
+    return point["validation"]["ndcg@100"]["mean"]
+
+
+def result(program, work, name, data, flags, threads):
+    path = work / f"{name}.json"
+    if not path.exists() or path.stat().st_size == 0:
+        journal = work / f"{name}.journal"
+        run = subprocess.run([program, "search", data, *flags, "--threads", str(threads), "--quiet", "--json", "--journal", journal],
+                             check=True, capture_output=True, text=True, env={**os.environ, "OMP_WAIT_POLICY": "passive"})
+        path.write_text(run.stdout)
+    found = json.loads(path.read_text())
+    found["points"] = [point for point in found["points"] if "validation" in point]
+    return found
+
+
+def best_of(points, kind):
+    return max((score(point) for point in points if KINDS[kind](point["alpha"])), default=0)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("work", type=pathlib.Path)
+    parser.add_argument("data", nargs="+", type=pathlib.Path)
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    print("| data | model | below 1 | 1 | above 1 | points | of | seconds | of | best of all | at random |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for data in arguments.data:
+        for name in arguments.models.split(","):
+            make = lambda kind, extra: result(arguments.program, arguments.work, f"{kind}-{data.name}-{name}", data,  # noqa: E731
+                                              MODELS[name] + extra, arguments.threads)
+            every = make("ex", ["--grid", "paper", "--no-expand", "--lambda", LAMBDAS, "--alpha", ALPHAS])
+            found = make("best", [])
+            short = {kind: best_of(every["points"], kind) - score(found[CHOSEN[kind]]) for kind in KINDS}
+            highest = max(map(score, every["points"]))
+            of_all = highest - max(score(found[CHOSEN[kind]]) for kind in KINDS)
+            draw = random.Random(1)
+            draws = []
+            for _ in range(200):
+                some = draw.sample(every["points"], len(found["points"]))
+                draws.append(highest - max(map(score, some)))
+            seconds = [sum(point["seconds"] for point in each["points"]) for each in (found, every)]
+            print(f"| {data.name} | {name} | " + " | ".join(f"{short[kind]:+.4f}" for kind in KINDS) +
+                  f" | {len(found['points'])} | {len(every['points'])} | {seconds[0]:.0f} | {seconds[1]:.0f} | "
+                  f"{of_all:+.4f} | {sum(draws) / len(draws):+.4f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
