@@ -81,7 +81,8 @@ Json chosen_json(const ModelParameters& parameters, const Trained& trained, cons
 
 Json search_json(const SearchResult& result, const Points& points, const Json& best) {
   Json json = {{"complete", result.complete}, {"best", best}};
-  if (result.best->has_lambda_exponent()) json["best"]["lambda_exponent"] = result.best->lambda_exponent;
+  if (result.best && !best.is_null() && result.best->has_lambda_exponent())
+    json["best"]["lambda_exponent"] = result.best->lambda_exponent;
   json["best_unweighted"] = best_json(result.unweighted, points);
   json["best_weighted"] = best_json(result.weighted, points);
   json["best_down_weighted"] = best_json(result.down_weighted, points);
