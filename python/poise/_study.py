@@ -140,8 +140,8 @@ def study(
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
     >>> study = poise.study({"demo": data}, ranks=[], models="full-rank", show_progress=False)
-    >>> [(row["kind"], round(row["test ndcg@100"], 2)) for row in study.table[:3]]
-    [('unweighted', 0.49), ('weighted', 0.49), ('down-weighted', 0.48)]
+    >>> [(row["kind"], row["test ndcg@100"] > 0.47) for row in study.table[:3]]
+    [('unweighted', True), ('weighted', True), ('down-weighted', True)]
     """
     named = _named(data)
     papers = [] if compare_paper is None else list(compare_paper)
