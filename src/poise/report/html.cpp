@@ -140,11 +140,12 @@ std::string plots(const StudyResults& results) {
       "popularity.");
   text += figure(
       "profiles", "What validation chose",
-      fmt::format("Lines: for each α the highest {} on the validation users that any λ (and whatever else was "
-                  "searched) reached. A bar spans one standard error of the difference from the best point without "
-                  "weights, over the same users. Small dots are all other points that were tried and come near; the "
-                  "large marks are the points that the tables report.",
-                  metric));
+      fmt::format(
+          "Lines: for each α the highest {} on the validation users that any λ (and whatever else was "
+          "searched) reached. A bar spans one standard error of the difference from the best point without "
+          "weights, over the same users. Small dots are all other points that were tried and come near; the "
+          "large marks are the points that the tables report.",
+          metric));
   text += figure(
       "popularity-bins", "Where weighting acts: recall by item popularity",
       fmt::format(

@@ -92,7 +92,9 @@ Json profile_json(const StudyProfile& profile, Numbering& numbering) {
   for (const ProfilePoint& point : profile.curve) {
     // Where nothing is known of its error the page draws none.
     if (!std::isfinite(point.validation.mean) || !(point.alpha > 0)) continue;
-    Json on_curve = {{"alpha", point.alpha}, {"lambda", number(point.lambda)}, {"value", point.validation.mean},
+    Json on_curve = {{"alpha", point.alpha},
+                     {"lambda", number(point.lambda)},
+                     {"value", point.validation.mean},
                      {"error", number(point.paired_error)}};
     if (point.dropout != 0) on_curve["dropout"] = number(point.dropout);
     object["curve"].push_back(std::move(on_curve));
