@@ -51,7 +51,7 @@ void PointProgress::trained(const PointResult& result, std::size_t left, double 
   const std::string name = name_of(result.parameters, model_);
   if (!result.failure.empty()) {
     observer_.say(fmt::format("no model at {}: {}", name, result.failure));
-  } else if (const double score = result.score(choice_); !best_ || score > best_->score) {
+  } else if (const double score = result.score(choice_); !result.cut && (!best_ || score > best_->score)) {
     best_ = {score, name};
   }
   std::string state = fmt::format("{}{}{} done", data_, data_.empty() ? "" : ": ", counted_points(done_));

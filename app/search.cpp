@@ -135,14 +135,21 @@ std::string table_of(const SearchResult& result, const Points& points) {
   std::string text = fmt::format("{:>12} {:>8} {:>10}\n", "lambda", "alpha", to_string(choice));
   for (const ModelParameters& point : result.points) {
     const PointResult& measured = points.at(point);
+    const std::string score = !measured.failure.empty() ? "no model"
+                              : measured.cut            ? fmt::format("~{:.4f}", measured.cut->mean)
+                                                        : fmt::format("{:.4f}", measured.score(choice));
     std::string line =
-        fmt::format("{:>12} {:>8} {:>10} {} {}", point.lambda, point.weighting.alpha,
-                    measured.failure.empty() ? fmt::format("{:.4f}", measured.score(choice)) : "no model",
+        fmt::format("{:>12} {:>8} {:>10} {} {}", point.lambda, point.weighting.alpha, score,
                     points.key(point) == best ? "*" : " ", settings ? setting_name(point) : "");
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
-  return text + fmt::format("* best: {}\n", point_name(*result.best));
+  text += fmt::format("* best: {}\n", point_name(*result.best));
+  if (const auto [done, spared] = result.scorings; spared > 0)
+    text += fmt::format(
+        "~ far behind, by an estimate: cut after some users, which spared {:.0f} % of the scoring\n",
+        100.0 * static_cast<double>(spared) / static_cast<double>(done + spared));
+  return text;
 }
 
 /// What a search that ran out would have tried next.

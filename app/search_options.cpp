@@ -16,7 +16,8 @@ namespace poise::app {
 MeasureOptions SearchingOptions::measure() const {
   return {.metrics = parse_metrics(metrics),
           .choice = parse_metric(metric),
-          .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
+          .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets,
+          .race = !no_race};
 }
 
 SearchMethod SearchingOptions::method() const {
@@ -65,6 +66,8 @@ void add_searching_options(CLI::App& parser, SearchingOptions& options) {
                     "Begin no point after this time (90s, 30m, 2h, 1d); what is done is kept in the journal");
   parser.add_option("--points", options.points, "Try no more points than this in a search")
       ->check(whole_number(1, 1'000'000));
+  parser.add_flag("--no-race", options.no_race,
+                  "Of --grid best: score every point on all users, also those that fall far behind");
 }
 
 void say_what_has_no_effect(const SearchingOptions& options, const Context& context) {

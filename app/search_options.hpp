@@ -23,6 +23,7 @@ struct SearchingOptions {
   bool no_expand = false;
   std::string time_limit;
   std::optional<std::int64_t> points;
+  bool no_race = false;
   std::filesystem::path journal;
 
   [[nodiscard]] MeasureOptions measure() const;

@@ -78,6 +78,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const Options& opti
   if (options.searching.grid != "best")
     list.emplace_back("--refine", fmt::format("{}", options.searching.refine));
   if (options.searching.points) list.emplace_back("--points", fmt::format("{}", *options.searching.points));
+  if (options.searching.no_race) list.emplace_back("--no-race", "");
   if (options.searching.no_expand) list.emplace_back("--no-expand", "");
   if (!options.compare_paper.empty())
     list.emplace_back("--compare-paper", fmt::format("{}", fmt::join(options.compare_paper, ",")));

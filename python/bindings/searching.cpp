@@ -21,7 +21,8 @@ Searching searching_of(const py::dict& values) {
   Searching searching{
       .measure = {.metrics = parse_metrics(text("metrics")),
                   .choice = parse_metric(text("metric")),
-                  .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets},
+                  .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets,
+                  .race = py::cast<bool>(values["race"])},
       .method = best ? SearchMethod::best : SearchMethod::grid,
       .lambdas = best ? std::vector<double>{} : paper_lambdas,
       .alphas = best                 ? std::vector<double>{}

@@ -35,6 +35,7 @@ def searching(
     refine: int,
     time_limit: Union[float, str, None],
     points: Optional[int] = None,
+    race: bool = True,
 ) -> Dict[str, Any]:
     if grid == "best" and (not expand or refine):
         warnings.warn('expand and refine are for the fixed grids; grid="best" finds its own spacing and edges', stacklevel=3)
@@ -49,6 +50,7 @@ def searching(
         "refine": int(refine),
         "time_limit": duration(time_limit),
         "points": None if points is None else whole(points, "points"),
+        "race": bool(race),
     }
 
 
@@ -133,6 +135,7 @@ def search(
     refine: int = 0,
     time_limit: Union[float, str, None] = None,
     points: Optional[int] = None,
+    race: bool = True,
     journal: "Union[str, os.PathLike[str], None]" = None,
     show_progress: bool = True,
     callback: Optional[Callback] = None,
@@ -142,6 +145,7 @@ def search(
     `model` holds the parameters that stay. `grid="best"` finds the best `regularization` for each `alpha`, then the best
     alpha, below 1 and above it; several values of an axis are then its range, one value fixes it, and `dropout`,
     `regularization_exponent` and `gamma` may be "auto". `points` and `time_limit` bound the work.
+    A point that falls far behind is not scored on all users ("cut" in `points`), unless `race` is False.
 
     With `grid="paper"` or "extended" (also alpha below 1) axes are lists of values: those of the grid for `regularization`
     and `alpha` where they are not given. Where the best lies on an edge the grid goes on there, unless `expand` is False;
@@ -190,7 +194,7 @@ def search(
             base[name] = axes[name][0]
     if weighting is not None and set(weighting) == {"none"} and alpha is not None and set(alpha) != {1}:
         raise ValueError('weighting "none" is alpha 1; give alpha=[1], or other weightings too')
-    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points)
+    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points, race)
     warn_without_values(data._prepared(), [model._weighting()] if weighting is None else weighting)
     with Progress(show_progress, callback) as progress:
         text, native = _poise.search(

@@ -122,6 +122,7 @@ def study(
     compare_paper: Optional[Sequence[str]] = None,
     time_limit: Union[float, str, None] = None,
     points: Optional[int] = None,
+    race: bool = True,
     journal: "Union[str, os.PathLike[str], None]" = None,
     random_state: Any = None,
     num_threads: int = 0,
@@ -147,7 +148,7 @@ def study(
     papers = [] if compare_paper is None else list(compare_paper)
     if papers and len(papers) != len(named):
         raise ValueError(f"compare_paper names {len(papers)} data sets and there are {len(named)}: name one for each")
-    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points)
+    options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points, race)
     rank_list = [whole(rank, "ranks") for rank in ranks]
     seed = seed_of(random_state)
     shown = [
@@ -164,6 +165,8 @@ def study(
         shown.append(("--refine", str(int(refine))))
     if points is not None:
         shown.append(("--points", str(points)))
+    if not race:
+        shown.append(("--no-race", ""))
     if not expand:
         shown.append(("--no-expand", ""))
     if papers:

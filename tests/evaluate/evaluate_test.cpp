@@ -1,5 +1,6 @@
 #include "poise/evaluate/evaluate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -55,6 +56,26 @@ class Evaluate : public ::testing::Test {
   Csr targets = rows_of(6, {{2, 3}, {}, {0, 1, 2}, {3}, {5}});
   std::vector<std::int64_t> counts = {1, 4, 16, 16, 4, 1};
 };
+
+/// One user after the other, in any order, gives what all at once do.
+TEST_F(Evaluate, PartsGiveWhatAllGive) {
+  const EvaluateOptions options{.metrics = parse_metrics("recall@2,ndcg@3,coverage@2,stratified-recall@2"),
+                                .item_hits_at = 2};
+  const EvaluationResult whole = evaluate(scorer, histories.view(), targets.view(), counts, options, {});
+  Evaluation evaluation(scorer, histories.view(), targets.view(), counts, options, {});
+  EXPECT_EQ(evaluation.so_far().users, 4);
+  for (const std::vector<std::int64_t>& some : {std::vector<std::int64_t>{3}, {}, {2, 0}, {1}})
+    evaluation.measure(some);
+  const EvaluationResult parts = evaluation.finish();
+  EXPECT_EQ(parts.user_rows, whole.user_rows);
+  EXPECT_EQ(parts.item_hits, whole.item_hits);
+  for (std::int64_t user = 0; user < whole.users; ++user)
+    EXPECT_TRUE(std::ranges::equal(parts.per_user.row(user), whole.per_user.row(user)));
+  for (std::size_t k = 0; k < whole.metrics.size(); ++k) {
+    EXPECT_EQ(parts.metrics[k].mean, whole.metrics[k].mean);
+    EXPECT_EQ(parts.metrics[k].standard_error, whole.metrics[k].standard_error);
+  }
+}
 
 TEST_F(Evaluate, MeansOverUsersWithATarget) {
   const EvaluationResult result = run("recall@2,precision@2,hit-rate@2,mrr@3,map@3");

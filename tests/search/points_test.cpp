@@ -1,7 +1,9 @@
+#include <cmath>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
+#include "poise/data/synth.hpp"
 #include "poise/search/search.hpp"
 
 #include "support/random_dataset.hpp"
@@ -151,6 +153,137 @@ TEST_F(PointsTest, WithoutWeightsAlphaIsOnePoint) {
   EXPECT_EQ(result.points.size(), 10U);
   EXPECT_TRUE(result.unweighted->unweighted());
   EXPECT_FALSE(result.weighted->unweighted());
+}
+
+class RaceOfPointsTest : public PointsTest {
+ protected:
+  void SetUp() override {
+    PointsTest::SetUp();
+    // Feedback with tastes, so that points differ: the last users' items are their histories and, every third
+    // one, what is to be found.
+    constexpr std::int64_t training = 600;
+    constexpr std::int64_t held_out = 160;
+    const Csr all = synthesize({.scale = 0.32}, {});
+    Dataset& dataset = data_.dataset;
+    dataset = testing::random_dataset(
+        {.users = training, .items = all.cols, .held_out_users = held_out, .density = 0.001});
+    const auto put = [](Csr& matrix, std::int32_t item) { matrix.indices.push_back(item); };
+    const auto end_row = [](Csr& matrix) {
+      matrix.offsets.push_back(matrix.entries());
+      ++matrix.rows;
+    };
+    for (Csr* const matrix : {&dataset.train, &dataset.validation->fold_in, &dataset.validation->targets})
+      *matrix = Csr{.cols = all.cols, .indices = {}, .values = {}};
+    for (std::int64_t user = 0; user < training + held_out; ++user) {
+      const std::span<const std::int32_t> items = all.view().row(user);
+      for (std::size_t k = 0; k < items.size(); ++k) {
+        put(user < training ? dataset.train
+            : k % 3 == 2    ? dataset.validation->targets
+                            : dataset.validation->fold_in,
+            items[k]);
+      }
+      if (user < training) {
+        end_row(dataset.train);
+      } else {
+        end_row(dataset.validation->fold_in);
+        end_row(dataset.validation->targets);
+      }
+    }
+  }
+
+  static ModelParameters with_lambda(double lambda) { return {.lambda = lambda}; }
+  static Racing against(const Points& points, const ModelParameters& leader) {
+    return [&points, leader](const ModelParameters& point) -> std::optional<Race> {
+      ModelParameters own = leader;
+      own.zero_diagonal = point.zero_diagonal;
+      const std::optional<Rival> rival = points.rival(own);
+      if (!rival) return {};
+      return Race{.users = points.users(), .leader = *rival};
+    };
+  }
+};
+
+/// A point that loses is not scored to the end, not chosen, kept, and known again; one that is known as a
+/// whole loses the same race in the same way.
+TEST_F(RaceOfPointsTest, ALoserIsCutKeptAndNeverChosen) {
+  const ModelParameters good = with_lambda(300);
+  const ModelParameters bad = with_lambda(0.01);
+  Standing standing;
+  {
+    Journal journal(folder_ / "journal", journal_header({}, 1, *backend_));
+    Trainer shared = trainer(Keep::shared_parts);
+    Points points(shared, {}, &journal, {});
+    points.measure({good}, false);
+    points.measure({bad}, false, against(points, good));
+    const PointResult& cut = points.at(bad);
+    ASSERT_TRUE(cut.cut);
+    standing = *cut.cut;
+    EXPECT_LT(standing.users, points.users());
+    EXPECT_TRUE(cut.validation.empty());
+    EXPECT_FALSE(std::isfinite(cut.score(points.options().choice)));
+    EXPECT_FALSE(points.rival(bad));
+    EXPECT_EQ(cut.figures(points.options().choice).front().second.mean, standing.mean);
+    const SearchResult result = best_of(points, {bad, good});
+    EXPECT_EQ(result.best->lambda, good.lambda);
+    EXPECT_EQ(result.scorings.done, points.users() + standing.users);
+    EXPECT_EQ(result.scorings.spared, points.users() - standing.users);
+    EXPECT_FALSE(best_of(points, {bad}).best);
+  }
+  Journal journal(folder_ / "journal", journal_header({}, 1, *backend_));
+  Trainer shared = trainer(Keep::shared_parts);
+  int trained = 0;
+  Points again(shared, {}, &journal, {}, {.trained = [&](const auto&, auto, auto) { ++trained; }});
+  again.measure({good}, false);
+  again.measure({bad}, false, against(again, good));
+  EXPECT_EQ(trained, 0);
+  ASSERT_TRUE(again.at(bad).cut);
+  EXPECT_EQ(again.at(bad).cut->mean, standing.mean);
+  // Without a race there is no way around scoring it; then it is known as a whole.
+  again.measure({bad}, false);
+  EXPECT_EQ(trained, 1);
+  EXPECT_FALSE(again.at(bad).cut);
+  const auto as_before = again.lost(bad, against(again, good)(bad));
+  ASSERT_TRUE(as_before);
+  EXPECT_EQ(as_before->mean, standing.mean);
+  EXPECT_EQ(as_before->users, standing.users);
+}
+
+/// What was cut in one race goes on where another leader does not beat it as clearly.
+TEST_F(RaceOfPointsTest, AWeakerLeaderNeedsMoreUsers) {
+  Trainer shared = trainer(Keep::shared_parts);
+  Points points(shared, {}, nullptr, {});
+  const ModelParameters good = with_lambda(300);
+  const ModelParameters bad = with_lambda(0.01);
+  points.measure({good, with_lambda(0.02)}, false);
+  points.measure({bad}, false, against(points, good));
+  ASSERT_TRUE(points.at(bad).cut);
+  points.measure({bad}, false, against(points, with_lambda(0.02)));
+  EXPECT_FALSE(points.at(bad).cut);
+}
+
+/// With races a search tries fewer users, and says so; the leader of each kind is scored on all of them.
+TEST_F(RaceOfPointsTest, ASearchSparesScoringsAndChoosesTheSame) {
+  for (const bool both : {false, true}) {
+    const SearchSpace space{.method = SearchMethod::best,
+                            .lambda = {10, 10'000},
+                            .alpha = {0.3, both ? 1.0 : 4.0},
+                            .both_diagonals = both};
+    Trainer shared = trainer(Keep::shared_parts);
+    Points all(shared, {.race = false}, nullptr, {});
+    Points raced(shared, {}, nullptr, {});
+    const SearchResult slow = search(all, space);
+    const SearchResult fast = search(raced, space);
+    EXPECT_EQ(slow.scorings.spared, 0);
+    EXPECT_GT(fast.scorings.spared, 0);
+    for (const auto chosen :
+         {&SearchResult::unweighted, &SearchResult::weighted, &SearchResult::down_weighted}) {
+      ASSERT_EQ((slow.*chosen).has_value(), (fast.*chosen).has_value());
+      if (slow.*chosen) {
+        EXPECT_EQ(all.key(*(slow.*chosen)), all.key(*(fast.*chosen)));
+      }
+    }
+    for (const SearchProfile& profile : fast.profiles) EXPECT_FALSE(raced.at(*profile.best).cut);
+  }
 }
 
 }  // namespace

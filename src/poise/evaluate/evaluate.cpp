@@ -83,74 +83,146 @@ void check(const Scorer& scorer, CsrView histories, CsrView targets,
   }
 }
 
+/// These rows of a matrix, as a matrix.
+Csr rows_of(CsrView matrix, std::span<const std::int64_t> rows) {
+  Csr taken{.rows = std::ssize(rows), .cols = matrix.cols, .offsets = {0}, .indices = {}, .values = {}};
+  for (const std::int64_t row : rows) {
+    const auto indices = matrix.row(row);
+    const auto values = matrix.row_values(row);
+    taken.indices.insert(taken.indices.end(), indices.begin(), indices.end());
+    taken.values.insert(taken.values.end(), values.begin(), values.end());
+    taken.offsets.push_back(taken.entries());
+  }
+  return taken;
+}
+
 }  // namespace
 
-EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targets,
-                          std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
-                          const Execution& execution, Backend* backend) {
+struct Evaluation::Measuring {
+  const Scorer& scorer;
+  CsrView histories;
+  CsrView targets;
+  EvaluateOptions options;
+  Execution execution;
+  Backend* backend;
+  std::unique_ptr<BackendScorer> elsewhere;
+  std::vector<double> weights;
+  std::int64_t longest;
+  bool wants_coverage;
+  BestRanks best_ranks;
+  EvaluationResult result = {};
+
+  /// Measures the users of `some`, rows of the histories; place(k) is that of row k among all users, or none
+  /// where it has no targets.
+  template <class Place>
+  void measure(CsrView some, const Place& place) {
+    const auto measure_user = [&](std::int64_t user, std::span<const std::int32_t> items) {
+      const UserRanking ranking{items, targets.row(result.user_rows[user]), weights};
+      if (wants_coverage) best_ranks.add(ranking.items);
+      if (options.item_hits_at > 0) count_hits(ranking, options.item_hits_at, result.item_hits);
+      for (std::size_t c = 0; c < result.per_user_metrics.size(); ++c)
+        result.per_user(user, static_cast<std::int64_t>(c)) =
+            poise::measure(result.per_user_metrics[c], options.denominator, ranking);
+    };
+    constexpr const char* task = "evaluating";
+    if (!elsewhere) elsewhere = off_host(scorer, backend, execution);
+    if (elsewhere) {
+      for_each_ranked_user(
+          *elsewhere, scorer.items(), some, some, longest, task, *backend, execution,
+          [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> /*scores*/) {
+            if (const std::int64_t user = place(row); user >= 0) measure_user(user, items);
+          });
+      return;
+    }
+    for_each_scored_block(
+        scorer, some, task, execution, [&](std::int64_t first, MatrixView<const float> scores) {
+          std::vector<std::int32_t> items(longest);
+          std::vector<float> top_scores(longest);
+          for (std::int64_t row = first; row < first + scores.rows; ++row) {
+            const std::int64_t user = place(row);
+            if (user < 0) continue;
+            const Candidates candidates{.excluded = some.row(row)};
+            const std::int64_t size = top_k(scores.row(row - first), candidates, items, top_scores);
+            measure_user(user, std::span(items).first(size));
+          }
+        });
+  }
+};
+
+Evaluation::Evaluation(const Scorer& scorer, CsrView histories, CsrView targets,
+                       std::span<const std::int64_t> training_counts, EvaluateOptions options,
+                       const Execution& execution, Backend* backend) {
   check(scorer, histories, targets, training_counts, options);
   EvaluationResult result;
-  std::vector<std::int64_t> measured_before(targets.rows);
   for (std::int64_t row = 0; row < targets.rows; ++row) {
-    measured_before[row] = static_cast<std::int64_t>(result.user_rows.size());
     if (targets.row_size(row) > 0) result.user_rows.push_back(row);
   }
-  result.users = static_cast<std::int64_t>(result.user_rows.size());
+  result.users = std::ssize(result.user_rows);
   result.users_without_targets = targets.rows - result.users;
   if (result.users == 0) fail(ErrorKind::input, "no user has a target: there is nothing to evaluate on");
-
   std::int64_t longest = options.item_hits_at;
   for (const Metric& metric : options.metrics) {
     longest = std::max(longest, metric.at);
     if (metric.kind != MetricKind::coverage) result.per_user_metrics.push_back(metric);
   }
-  longest = std::min(longest, scorer.items());
-  const auto columns = static_cast<std::int64_t>(result.per_user_metrics.size());
-  result.per_user = Matrix<double>(result.users, columns);
-  const bool wants_coverage = asks_for(options.metrics, MetricKind::coverage);
+  result.per_user = Matrix<double>(result.users, std::ssize(result.per_user_metrics));
   if (options.item_hits_at > 0) result.item_hits.assign(scorer.items(), 0);
-  BestRanks best_ranks(wants_coverage ? scorer.items() : 0);
-  const std::vector<double> weights = stratified_weights(training_counts);
+  const bool wants_coverage = asks_for(options.metrics, MetricKind::coverage);
+  measuring_ =
+      std::make_unique<Measuring>(Measuring{.scorer = scorer,
+                                            .histories = histories,
+                                            .targets = targets,
+                                            .options = std::move(options),
+                                            .execution = execution,
+                                            .backend = backend,
+                                            .elsewhere = nullptr,
+                                            .weights = stratified_weights(training_counts),
+                                            .longest = std::min(longest, scorer.items()),
+                                            .wants_coverage = wants_coverage,
+                                            .best_ranks = BestRanks(wants_coverage ? scorer.items() : 0),
+                                            .result = std::move(result)});
+}
 
-  const auto measure_user = [&](std::int64_t row, std::span<const std::int32_t> items) {
-    const UserRanking ranking{items, targets.row(row), weights};
-    if (wants_coverage) best_ranks.add(ranking.items);
-    if (options.item_hits_at > 0) count_hits(ranking, options.item_hits_at, result.item_hits);
-    for (std::int64_t c = 0; c < columns; ++c) {
-      result.per_user(measured_before[row], c) =
-          measure(result.per_user_metrics[c], options.denominator, ranking);
-    }
-  };
-  constexpr const char* task = "evaluating";
-  if (const auto elsewhere = off_host(scorer, backend, execution)) {
-    for_each_ranked_user(
-        *elsewhere, scorer.items(), histories, histories, longest, task, *backend, execution,
-        [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> /*scores*/) {
-          if (targets.row_size(row) > 0) measure_user(row, items);
-        });
-  } else {
-    for_each_scored_block(
-        scorer, histories, task, execution, [&](std::int64_t first, MatrixView<const float> scores) {
-          std::vector<std::int32_t> items(longest);
-          std::vector<float> top_scores(longest);
-          for (std::int64_t row = first; row < first + scores.rows; ++row) {
-            if (targets.row_size(row) == 0) continue;
-            const Candidates candidates{.excluded = histories.row(row)};
-            const std::int64_t size = top_k(scores.row(row - first), candidates, items, top_scores);
-            measure_user(row, std::span(items).first(size));
-          }
-        });
-  }
+Evaluation::~Evaluation() = default;
 
+void Evaluation::measure(std::span<const std::int64_t> users) {
+  std::vector<std::int64_t> rows;
+  rows.reserve(users.size());
+  for (const std::int64_t user : users) rows.push_back(measuring_->result.user_rows[user]);
+  const Csr some = rows_of(measuring_->histories, rows);
+  measuring_->measure(some.view(), [&](std::int64_t row) { return users[row]; });
+}
+
+void Evaluation::measure_all() {
+  std::vector<std::int64_t> places(measuring_->targets.rows, -1);
+  const std::vector<std::int64_t>& rows = measuring_->result.user_rows;
+  for (std::size_t user = 0; user < rows.size(); ++user) places[rows[user]] = static_cast<std::int64_t>(user);
+  measuring_->measure(measuring_->histories, [&](std::int64_t row) { return places[row]; });
+}
+
+void Evaluation::pause() { measuring_->elsewhere.reset(); }
+
+const EvaluationResult& Evaluation::so_far() const { return measuring_->result; }
+
+EvaluationResult Evaluation::finish() {
+  EvaluationResult& result = measuring_->result;
   std::int64_t column = 0;
-  for (const Metric& metric : options.metrics) {
+  for (const Metric& metric : measuring_->options.metrics) {
     if (metric.kind == MetricKind::coverage) {
-      result.metrics.push_back({metric, best_ranks.coverage(metric.at)});
+      result.metrics.push_back({metric, measuring_->best_ranks.coverage(metric.at)});
     } else {
       result.metrics.push_back(summarize(metric, result.per_user, column++));
     }
   }
-  return result;
+  return std::move(result);
+}
+
+EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targets,
+                          std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
+                          const Execution& execution, Backend* backend) {
+  Evaluation evaluation(scorer, histories, targets, training_counts, options, execution, backend);
+  evaluation.measure_all();
+  return evaluation.finish();
 }
 
 }  // namespace poise

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -37,6 +38,32 @@ struct EvaluationResult {
 
   std::vector<std::int64_t>
       item_hits;  ///< with item_hits_at: users whose target each item is and who find it
+};
+
+/// An evaluation that measures some users after others, and may end before all are.
+class Evaluation {
+ public:
+  /// As evaluate(); the scorer and the views stay the caller's, for as long as this lives.
+  Evaluation(const Scorer& scorer, CsrView histories, CsrView targets,
+             std::span<const std::int64_t> training_counts, EvaluateOptions options,
+             const Execution& execution, Backend* backend = nullptr);
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
+  ~Evaluation();
+
+  /// Measures these users: places in user_rows, none of them measured before.
+  void measure(std::span<const std::int64_t> users);
+  void measure_all();
+  /// Gives a GPU's memory back until it is needed again.
+  void pause();
+  /// What is known: user_rows from the beginning, per_user where users were measured, no means.
+  [[nodiscard]] const EvaluationResult& so_far() const;
+  /// The means over all users, who were all measured.
+  [[nodiscard]] EvaluationResult finish();
+
+ private:
+  struct Measuring;
+  std::unique_ptr<Measuring> measuring_;
 };
 
 /// Ranks all items but those of the history for every user, ties to the lower index, and averages the metrics

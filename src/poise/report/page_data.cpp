@@ -77,6 +77,7 @@ Json point_json(const StudyPoint& point, const StudyResults& results, Numbering&
   if (point.lambda_exponent != 0) object["exponent"] = number(point.lambda_exponent);
   const Estimate* estimate = find(point.validation, results.choice);
   object["value"] = estimate ? number(estimate->mean) : Json();
+  if (point.cut) object["cut"] = true;
   return object;
 }
 
@@ -98,6 +99,7 @@ Json profile_json(const StudyProfile& profile, Numbering& numbering) {
                      {"lambda", number(point.lambda)},
                      {"value", point.validation.mean},
                      {"error", number(point.paired_error)}};
+    if (point.cut) on_curve["cut"] = true;
     if (point.dropout != 0) on_curve["dropout"] = number(point.dropout);
     if (point.lambda_exponent != 0) on_curve["exponent"] = number(point.lambda_exponent);
     object["curve"].push_back(std::move(on_curve));

@@ -1,6 +1,8 @@
 #include "poise/search/best.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -44,12 +46,34 @@ std::optional<double> unweighted_alpha(Scheme scheme) {
   }
 }
 
+/// A point's neighbours say most of what it will score; more of them say little more.
+constexpr std::size_t alike_in_race = 3;
+/// How far the estimate of a point that was cut is trusted, in standard errors and as a factor.
+constexpr double errors_in_doubt = 1.5;
+constexpr double scatter_in_doubt = 1.1;
+
 /// A setting's search, from complete rounds alone.
 struct Running {
   BestSetting setting;
   ProfileScores scores = {};
   std::vector<Profile> profiles = {};
 };
+
+RowKind kind_of(const ProfileSpace& space, const Place& place) {
+  for (const ProfileKind& kind : space.kinds) {
+    if (kind.low <= place[1] && place[1] <= kind.high) return kind.kind;
+  }
+  fail(ErrorKind::usage, "a point lies outside of the search");
+}
+
+/// What a search does next, or ends with.
+auto decided(const std::vector<Profile>& profiles) {
+  std::vector<std::tuple<bool, bool, std::optional<Place>>> ends;
+  for (const Profile& each : profiles)
+    ends.emplace_back(each.complete, each.complete && each.interior,
+                      each.complete ? each.best : std::nullopt);
+  return std::pair(next_round(profiles), ends);
+}
 
 struct Wanted {
   std::size_t setting;
@@ -61,22 +85,27 @@ class BestSearch {
   BestSearch(Points& points, const SearchSpace& space) : points_(points), space_(space) {
     for (BestSetting& setting : best_settings(space)) running_.push_back({.setting = std::move(setting)});
     for (Running& each : running_) {
-      each.scores.noise = [this, &each](const Place& a, const Place& b) {
-        return points_.paired_error(each.setting.at(a), each.setting.at(b));
-      };
+      each.scores.noise = [this, &each](const Place& a, const Place& b) { return noise(each, a, b); };
     }
   }
 
   SearchResult run() {
+    const SearchResult result = explore();
+    points_.drop_models();
+    return result;
+  }
+
+ private:
+  SearchResult explore() {
     for (;;) {
       const std::vector<Wanted> round = next();
-      if (round.empty()) break;
-      if (!measure(round)) return result(false);
+      const std::vector<Wanted> again = doubtful();
+      if (round.empty() && again.empty()) break;
+      if (again.empty() ? !measure(round) : !measure_again(again)) return result(false);
     }
     return result(true);
   }
 
- private:
   std::vector<Wanted> next() {
     std::vector<Wanted> round;
     for (std::size_t k = 0; k < running_.size(); ++k) {
@@ -86,6 +115,59 @@ class BestSearch {
       for (Place& place : next_round(each.profiles)) round.push_back({k, std::move(place)});
     }
     return round;
+  }
+
+  /// What was cut although something depends on it: were its score, or how far it scatters, another one that
+  /// it may be, the search would go on otherwise.
+  [[nodiscard]] std::vector<Wanted> doubtful() const {
+    std::vector<Wanted> doubted;
+    for (std::size_t k = 0; k < running_.size(); ++k) {
+      const Running& each = running_[k];
+      for (const auto& [place, error] : each.scores.cut) {
+        const auto changes = [&](double errors, double scatter) {
+          ProfileScores other = each.scores;
+          other.score[place] += errors * error;
+          other.noise = [&](const Place& a, const Place& b) {
+            return each.scores.noise(a, b) * (a == place || b == place ? scatter : 1);
+          };
+          return decided(profiles_of(each.setting.space, other)) != decided(each.profiles);
+        };
+        if (changes(-errors_in_doubt, 1) || changes(errors_in_doubt, 1) || changes(0, scatter_in_doubt) ||
+            changes(0, 1 / scatter_in_doubt))
+          doubted.push_back({k, place});
+      }
+    }
+    return doubted;
+  }
+
+  /// Scores them on all users.
+  bool measure_again(const std::vector<Wanted>& doubted) {
+    std::vector<ModelParameters> batch;
+    for (const Wanted& each : doubted) {
+      batch.push_back(parameters(each));
+      const auto& cut = points_.at(batch.back()).cut;
+      if (cut && !points_.holds(batch.back())) scored_in_vain_ += cut->users;
+    }
+    try {
+      points_.measure(batch, space_.both_diagonals);
+    } catch (TimeIsUp& up) {
+      missing_ = std::move(up.missing);
+      return false;
+    }
+    for (std::size_t k = 0; k < doubted.size(); ++k) {
+      ProfileScores& scores = running_[doubted[k].setting].scores;
+      scores.cut.erase(doubted[k].place);
+      scores.score[doubted[k].place] = points_.at(batch[k]).score(points_.options().choice);
+    }
+    noises_.clear();
+    return true;
+  }
+
+  /// Asked for again and again.
+  double noise(const Running& search, const Place& a, const Place& b) {
+    const auto [known, first] = noises_.try_emplace({&search, std::min(a, b), std::max(a, b)}, 0);
+    if (first) known->second = points_.paired_error(search.setting.at(a), search.setting.at(b));
+    return known->second;
   }
 
   [[nodiscard]] ModelParameters parameters(const Wanted& wanted) const {
@@ -102,8 +184,14 @@ class BestSearch {
       refused.assign(batch.begin() + left, batch.end());
       batch.resize(left);
     }
+    std::map<std::string, const Wanted*> places;
+    for (const Wanted& each : round) places.emplace(points_.key(parameters(each)), &each);
+    const auto racing = [&](const ModelParameters& point) -> std::optional<Race> {
+      const auto found = places.find(points_.key(with_own_diagonal(point)));
+      return found == places.end() ? std::nullopt : race(*found->second, point.zero_diagonal);
+    };
     try {
-      points_.measure(batch, space_.both_diagonals);
+      points_.measure(batch, space_.both_diagonals, points_.options().race ? Racing(racing) : Racing());
     } catch (TimeIsUp& up) {
       missing_ = std::move(up.missing);
     }
@@ -112,11 +200,57 @@ class BestSearch {
     }
     missing_.insert(missing_.end(), refused.begin(), refused.end());
     if (!missing_.empty()) return false;
-    for (const Wanted& each : round) {
-      const PointResult& point = points_.at(parameters(each));
-      running_[each.setting].scores.score[each.place] = point.score(points_.options().choice);
+    // All races are those of the rounds before.
+    std::vector<std::optional<Standing>> lost;
+    for (const ModelParameters& point : batch)
+      lost.push_back(points_.options().race ? points_.lost(point, racing(point)) : std::nullopt);
+    for (std::size_t k = 0; k < round.size(); ++k) {
+      Running& search = running_[round[k].setting];
+      if (lost[k]) search.scores.cut.emplace(round[k].place, lost[k]->error);
+      search.scores.score[round[k].place] =
+          lost[k] ? lost[k]->mean : points_.at(batch[k]).score(points_.options().choice);
     }
     return true;
+  }
+
+  [[nodiscard]] ModelParameters with_own_diagonal(ModelParameters point) const {
+    point.zero_diagonal = space_.base.zero_diagonal;
+    return point;
+  }
+
+  /// Against the best of its kind in the rounds before, with what is known next to it; the same for the other
+  /// diagonal of all these points.
+  [[nodiscard]] std::optional<Race> race(const Wanted& wanted, bool zero_diagonal) const {
+    const Running& search = running_[wanted.setting];
+    const ProfileSpace& space = search.setting.space;
+    const RowKind kind = kind_of(space, wanted.place);
+    struct Known {
+      Rival rival;
+      bool same_kind;
+      double distance;
+    };
+    std::vector<Known> known;
+    for (const auto& [place, score] : search.scores.score) {
+      if (search.scores.cut.contains(place)) continue;
+      ModelParameters point = search.setting.at(place);
+      point.zero_diagonal = zero_diagonal;
+      const std::optional<Rival> rival = points_.rival(point);
+      if (!rival) continue;
+      double distance = 0;
+      for (std::size_t axis = 0; axis < place.size(); ++axis)
+        distance +=
+            std::abs(space.axes[axis].position[place[axis]] - space.axes[axis].position[wanted.place[axis]]);
+      known.push_back({*rival, kind_of(space, place) == kind, distance});
+    }
+    const auto leader = std::ranges::max_element(
+        known, {}, [](const Known& each) { return std::pair(each.same_kind, each.rival.mean); });
+    if (leader == known.end() || !leader->same_kind) return {};
+    Race race{.users = points_.users(), .leader = leader->rival};
+    known.erase(leader);
+    std::ranges::stable_sort(known, {}, &Known::distance);
+    for (const Known& each : std::span(known).first(std::min(alike_in_race, known.size())))
+      race.alike.push_back(each.rival);
+    return race;
   }
 
   SearchResult result(bool complete) {
@@ -125,6 +259,8 @@ class BestSearch {
                         point.dropout, point.lambda_exponent, point.weighting.gamma, point.lambda);
     });
     SearchResult result = best_of(points_, tried_);
+    result.scorings.done += scored_in_vain_;
+    result.scorings.spared -= scored_in_vain_;
     result.complete = complete;
     result.missing = missing_;
     std::optional<ModelParameters> of_kind[3];
@@ -163,6 +299,8 @@ class BestSearch {
   std::vector<Running> running_;
   std::vector<ModelParameters> tried_;
   std::vector<ModelParameters> missing_;
+  std::int64_t scored_in_vain_ = 0;  ///< users of points that were cut, and scored again
+  std::map<std::tuple<const Running*, Place, Place>, double> noises_;
 };
 
 }  // namespace

@@ -43,11 +43,15 @@ class Advisor {
   Advisor(const Line& line, const std::vector<LinePoint>& points) : line_(line), points_(points) {
     // A point without a model is lower than any other, by no more than a parabola can bear.
     double lowest = 0;
+    double highest = -std::numeric_limits<double>::infinity();
     for (const LinePoint& point : points_) {
       if (std::isfinite(point.score)) lowest = std::min(lowest, point.score);
+      highest = std::max(highest, point.score);
     }
     for (LinePoint& point : points_) {
       if (!std::isfinite(point.score)) point.score = lowest - 1;
+      if (std::isfinite(highest))
+        point.score = std::max(point.score, highest - line_.depth * std::abs(highest));
     }
   }
 

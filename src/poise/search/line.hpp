@@ -24,6 +24,8 @@ struct Line {
   int step = 1;
   double fine = 0;    ///< the widest gap that is left beside the best
   bool lost = false;  ///< nothing says where the top may be: go on where all is flat
+  /// Part of the highest score: how far below this a point lies says nothing about where the top is.
+  double depth = std::numeric_limits<double>::infinity();
   double rival = -std::numeric_limits<double>::infinity();  ///< the highest score of other lines
   std::function<double(int a, int b)> noise;  ///< the paired standard error of the scores at two nodes
 };

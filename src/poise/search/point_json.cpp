@@ -85,15 +85,20 @@ PointResult point_from_json(const Json& json, const ModelParameters& parameters)
     UserSample sample{.users = json.at("users").get<std::int64_t>()};
     for (const auto& [metric, values] : json.at("sample").items())
       sample.values.emplace_back(metric, values.get<std::vector<std::int32_t>>());
-    return {.parameters = parameters,
-            .validation = estimates_from_json(json.at("validation")),
-            .objective = number(json.at("objective")),
-            .certificate = certificate_from_json(json.at("certificate")),
-            .iterations = json.at("iterations").get<std::int64_t>(),
-            .rounds = json.at("rounds").get<std::int64_t>(),
-            .converged = json.at("converged").get<bool>(),
-            .seconds = json.at("seconds").get<double>(),
-            .sample = std::move(sample)};
+    PointResult result{.parameters = parameters,
+                       .validation = estimates_from_json(json.at("validation")),
+                       .objective = number(json.at("objective")),
+                       .certificate = certificate_from_json(json.at("certificate")),
+                       .iterations = json.at("iterations").get<std::int64_t>(),
+                       .rounds = json.at("rounds").get<std::int64_t>(),
+                       .converged = json.at("converged").get<bool>(),
+                       .seconds = json.at("seconds").get<double>(),
+                       .sample = std::move(sample)};
+    // How it stood depends on the race.
+    if (result.validation.empty())
+      result.cut = Standing{
+          .users = result.sample.values.empty() ? 0 : std::ssize(result.sample.values.front().second)};
+    return result;
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorKind::input, "an entry of the journal cannot be read ({})", error.what());
   }

@@ -13,7 +13,7 @@ namespace poise {
 namespace {
 
 /// Raised whenever a change makes equal points give other numbers, so that no journal mixes the two.
-constexpr int method = 7;
+constexpr int method = 8;
 
 /// Points that share an inverse stand together.
 auto sharing_order(const ModelParameters& point) {
@@ -25,6 +25,21 @@ ModelParameters with_diagonal(ModelParameters parameters, bool zero) {
   parameters.zero_diagonal = zero;
   return parameters;
 }
+
+std::optional<Race> race_of(const ModelParameters& point, const Racing& racing) {
+  return racing ? racing(point) : std::nullopt;
+}
+
+/// How many bytes a trained model takes.
+double model_bytes(const ModelParameters& parameters, CsrView X) {
+  const auto items = static_cast<double>(X.cols);
+  const double numbers = parameters.family == Family::full_rank ? items * items
+                                                                : 2 * static_cast<double>(parameters.rank) *
+                                                                      (items + static_cast<double>(X.rows));
+  return numbers * sizeof(float);
+}
+/// Part of the memory that models may take which were cut, so that they need not be trained again.
+constexpr double held_share = 0.125;
 
 }  // namespace
 
@@ -50,12 +65,17 @@ Journal::Json journal_header(const MeasureOptions& options, std::uint64_t memory
 }
 
 double PointResult::score(const Metric& choice) const {
-  if (!failure.empty()) return -std::numeric_limits<double>::infinity();
+  if (!failure.empty() || cut) return -std::numeric_limits<double>::infinity();
   const std::string name = to_string(choice);
   for (const auto& [metric, estimate] : validation) {
     if (metric == name) return estimate.mean;
   }
   fail(ErrorKind::input, "the journal has no {} for a point", name);
+}
+
+Estimates PointResult::figures(const Metric& choice) const {
+  if (!cut) return validation;
+  return {{to_string(choice), {.mean = cut->mean, .standard_error = {}}}};
 }
 
 Points::Points(Trainer& trainer, MeasureOptions options, Journal* journal, Execution execution,
@@ -65,90 +85,126 @@ Points::Points(Trainer& trainer, MeasureOptions options, Journal* journal, Execu
       journal_(journal),
       execution_(execution),
       watcher_(std::move(watcher)),
-      until_(until) {}
+      until_(until),
+      users_(trainer.data().dataset.validation
+                 ? scored_users(trainer.data().dataset.validation->targets.view())
+                 : ScoredUsers{}) {}
 
 std::string Points::key(const ModelParameters& parameters) const {
   return Journal::Json({{"data", trainer_.data().checksum}, {"point", option_texts(parameters)}}).dump();
 }
 
-bool Points::known(const ModelParameters& parameters) {
-  const std::string name = key(parameters);
-  if (results_.contains(name)) return true;
-  const Journal::Json* const entry = journal_ == nullptr ? nullptr : journal_->find(name);
-  if (entry == nullptr) return false;
-  results_[name] = point_from_json(*entry, parameters);
-  return true;
+std::string Points::cut_key(const ModelParameters& parameters, std::int64_t users) const {
+  return Journal::Json(
+             {{"data", trainer_.data().checksum}, {"point", option_texts(parameters)}, {"users", users}})
+      .dump();
 }
 
-void Points::add(const ModelParameters& parameters, const Trained& trained, double seconds) {
-  const auto begin = Clock::now();
-  const Dataset& dataset = trainer_.data().dataset;
-  const HeldOut& part = *dataset.validation;
-  const EvaluationResult evaluation =
-      evaluate(scorer_of(trained.model), dataset.histories(part), part.targets.view(),
-               column_counts(dataset.train.view()), options_.evaluation(), execution_, &trainer_.backend());
-  keep({.parameters = parameters,
-        .validation = estimates_of(evaluation),
-        .objective = trained.objective,
-        .certificate = trained.certificate,
-        .iterations = trained.iterations,
-        .rounds = trained.rounds,
-        .converged = trained.converged,
-        .seconds = seconds + std::chrono::duration<double>(Clock::now() - begin).count(),
-        .sample = sample_of(evaluation)});
+/// The whole point, or the most that is there of one that was cut.
+void Points::read_journal(const ModelParameters& parameters) {
+  if (journal_ == nullptr) return;
+  const Journal::Json* entry = journal_->find(key(parameters));
+  for (auto end = users_.sampled.ends.rbegin(); entry == nullptr && end != users_.sampled.ends.rend(); ++end)
+    entry = journal_->find(cut_key(parameters, static_cast<std::int64_t>(*end)));
+  if (entry != nullptr) results_[key(parameters)] = point_from_json(*entry, parameters);
+}
+
+bool Points::known(const ModelParameters& parameters, const std::optional<Race>& race) {
+  const std::string name = key(parameters);
+  if (!results_.contains(name)) read_journal(parameters);
+  const auto found = results_.find(name);
+  if (found == results_.end()) return false;
+  if (!found->second.cut) return true;
+  const std::optional<Standing> standing = lost(parameters, race);
+  if (standing) found->second.cut = standing;
+  return standing.has_value();
+}
+
+void Points::add(const ModelParameters& parameters, Trained trained, double seconds,
+                 const std::optional<Race>& race) {
+  score(std::make_unique<Scoring>(parameters, std::move(trained), seconds, trainer_, options_.evaluation(),
+                                  users_, execution_),
+        race);
+}
+
+void Points::score(std::unique_ptr<Scoring> scoring, const std::optional<Race>& race) {
+  PointResult result = scoring->run(race, to_string(options_.choice));
+  const double bytes = model_bytes(result.parameters, trainer_.data().dataset.train.view());
+  const double allowed = held_share * static_cast<double>(trainer_.memory_limit());
+  if (result.cut && bytes * static_cast<double>(held_.size() + 1) <= allowed)
+    held_[key(result.parameters)] = std::move(scoring);
+  keep(std::move(result));
 }
 
 void Points::keep(PointResult result) {
   const std::string name = key(result.parameters);
   if (journal_ != nullptr) {
-    journal_->append(name, journal_entry(result));
-    result = point_from_json(*journal_->find(name), result.parameters);
+    const std::string entry = result.cut ? cut_key(result.parameters, result.cut->users) : name;
+    // What was trained again for a longer race may have been cut where it was before.
+    if (journal_->find(entry) == nullptr) journal_->append(entry, journal_entry(result));
+    const std::optional<Standing> cut = result.cut;
+    result = point_from_json(*journal_->find(entry), result.parameters);
+    result.cut = cut;
   }
   results_[name] = std::move(result);
 }
 
-void Points::train(const ModelParameters& point, bool both_diagonals) {
+void Points::train(const ModelParameters& point, bool both_diagonals, const Racing& racing) {
   const auto begin = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  if (const auto held = held_.extract(key(point)))
+    return score(std::move(held.mapped()), race_of(point, racing));
   const bool both = both_diagonals && point.family == Family::full_rank;
   try {
-    if (!both) {
-      const Trained trained = trainer_.train(point);
-      return add(point, trained, seconds());
-    }
-    const auto [unconstrained, zero_diagonal] = trainer_.train_both_diagonals(point);
+    if (!both) return add(point, trainer_.train(point), seconds(), race_of(point, racing));
+    auto [unconstrained, zero_diagonal] = trainer_.train_both_diagonals(point);
     const double half = seconds() / 2;
     for (const bool zero : {false, true}) {
       const ModelParameters one = with_diagonal(point, zero);
-      if (!known(one)) add(one, zero ? zero_diagonal : unconstrained, half);
+      const std::optional<Race> race = race_of(one, racing);
+      if (!known(one, race)) add(one, std::move(zero ? zero_diagonal : unconstrained), half, race);
     }
   } catch (const Error& error) {
     // One end of a grid may be out of reach; the search goes on without it.
     if (error.kind() != ErrorKind::numerical) throw;
     for (const bool zero : {false, true}) {
       const ModelParameters one = both ? with_diagonal(point, zero) : point;
-      if (!known(one)) keep({.parameters = one, .seconds = seconds(), .failure = error.what()});
+      if (!known(one, {})) keep({.parameters = one, .seconds = seconds(), .failure = error.what()});
     }
   }
 }
 
-void Points::measure(std::vector<ModelParameters> points, bool both_diagonals) {
-  std::erase_if(points, [&](const ModelParameters& point) { return known(point); });
+void Points::measure(std::vector<ModelParameters> points, bool both_diagonals, const Racing& racing) {
+  const auto is_known = [&](const ModelParameters& point) { return known(point, race_of(point, racing)); };
+  std::erase_if(points, is_known);
   std::ranges::stable_sort(points, {}, sharing_order);
   double left = expected_seconds(points);
   for (std::size_t k = 0; k < points.size(); ++k) {
     const ModelParameters& point = points[k];
     const double expected = trainer_.expected_seconds(point);
     left -= expected;
-    if (known(point)) continue;
+    if (is_known(point)) continue;
     if (until_ && Clock::now() >= *until_)
       throw TimeIsUp{{points.begin() + static_cast<std::ptrdiff_t>(k), points.end()}};
     const auto begin = Clock::now();
-    train(point, both_diagonals);
+    train(point, both_diagonals, racing);
     expected_ += expected;
     taken_ += std::chrono::duration<double>(Clock::now() - begin).count();
     if (watcher_.trained) watcher_.trained(at(point), points.size() - k - 1, std::max(0.0, left) * pace());
   }
+}
+
+std::optional<Standing> Points::lost(const ModelParameters& parameters,
+                                     const std::optional<Race>& race) const {
+  const PointResult& point = at(parameters);
+  if (!race || !point.failure.empty()) return {};
+  return poise::lost(point.sample.of(to_string(options_.choice)), users_.sampled.ends, *race);
+}
+
+std::optional<Rival> Points::rival(const ModelParameters& parameters) const {
+  const PointResult* const point = find(parameters);
+  if (point == nullptr || point->cut || !point->failure.empty()) return {};
+  return Rival{.mean = point->score(options_.choice), .values = point->sample.of(to_string(options_.choice))};
 }
 
 const PointResult* Points::find(const ModelParameters& parameters) const {

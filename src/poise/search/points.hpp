@@ -3,15 +3,15 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "poise/evaluate/estimates.hpp"
 #include "poise/search/journal.hpp"
-#include "poise/search/user_sample.hpp"
-#include "poise/train/trainer.hpp"
+#include "poise/search/point_result.hpp"
+#include "poise/search/scoring.hpp"
 
 namespace poise {
 
@@ -20,6 +20,7 @@ struct MeasureOptions {
   std::vector<Metric> metrics = EvaluateOptions{}.metrics;
   Metric choice = {MetricKind::ndcg, 100};  ///< the one that chooses; measured too
   RecallDenominator denominator = RecallDenominator::min;
+  bool race = true;  ///< by profiles: a point far behind is not scored on all users
 
   /// The metrics, and the choice if it is not among them.
   [[nodiscard]] EvaluateOptions evaluation() const;
@@ -29,22 +30,8 @@ struct MeasureOptions {
 Journal::Json journal_header(const MeasureOptions& options, std::uint64_t memory_limit,
                              const Backend& backend);
 
-/// A trained point, without its model.
-struct PointResult {
-  ModelParameters parameters;
-  Estimates validation = {};
-  double objective = 0;
-  Certificate certificate = {};
-  std::int64_t iterations = 0;
-  std::int64_t rounds = 0;
-  bool converged = false;
-  double seconds = 0;
-  UserSample sample = {};
-  std::string failure = {};  ///< why there is no model: too ill-conditioned even for float64
-
-  /// On validation; lower than any other where there is no model.
-  [[nodiscard]] double score(const Metric& choice) const;
-};
+/// The race of a point, a function of that point; none: it is scored on all users.
+using Racing = std::function<std::optional<Race>(const ModelParameters& point)>;
 
 /// Somebody who watches a search.
 struct PointWatcher {
@@ -68,12 +55,27 @@ class Points {
          PointWatcher watcher = {}, std::optional<Clock::time_point> until = {});
 
   /// Trains those that are not known, in the order that shares most; with `both_diagonals` full-rank points
-  /// bring their other diagonal along.
-  void measure(std::vector<ModelParameters> points, bool both_diagonals);
+  /// bring their other diagonal along. What loses its race is not scored to the end.
+  void measure(std::vector<ModelParameters> points, bool both_diagonals, const Racing& racing = {});
   /// Null where it was neither trained nor read.
   [[nodiscard]] const PointResult* find(const ModelParameters& parameters) const;
   /// A measured point.
   [[nodiscard]] const PointResult& at(const ModelParameters& parameters) const;
+
+  /// How a measured point stood when it lost a race, be it one that it was not cut in; none if it did not.
+  [[nodiscard]] std::optional<Standing> lost(const ModelParameters& parameters,
+                                             const std::optional<Race>& race) const;
+  /// A point as a rival in races; none unless it was scored on all users.
+  [[nodiscard]] std::optional<Rival> rival(const ModelParameters& parameters) const;
+  /// How many users there are to score.
+  [[nodiscard]] std::int64_t users() const { return users_.count; }
+
+  /// Whether the model of a point that was cut is still there, to be scored further.
+  [[nodiscard]] bool holds(const ModelParameters& parameters) const {
+    return held_.contains(key(parameters));
+  }
+  /// Lets go of them all.
+  void drop_models() { held_.clear(); }
 
   /// All that were trained or read, in the order of their names.
   [[nodiscard]] std::vector<ModelParameters> measured() const;
@@ -91,10 +93,15 @@ class Points {
   [[nodiscard]] std::string key(const ModelParameters& parameters) const;
 
  private:
-  /// Whether it is known, be it from the journal.
-  bool known(const ModelParameters& parameters);
-  void train(const ModelParameters& point, bool both_diagonals);
-  void add(const ModelParameters& parameters, const Trained& trained, double seconds);
+  /// Whether it is known, be it from the journal, as far as its race asks for.
+  bool known(const ModelParameters& parameters, const std::optional<Race>& race);
+  /// The name of what is known of a point that was cut after so many users.
+  [[nodiscard]] std::string cut_key(const ModelParameters& parameters, std::int64_t users) const;
+  void read_journal(const ModelParameters& parameters);
+  void train(const ModelParameters& point, bool both_diagonals, const Racing& racing);
+  void add(const ModelParameters& parameters, Trained trained, double seconds,
+           const std::optional<Race>& race);
+  void score(std::unique_ptr<Scoring> scoring, const std::optional<Race>& race);
   void keep(PointResult result);
 
   Trainer& trainer_;
@@ -103,8 +110,10 @@ class Points {
   Execution execution_;
   PointWatcher watcher_;
   std::optional<Clock::time_point> until_;
+  ScoredUsers users_;
   std::map<std::string, PointResult> results_;
-  double expected_ = 0;  ///< of what was trained
+  std::map<std::string, std::unique_ptr<Scoring>> held_;  ///< what was cut, as far as memory allows
+  double expected_ = 0;                                   ///< of what was trained
   double taken_ = 0;
 };
 

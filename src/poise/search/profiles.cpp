@@ -24,6 +24,8 @@ constexpr double least_distance = 0.15;
 /// A line begins so far before the place where its neighbours' scores fall below this part of their top.
 constexpr double near_the_top = 0.01;
 constexpr double before_flank = 0.5;
+/// Below this part of a line's top it makes no difference how low a point is.
+constexpr double low_enough = 0.012;
 /// Where the weighted kinds are looked at first, in decades of alpha from 1: close by, and so far that a top
 /// in between or beyond shows.
 constexpr double close_by = 0.04;
@@ -51,7 +53,7 @@ class KindSearch {
       const int alpha = place[alpha_axis_index];
       if (alpha < kind.low || alpha > kind.high) continue;
       lines_[outer_of(place)].push_back({place[lambda_axis_index], score});
-      if (std::isfinite(score) && (!best_ || score > best_score_)) {
+      if (std::isfinite(score) && !scores.cut.contains(place) && (!best_ || score > best_score_)) {
         best_ = place;
         best_score_ = score;
       }
@@ -77,6 +79,10 @@ class KindSearch {
   }
 
  private:
+  /// Once it is known where to look, nothing is read out of what lies far below.
+  [[nodiscard]] double depth() const {
+    return anchored() ? low_enough : std::numeric_limits<double>::infinity();
+  }
   [[nodiscard]] bool anchored() const { return kind_.anchor && unweighted_ != nullptr; }
   [[nodiscard]] const Axis& axis(int k) const { return space_.axes[k]; }
   [[nodiscard]] int axes() const { return static_cast<int>(space_.axes.size()); }
@@ -115,7 +121,8 @@ class KindSearch {
       if (outer == here) of_lambda = advice;
       want(outer, advice);
     }
-    profile.best = place_of(of_lambda.best, here);
+    if (const Place chosen = place_of(of_lambda.best, here); !scores_.cut.contains(chosen))
+      profile.best = chosen;
     if (!wanted_.empty()) return;
     profile.interior = of_lambda.interior || axis(0).nodes() == 1;
     for (int k = 1; k < axes() && wanted_.empty(); ++k) {
@@ -133,6 +140,7 @@ class KindSearch {
             .step = lost ? axis(0).step : warm_step,
             .fine = axis(0).fine,
             .lost = lost,
+            .depth = depth(),
             .noise = [this, outer](int a, int b) { return noise(place_of(a, outer), place_of(b, outer)); }};
   }
 
@@ -181,7 +189,8 @@ class KindSearch {
     const double at = axis(0).position[last->node];
     if (std::next(last) == points.end() || !std::isfinite(std::next(last)->score)) return at;
     const double beyond = axis(0).position[std::next(last)->node];
-    return at + (beyond - at) * (last->score - near) / (last->score - std::next(last)->score);
+    const double below = std::max(std::next(last)->score, top->score - depth() * std::abs(top->score));
+    return at + (beyond - at) * (last->score - near) / (last->score - below);
   }
 
   /// The lines that differ from `here` on axis k alone, with the unweighted one beside them if there is one.
@@ -214,6 +223,7 @@ class KindSearch {
               .step = axis(k).step,
               .fine = axis(k).fine,
               .lost = false,
+              .depth = depth(),
               .noise = {}};
     if (line.low == line.high) return true;
     const std::map<int, Ridge> ridge = ridge_along(k, here, true);

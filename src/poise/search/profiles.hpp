@@ -37,6 +37,7 @@ std::vector<ProfileKind> kinds_of(const Axis& alpha, std::optional<double> unwei
 /// standard error of two of them.
 struct ProfileScores {
   std::map<Place, double> score;
+  std::map<Place, double> cut = {};  ///< whose score is an estimate, with its standard error; never chosen
   std::function<double(const Place&, const Place&)> noise;
 };
 

@@ -1,6 +1,7 @@
 #include "poise/search/search.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -194,12 +195,18 @@ SearchResult best_of(const Points& points, std::vector<ModelParameters> measured
   };
   for (ModelParameters& point : measured) {
     if (!seen.insert(points.key(point)).second) continue;
-    if (points.at(point).failure.empty()) {
+    if (std::isfinite(points.at(point).score(choice))) {
       const RowKind kind = kind_of(point);
       take(kind == RowKind::unweighted ? result.unweighted
            : kind == RowKind::weighted ? result.weighted
                                        : result.down_weighted,
            point);
+    }
+    const PointResult& measured = points.at(point);
+    if (measured.failure.empty()) {
+      const std::int64_t users = measured.cut ? measured.cut->users : points.users();
+      result.scorings.done += users;
+      result.scorings.spared += points.users() - users;
     }
     result.points.push_back(std::move(point));
   }
@@ -214,7 +221,7 @@ std::vector<ModelParameters> best_of_each_alpha(const Points& points,
   const Metric& choice = points.options().choice;
   std::map<double, ModelParameters> best;
   for (const ModelParameters& point : measured) {
-    if (kind_of(point) != kind || !points.at(point).failure.empty()) continue;
+    if (kind_of(point) != kind || !std::isfinite(points.at(point).score(choice))) continue;
     const auto [known, first] = best.emplace(point.weighting.alpha, point);
     if (!first && points.at(known->second).score(choice) < points.at(point).score(choice))
       known->second = point;

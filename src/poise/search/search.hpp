@@ -78,6 +78,11 @@ struct SearchResult {
   std::optional<ModelParameters> down_weighted;
   std::optional<ModelParameters> best;  ///< of all; none only where no point has a model
   std::vector<SearchProfile> profiles;  ///< by profiles
+  /// How many users were scored, over all points, and how many more it would have been without races.
+  struct Scorings {
+    std::int64_t done = 0;
+    std::int64_t spared = 0;
+  } scorings = {};
 };
 
 /// The best of each kind of these points, all of them measured; in their order.

@@ -21,7 +21,7 @@ Json parameters_json(const ModelParameters& parameters) {
 
 Json best_json(const std::optional<ModelParameters>& point, const Points& points) {
   if (!point) return nullptr;
-  Json json = point_json(points.at(*point));
+  Json json = point_json(points.at(*point), points.options().choice);
   json.erase("seconds");
   return json;
 }
@@ -40,12 +40,13 @@ Json profile_json(const SearchProfile& profile, const SearchResult& result, cons
   for (const ModelParameters& point : profile.curve) {
     const PointResult& measured = points.at(point);
     Json entry = parameters_json(point);
-    for (const auto& [name, estimate] : measured.validation) {
+    for (const auto& [name, estimate] : measured.figures(points.options().choice)) {
       if (name != metric) continue;
       entry["mean"] = estimate.mean;
       entry["stderr"] = estimate.standard_error ? Json(*estimate.standard_error) : Json();
     }
     entry["paired_stderr"] = origin ? Json(points.paired_error(point, *origin)) : Json();
+    if (measured.cut) entry["cut"] = true;
     json["curve"].push_back(entry);
   }
   return json;
@@ -53,9 +54,13 @@ Json profile_json(const SearchProfile& profile, const SearchResult& result, cons
 
 }  // namespace
 
-Json point_json(const PointResult& result) {
+Json point_json(const PointResult& result, const Metric& choice) {
   Json json = parameters_json(result.parameters);
   json.update(to_json(result));
+  if (result.cut) {
+    json["validation"] = to_json(result.figures(choice));
+    json["cut"] = {{"users", result.cut->users}, {"of", result.sample.users}, {"error", result.cut->error}};
+  }
   return json;
 }
 
@@ -87,7 +92,10 @@ Json search_json(const SearchResult& result, const Points& points, const Json& b
   json["best_weighted"] = best_json(result.weighted, points);
   json["best_down_weighted"] = best_json(result.down_weighted, points);
   json["points"] = Json::array();
-  for (const ModelParameters& point : result.points) json["points"].push_back(point_json(points.at(point)));
+  for (const ModelParameters& point : result.points)
+    json["points"].push_back(point_json(points.at(point), points.options().choice));
+  json["scorings"] = result.scorings.done;
+  json["scorings_spared"] = result.scorings.spared;
   if (!result.profiles.empty()) {
     json["profiles"] = Json::array();
     for (const SearchProfile& profile : result.profiles)

@@ -7,7 +7,7 @@
 namespace poise {
 
 /// The keys of a point in `poise search --json`.
-nlohmann::ordered_json point_json(const PointResult& result);
+nlohmann::ordered_json point_json(const PointResult& result, const Metric& choice);
 
 /// A chosen model, trained to convergence: trained_json, and its figures on the held-out parts that have
 /// targets. By profiles it has all axes, whether they were searched or not.

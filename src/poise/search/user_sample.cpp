@@ -1,45 +1,58 @@
 #include "poise/search/user_sample.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace poise {
 namespace {
 
 constexpr std::int64_t most_users = 1000;
-constexpr double units = 1e4;
 constexpr double untold = 4e-4;
-
-const std::vector<std::int32_t>* find(const UserSample& sample, std::string_view metric) {
-  const auto found = std::ranges::find(sample.values, metric, [](const auto& each) { return each.first; });
-  return found == sample.values.end() ? nullptr : &found->second;
-}
+/// Every eighth user from each of these; any number of the first parts is spread as evenly as can be.
+constexpr std::array<std::int64_t, 16> part_begins = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
 
 }  // namespace
 
-UserSample sample_of(const EvaluationResult& evaluation) {
-  const std::int64_t users = evaluation.per_user.rows();
+SampledUsers sampled_users(std::int64_t users) {
   const std::int64_t taken = std::min(users, most_users);
-  UserSample sample{.users = users};
+  SampledUsers sampled;
+  for (const std::int64_t begin : part_begins) {
+    for (std::int64_t k = begin; k < taken; k += std::ssize(part_begins))
+      sampled.users.push_back(k * users / taken);
+    sampled.ends.push_back(sampled.users.size());
+  }
+  return sampled;
+}
+
+std::span<const std::int32_t> UserSample::of(std::string_view metric) const {
+  const auto found = std::ranges::find(values, metric, [](const auto& each) { return each.first; });
+  return found == values.end() ? std::span<const std::int32_t>() : found->second;
+}
+
+UserSample sample_of(const EvaluationResult& evaluation, const SampledUsers& sampled, std::size_t count) {
+  UserSample sample{.users = evaluation.users};
   for (std::size_t column = 0; column < evaluation.per_user_metrics.size(); ++column) {
-    std::vector<std::int32_t> values(taken);
-    for (std::int64_t k = 0; k < taken; ++k)
-      values[k] = static_cast<std::int32_t>(
-          std::lround(units * evaluation.per_user(k * users / taken, static_cast<std::int64_t>(column))));
+    std::vector<std::int32_t> values(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const double value = evaluation.per_user(sampled.users[k], static_cast<std::int64_t>(column));
+      values[k] = static_cast<std::int32_t>(std::lround(value / sample_unit));
+    }
     sample.values.emplace_back(to_string(evaluation.per_user_metrics[column]), std::move(values));
   }
   return sample;
 }
 
 double paired_error(const UserSample& a, const UserSample& b, std::string_view metric) {
-  const auto* const x = find(a, metric);
-  const auto* const y = find(b, metric);
-  if (x == nullptr || y == nullptr || x->size() != y->size() || x->empty()) return untold;
-  const auto count = static_cast<double>(x->size());
+  const std::span<const std::int32_t> x = a.of(metric);
+  const std::span<const std::int32_t> y = b.of(metric);
+  const std::size_t both = std::min(x.size(), y.size());
+  if (both == 0) return untold;
+  const auto count = static_cast<double>(both);
   double sum = 0;
   double squares = 0;
-  for (std::size_t k = 0; k < x->size(); ++k) {
-    const double difference = ((*x)[k] - (*y)[k]) / units;
+  for (std::size_t k = 0; k < both; ++k) {
+    const double difference = (x[k] - y[k]) * sample_unit;
     sum += difference;
     squares += difference * difference;
   }

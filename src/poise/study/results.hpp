@@ -42,6 +42,7 @@ struct StudyPoint {
   double objective = 0;
   Certificate certificate;
   double seconds = 0;
+  bool cut = false;  ///< by a race: the validation figure is an estimate, from some of the users
 };
 
 /// The state of a solve after a round (low rank) or an iteration (full rank).
@@ -90,6 +91,7 @@ struct ProfilePoint {
   double lambda_exponent = 0;
   Estimate validation;
   std::optional<double> paired_error = {};  ///< of its difference from the model's best unweighted point
+  bool cut = false;                         ///< the validation figure is an estimate, from some of the users
 };
 
 /// What validation says of one kind of points of a model: its best metric against alpha.

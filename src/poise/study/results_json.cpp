@@ -95,13 +95,15 @@ Json to_json(const StudyRow& row) {
 }
 
 Json to_json(const ProfilePoint& point) {
-  return {{"alpha", number(point.alpha)},
-          {"lambda", number(point.lambda)},
-          {"dropout", number(point.dropout)},
-          {"lambda_exponent", number(point.lambda_exponent)},
-          {"mean", number(point.validation.mean)},
-          {"stderr", number(point.validation.standard_error)},
-          {"paired_stderr", number(point.paired_error)}};
+  Json object = {{"alpha", number(point.alpha)},
+                 {"lambda", number(point.lambda)},
+                 {"dropout", number(point.dropout)},
+                 {"lambda_exponent", number(point.lambda_exponent)},
+                 {"mean", number(point.validation.mean)},
+                 {"stderr", number(point.validation.standard_error)},
+                 {"paired_stderr", number(point.paired_error)}};
+  if (point.cut) object["cut"] = true;
+  return object;
 }
 
 Json to_json(const StudyProfile& profile) {
@@ -127,6 +129,7 @@ Json to_json(const StudyPoint& point) {
   object["objective"] = number(point.objective);
   object["certificate"] = to_json(point.certificate, point.model);
   object["seconds"] = number(point.seconds);
+  if (point.cut) object["cut"] = true;
   return object;
 }
 

@@ -223,7 +223,8 @@ class DataStudy {
                           .lambda = measured.lambda,
                           .dropout = measured.dropout,
                           .lambda_exponent = measured.lambda_exponent,
-                          .validation = {}};
+                          .validation = {},
+                          .cut = measured.cut};
     if (const Estimate* const estimate = find(measured.validation, results_.choice))
       on_curve.validation = *estimate;
     if (result.unweighted) on_curve.paired_error = points_.paired_error(point, *result.unweighted);
@@ -273,10 +274,11 @@ class DataStudy {
             .alpha = parameters.weighting.alpha,
             .dropout = parameters.family == Family::full_rank ? parameters.dropout : 0,
             .lambda_exponent = parameters.has_lambda_exponent() ? parameters.lambda_exponent : 0,
-            .validation = point.validation,
+            .validation = point.figures(options_.measure.choice),
             .objective = point.objective,
             .certificate = point.certificate,
-            .seconds = point.seconds};
+            .seconds = point.seconds,
+            .cut = point.cut.has_value()};
   }
 
   Finals finals_of(const StudyModel& model, const std::vector<std::pair<RowKind, ModelParameters>>& chosen) {

@@ -85,6 +85,7 @@ class Trainer {
 
   [[nodiscard]] const LoadedDataset& data() const { return *data_; }
   [[nodiscard]] Backend& backend() { return backend_; }
+  [[nodiscard]] std::uint64_t memory_limit() const { return memory_limit_; }
 
  private:
   std::vector<Trained> full_rank(const FullRankOptions& options, const Weights& W);

@@ -93,13 +93,15 @@
   // The best metric over lambda against alpha: what was tried as small dots, the profile of each kind as a line.
   function profile({points, curves, description}) {
     const kindOf = alpha => alpha === 1 ? 'unweighted' : alpha > 1 ? 'weighted' : 'down-weighted';
+    const value = point => `${study.choice} ${point.cut ? 'about ' : ''}${point.value.toFixed(4)} on validation` +
+      (point.cut ? ' (scored on some of the users: far behind)' : '');
     const at = point => `λ = ${short(point.lambda)}, α = ${short(point.alpha)}` +
       (point.dropout ? `, dropout ${short(point.dropout)}` : '') +
       (point.exponent ? `, exponent ${short(point.exponent)}` : '');
     const curve = curves.flatMap(each => each.curve.map(point => ({
       kind: each.kind, x: point.alpha, y: point.value,
       ...(point.error === null ? {} : {low: point.value - point.error, high: point.value + point.error}),
-      text: `the best of α = ${short(point.alpha)}: ${study.choice} ${point.value.toFixed(4)} on validation at ${at(point)}` +
+      text: `the best of α = ${short(point.alpha)}: ${value(point)} at ${at(point)}` +
             (point.error === null ? '' : `; its difference from no weights is known to ±${point.error.toFixed(4)}`),
     })));
     const lowest = Math.min(...curve.map(point => point.low ?? point.y));
@@ -108,7 +110,7 @@
     const floor = lowest - 0.35 * (highest - lowest || 0.01);
     const tried = points.filter(point => point.value >= floor && point.alpha > 0).map(point => ({
       kind: kindOf(point.alpha), x: point.alpha, y: point.value,
-      text: `${study.choice} ${point.value.toFixed(4)} on validation at ${at(point)}`,
+      text: `${value(point)} at ${at(point)}`,
     }));
     const chosen = curves.map(each => {
       const point = each.curve.find(one => one.alpha === each.alpha && one.lambda === each.lambda) ??

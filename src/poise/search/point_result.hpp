@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "poise/evaluate/estimates.hpp"
+#include "poise/search/race.hpp"
+#include "poise/search/user_sample.hpp"
+#include "poise/train/trainer.hpp"
+
+namespace poise {
+
+/// A trained point, without its model.
+struct PointResult {
+  ModelParameters parameters;
+  Estimates validation = {};
+  double objective = 0;
+  Certificate certificate = {};
+  std::int64_t iterations = 0;
+  std::int64_t rounds = 0;
+  bool converged = false;
+  double seconds = 0;
+  UserSample sample = {};
+  std::string failure = {};  ///< why there is no model: too ill-conditioned even for float64
+  /// For a point that a race cut, whose validation is empty: what the users that were scored say of it.
+  std::optional<Standing> cut = {};
+
+  /// On validation; lower than any other where there is no model, or a race cut it: it is not to be chosen.
+  [[nodiscard]] double score(const Metric& choice) const;
+  /// On validation; of a point that was cut the estimate of the metric that chooses, without an error.
+  [[nodiscard]] Estimates figures(const Metric& choice) const;
+};
+
+}  // namespace poise
