@@ -177,11 +177,11 @@ def test_a_study_that_runs_out_of_time(demo, tmp_path):
 
 @pytest.mark.parametrize("source", ["folder", "memory"])
 def test_a_search_with_a_report(folder, demo, tmp_path, source):
-    run_program("search", folder, "--model", "wmf", "--rank", "4,8", "--lambda", "1,100", "--weighting", "constant,log",
+    run_program("search", folder, "--model", "wmf", "--rank", "4,8", "--lambda", "1,100", "--weighting", "constant,item-oriented",
                 "--journal", tmp_path / "program.journal", "--report", tmp_path / "program")
     # Its name in the tables is that of its folder; what was never in one is called data.
     data = poise.Dataset.from_file(folder) if source == "folder" else demo
-    poise.search(data, poise.WMF(), factors=[4, 8], regularization=[1, 100], weighting=["constant", "log"],
+    poise.search(data, poise.WMF(), factors=[4, 8], regularization=[1, 100], weighting=["constant", "item-oriented"],
                  report=tmp_path / "python", show_progress=False)
     name = "demo" if source == "folder" else "data"
     files = sorted(path.name for path in (tmp_path / "python").iterdir())
