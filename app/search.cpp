@@ -289,11 +289,13 @@ void run(const Options& options, const Context& context) {
   auto points = std::make_unique<Points>(*trainer, measure, &journal, context.execution, watcher, until);
   say_plan(space, *points, journal, path, context);
   const auto begin = Points::Clock::now();
+  bool saved = false;
   try {
     const SearchResult result = search(*points, space);
     if (!result.best && result.complete)
       fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
     const auto report = [&] {
+      saved = true;
       if (!options.report.empty())
         write_report(options, space, result, *points, journal, until, begin, context);
     };
@@ -301,7 +303,7 @@ void run(const Options& options, const Context& context) {
   } catch (...) {
     say_if_interrupted(path, context);
     const auto best = best_of(*points, points->measured()).best;
-    if (options.model.out.empty() || !interrupted() || !best) throw;
+    if (saved || options.model.out.empty() || !interrupted() || !best) throw;
     // What the interruption left half done is not used again.
     points.reset();
     trainer = train_on(Keep::nothing);

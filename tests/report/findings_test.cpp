@@ -72,10 +72,9 @@ TEST(Findings, AStudyThatIsNotCompleteSaysSoFirst) {
   EXPECT_EQ(headline(results), "Not complete: nothing can be said about weighting yet");
   using State = UnfinishedSearch::State;
   results.unfinished = {{.data = "shop", .model = {.key = "wmf", .rank = 10}, .state = State::searching}};
-  EXPECT_EQ(
-      unfinished_finding(results),
-      "Time or points ran out in the search of WMF, rank 10. The same command with more time or points goes "
-      "on from here.");
+  EXPECT_EQ(unfinished_finding(results),
+            "Time or points ran out in the search of WMF, rank 10. With more time or points the same command "
+            "goes on from its journal.");
   results.unfinished.push_back({.data = "shop", .model = {.key = "full-rank"}, .state = State::not_trained});
   results.unfinished.push_back(
       {.data = "films", .model = {.key = "wmf", .rank = 10}, .state = State::not_begun});
@@ -87,8 +86,9 @@ TEST(Findings, AStudyThatIsNotCompleteSaysSoFirst) {
       unfinished_finding(results),
       "Time or points ran out in the search of WMF, rank 10 on shop. What validation chose is not trained to "
       "convergence yet for Full rank on shop. Not begun: WMF, rank 10 on films. Rows that are not trained to "
-      "convergence have the search's figures on the validation users, which stand in parentheses. The same "
-      "command with more time or points goes on from here.");
+      "convergence have the search's figures on the validation users, which stand in parentheses. With more "
+      "time "
+      "or points the same command goes on from its journal.");
 }
 
 TEST(Findings, WithoutTestUsersNothingIsAnEffect) {

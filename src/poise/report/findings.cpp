@@ -236,7 +236,7 @@ std::string unfinished_finding(const StudyResults& results) {
     sentences.emplace_back(
         "Rows that are not trained to convergence have the search's figures on the validation users, which "
         "stand in parentheses.");
-  sentences.emplace_back("The same command with more time or points goes on from here.");
+  sentences.emplace_back("With more time or points the same command goes on from its journal.");
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
