@@ -157,7 +157,7 @@ std::string headline(const StudyResults& results) {
   if (without_test(results)) return "What validation chose, with no test users to confirm it";
   if (balance(results).total() == 0 && undecided(results) > 0 && !nothing_beats_popularity(results))
     return "No search is complete, so nothing is said about weighting";
-  const std::string text = verdict(results);
+  std::string text = verdict(results);
   if (results.complete) return text;
   if (balance(results).total() == 0) return "Not complete: nothing can be said about weighting yet";
   return fmt::format("Not complete: so far {}{}", static_cast<char>(std::tolower(text[0])), text.substr(1));
