@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
+#include "poise/report/conclude.hpp"
 #include "poise/search/search_json.hpp"
 #include "poise/study/models.hpp"
+#include "poise/study/search_study.hpp"
 #include "poise/train/cost.hpp"
 
 #include "device.hpp"
@@ -17,6 +21,7 @@
 #include "point_progress.hpp"
 #include "product_speed.hpp"
 #include "search_options.hpp"
+#include "study_files.hpp"
 #include "train.hpp"
 #include "trained_report.hpp"
 
@@ -35,6 +40,7 @@ struct Options {
   FreeAxis gamma;
   std::vector<std::string> weighting;
   SearchingOptions searching;
+  std::filesystem::path report;
 };
 
 /// The values of two axes that a short form of the model may have a say in.
@@ -195,19 +201,33 @@ TrainReport save_best(const Options& options, const ModelParameters& chosen, con
   return report;
 }
 
-/// Says what was found, with the best point trained to convergence.
+/// The search as a study of its own model, in --report.
+void write_report(const Options& options, const SearchSpace& space, const SearchResult& result,
+                  Points& points, Journal& journal, std::optional<Points::Clock::time_point> until,
+                  Points::Clock::time_point begin, const Context& context) {
+  std::set<std::string> taken;
+  StudyResults results = search_study(data_name(options.model.data, taken), points, &journal, space, result,
+                                      options.searching.grid, context.execution, until);
+  results.conclusions = conclude(results);
+  results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
+  write_study(options.report, results);
+  context.say(fmt::format("report written to {}", (options.report / "report.html").string()));
+}
+
+/// Says what was found, with the best point trained to convergence and, after that, `report` written.
 void finish(const Options& options, const SearchSpace& space, const SearchResult& result, Points& points,
-            Points::Clock::time_point begin, const Context& context) {
+            Points::Clock::time_point begin, const std::function<void()>& report, const Context& context) {
   std::string text;
   Json best;
   if (result.best) {
-    const TrainReport report =
+    const TrainReport trained =
         save_best(options, to_convergence(*result.best, space), space, points, context);
-    best = report.json;
+    best = trained.json;
     text = table_of(result, points);
     if (space.method == SearchMethod::best) text += kinds_text(result, points);
-    text += report.text;
+    text += trained.text;
   }
+  report();
   if (!result.complete) text += missing_text(result);
   Json json = search_json(result, points, best);
   const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
@@ -241,6 +261,7 @@ void run(const Options& options, const Context& context) {
   const MeasureOptions measure = options.searching.measure();
   const auto until = options.searching.until();
   if (!options.model.out.empty()) check_file_can_be_written(options.model.out);
+  if (!options.report.empty()) check_folder_can_be_written(options.report);
   const LoadedDataset data = read_dataset(options.model.data, context.execution);
   if (data.dataset.validation && data.dataset.validation->targets.entries() == 0)
     fail(ErrorKind::input,
@@ -275,15 +296,21 @@ void run(const Options& options, const Context& context) {
   auto points = std::make_unique<Points>(*trainer, measure, &journal, context.execution, watcher, until);
   say_plan(space, *points, journal, path, context);
   const auto begin = Points::Clock::now();
+  bool saved = false;
   try {
     const SearchResult result = search(*points, space);
     if (!result.best && result.complete)
       fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
-    finish(options, space, result, *points, begin, context);
+    const auto report = [&] {
+      saved = true;
+      if (!options.report.empty())
+        write_report(options, space, result, *points, journal, until, begin, context);
+    };
+    finish(options, space, result, *points, begin, report, context);
   } catch (...) {
     say_if_interrupted(path, context);
     const auto best = best_of(*points, points->measured()).best;
-    if (options.model.out.empty() || !interrupted() || !best) throw;
+    if (saved || options.model.out.empty() || !interrupted() || !best) throw;
     // What the interruption left half done is not used again.
     points.reset();
     trainer = train_on(Keep::nothing);
@@ -319,6 +346,12 @@ Run setup_search(CLI::App& parser) {
       ->type_name("FILE");
   parser.add_option("--out", model.out, "Model file to write: the best point, trained to convergence")
       ->type_name("FILE");
+  parser
+      .add_option(
+          "--report", options->report,
+          "Folder for report.html, tables and results as `poise study` writes them, of this model: the "
+          "best points of each kind, trained to convergence and, where there is a test part, tested")
+      ->type_name("DIR");
   parser.footer(
       "With --grid best several values of an axis are its range, and one value fixes it; --rank and "
       "--weighting\n"
@@ -330,6 +363,7 @@ Run setup_search(CLI::App& parser) {
       "  poise search ml-20m.data --model full-rank --zero-diagonal --out ease.model\n"
       "  poise search ml-20m.data --model edlae --dropout auto --time-limit 2h --out edlae.model\n"
       "  poise search ml-20m.data --model ease-nu --out ease-nu.model\n"
+      "  poise search ml-20m.data --model wmf --rank 64 --weighting constant,log --report wmf\n"
       "  poise search ml-20m.data --model wmf --rank 64,128 --alpha 1,50 --lambda-exponent auto\n"
       "  poise search ml-20m.data --model awmf --regularizer dropout --rank 100 --grid extended --refine 3");
   return [options](const Context& context) { run(*options, context); };

@@ -7,10 +7,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
-#include "poise/io/atomic_file.hpp"
 #include "poise/report/conclude.hpp"
-#include "poise/report/html.hpp"
-#include "poise/report/latex.hpp"
 #include "poise/report/markdown.hpp"
 
 #include "device.hpp"
@@ -19,6 +16,7 @@
 #include "point_progress.hpp"
 #include "product_speed.hpp"
 #include "search_options.hpp"
+#include "study_files.hpp"
 
 namespace poise::app {
 
@@ -34,16 +32,6 @@ struct Options {
   SearchingOptions searching;
 };
 
-/// A folder's own name; a second one of that name is told apart by a number.
-std::string name_of(const std::filesystem::path& folder, std::set<std::string>& taken) {
-  std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
-  if (path.filename().empty()) path = path.parent_path();
-  const std::string base = path.filename().string();
-  std::string name = base;
-  for (int k = 2; !taken.insert(name).second; ++k) name = fmt::format("{} ({})", base, k);
-  return name;
-}
-
 std::vector<StudyInput> read_inputs(const Options& options, const Context& context) {
   if (!options.compare_paper.empty() && options.compare_paper.size() != options.data.size())
     fail(ErrorKind::usage,
@@ -53,7 +41,7 @@ std::vector<StudyInput> read_inputs(const Options& options, const Context& conte
   std::vector<StudyInput> inputs;
   for (std::size_t k = 0; k < options.data.size(); ++k) {
     const std::filesystem::path& folder = options.data[k];
-    inputs.push_back({.name = name_of(folder, taken),
+    inputs.push_back({.name = data_name(folder, taken),
                       .folder = folder,
                       .data = read_dataset(folder, context.execution),
                       .paper_data = options.compare_paper.empty() ? "" : options.compare_paper[k]});
@@ -85,24 +73,16 @@ std::vector<std::pair<std::string, std::string>> option_list(const Options& opti
   return list;
 }
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
-}
-
-void print_unfinished(const TimeIsUp& up, const Context& context) {
-  Json json = {{"complete", false}, {"missing", Json::array()}};
-  const ModelParameters& first = up.missing.front();
-  std::string text = fmt::format(
-      "the time limit is reached at {}{}{}; missing {} of it, and what follows:\n", family_name(first.family),
-      first.family == Family::awmf ? fmt::format(", {}", regularizer_name(first.regularizer)) : "",
-      first.zero_diagonal ? ", zero diagonal" : "", counted_points(up.missing.size()));
-  for (const ModelParameters& point : up.missing) {
-    json["missing"].push_back(option_texts(point));
-    text += "  " + point_name(point) + "\n";
-  }
-  context.print(json, text + "run the same command again to go on\n");
+/// What a study that ran out would do next.
+std::string missing_text(const StudyResults& results) {
+  if (results.missing.empty()) return "";
+  std::string text = fmt::format("next would be {}:\n", counted_points(results.missing.size()));
+  for (const ModelParameters& point : results.missing)
+    text += fmt::format(
+        "  {}{}{}: {}\n", family_name(point.family),
+        point.family == Family::awmf ? fmt::format(", {}", regularizer_name(point.regularizer)) : "",
+        point.zero_diagonal ? ", zero diagonal" : "", point_name(point));
+  return text;
 }
 
 void run(const Options& options, const Context& context) {
@@ -148,9 +128,6 @@ void run(const Options& options, const Context& context) {
         .searching = [&](const std::string& model) { progress.begin_model(model); },
         .say = [&](const std::string& line) { context.say(line); }};
     results = study(inputs, study_options, journal, *backend, context.execution, watcher, until);
-  } catch (const TimeIsUp& up) {
-    print_unfinished(up, context);
-    return;
   } catch (...) {
     say_if_interrupted(path, context);
     throw;
@@ -159,14 +136,8 @@ void run(const Options& options, const Context& context) {
   results.conclusions = conclude(results);
   results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
 
-  const Json json = to_json(results);
-  const std::string markdown = study_markdown(results);
-  write_file(options.out / "tables.md", markdown);
-  write_file(options.out / "tables.tex", study_latex(results));
-  write_file(options.out / "results.csv", to_csv(results));
-  write_file(options.out / "results.json", json.dump(1) + "\n");
-  write_file(options.out / "report.html", study_html(results));
-  context.print(json, markdown);
+  write_study(options.out, results);
+  context.print(to_json(results), study_markdown(results) + missing_text(results));
   context.say(fmt::format("{} in {}; written to {}", counted_points(results.points.size()),
                           duration(results.seconds), (options.out / "report.html").string()));
 }
@@ -216,7 +187,7 @@ Run setup_study(CLI::App& parser) {
       "once, for these.\n"
       "Writes tables.md, tables.tex, results.csv, results.json and report.html. Interrupted or killed, it "
       "goes\n"
-      "on where it was.\n\n"
+      "on where it was; out of --time-limit, it leaves tables of what is there.\n\n"
       "Examples:\n"
       "  poise study ml-20m.data --out study --ranks 10,100 --compare-paper ml-20m\n"
       "  poise study netflix.data msd.data --out study --models full-rank,ease --time-limit 8h\n"

@@ -4,7 +4,10 @@
 
 #include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
+#include "poise/report/conclude.hpp"
+#include "poise/report/files.hpp"
 #include "poise/search/search_json.hpp"
+#include "poise/study/search_study.hpp"
 #include "poise/train/cost.hpp"
 
 #include "arrays.hpp"
@@ -48,12 +51,19 @@ SearchSpace space_of(const py::dict& base, const py::dict& axes, const Searching
   return space;
 }
 
-/// What a search found, as JSON, and the chosen model, if it came to that.
-using Found = std::pair<std::string, std::optional<Model>>;
+/// What a search found, as JSON, the chosen model, if it came to that, and the files of its report.
+struct Found {
+  std::string json;
+  std::optional<Model> model = {};
+  std::map<std::string, std::string> report = {};
+};
+
+/// What is asked of the report: what it calls the data, and --grid. None: no report.
+using Report = std::optional<std::pair<std::string, std::string>>;
 
 Found explore(const Data& data, const std::string& folder, const SearchSpace& space,
-              const Searching& searching, const std::string& journal_path, const std::string& device,
-              std::uint64_t memory_limit, const Execution& execution) {
+              const Searching& searching, const Report& report, const std::string& journal_path,
+              const std::string& device, std::uint64_t memory_limit, const Execution& execution) {
   data.identify(execution);
   const LoadedDataset& loaded = *data.loaded();
   const Dataset& dataset = loaded.dataset;
@@ -70,32 +80,49 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
   Trainer trainer(loaded, folder, Keep::shared_parts, memory_limit, *backend, execution);
   Points points(trainer, searching.measure, journal ? &*journal : nullptr, execution,
                 watcher_of(execution.observer), searching.until);
+  const auto begin = Points::Clock::now();
   const SearchResult result = search(points, space);
-  if (!result.best && !result.complete) return {search_json(result, points, nullptr).dump(), std::nullopt};
-  if (!result.best) fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
-  const ModelParameters chosen = to_convergence(*result.best, space);
-  Trained trained = trainer.train(chosen);
-  const nlohmann::ordered_json best = chosen_json(chosen, trained, points, execution, space.method);
+  if (!result.best && result.complete)
+    fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
+  Found found;
+  nlohmann::ordered_json best;
+  if (result.best) {
+    const ModelParameters chosen = to_convergence(*result.best, space);
+    Trained trained = trainer.train(chosen);
+    best = chosen_json(chosen, trained, points, execution, space.method);
+    found.model.emplace(model_of(chosen, std::move(trained), dataset.items, loaded.checksum, best.dump()));
+  }
   nlohmann::ordered_json json = search_json(result, points, best);
   json["device"] = backend->name();
-  Found found = {json.dump(), std::nullopt};
-  found.second.emplace(model_of(chosen, std::move(trained), dataset.items, loaded.checksum, best.dump()));
+  found.json = json.dump();
+  if (report) {
+    const auto& [name, grid] = *report;
+    StudyResults results = search_study(name, points, journal ? &*journal : nullptr, space, result, grid,
+                                        execution, searching.until);
+    results.conclusions = conclude(results);
+    results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
+    found.report = study_files(results);
+  }
   return found;
 }
 
 }  // namespace
 
 void bind_search(py::module_& module) {
-  module.def("search",
-             [](const Data& data, const std::string& folder, const py::dict& base, const py::dict& axes,
-                const py::dict& options, const std::string& journal, const std::string& device,
-                std::uint64_t memory_limit, int threads, const py::object& progress) {
-               const Searching searching = searching_of(options);
-               const SearchSpace space = space_of(base, axes, searching);
-               return run({threads, progress}, [&](const Execution& execution) {
-                 return explore(data, folder, space, searching, journal, device, memory_limit, execution);
-               });
-             });
+  module.def(
+      "search",
+      [](const Data& data, const std::string& folder, const py::dict& base, const py::dict& axes,
+         const py::dict& options, const std::optional<std::string>& report, const std::string& journal,
+         const std::string& device, std::uint64_t memory_limit, int threads, const py::object& progress) {
+        const Searching searching = searching_of(options);
+        const SearchSpace space = space_of(base, axes, searching);
+        Report asked;
+        if (report) asked = {*report, py::cast<std::string>(options["grid"])};
+        Found found = run({threads, progress}, [&](const Execution& execution) {
+          return explore(data, folder, space, searching, asked, journal, device, memory_limit, execution);
+        });
+        return std::tuple(std::move(found.json), std::move(found.model), std::move(found.report));
+      });
 }
 
 }  // namespace poise::python

@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
 #include "poise/report/conclude.hpp"
-#include "poise/report/html.hpp"
-#include "poise/report/latex.hpp"
-#include "poise/report/markdown.hpp"
+#include "poise/report/files.hpp"
 
 #include "arrays.hpp"
 #include "data.hpp"
@@ -27,22 +22,8 @@ namespace {
 /// (name, folder or "", data, the paper's name of it or "").
 using Input = std::tuple<std::string, std::string, std::shared_ptr<Data>, std::string>;
 
-/// Everything a study writes, by file name; "missing" alone where the time was up.
+/// Everything a study writes, by file name.
 using Files = std::map<std::string, std::string>;
-
-Files files_of(const StudyResults& results) {
-  return {{"tables.md", study_markdown(results)},
-          {"tables.tex", study_latex(results)},
-          {"results.csv", to_csv(results)},
-          {"results.json", to_json(results).dump(1) + "\n"},
-          {"report.html", study_html(results)}};
-}
-
-Files missing_of(const TimeIsUp& up) {
-  nlohmann::ordered_json missing = nlohmann::ordered_json::array();
-  for (const ModelParameters& point : up.missing) missing.push_back(option_texts(point));
-  return {{"missing", missing.dump()}};
-}
 
 }  // namespace
 
@@ -78,17 +59,12 @@ void bind_study(py::module_& module) {
           const auto backend = backend_of(
               device, [&] { return study_work(data, study_options, worth_a_gpu); }, execution);
           Journal journal(journal_path, journal_header(searching.measure, memory_limit, *backend));
-          StudyResults results;
-          try {
-            results = study(data, study_options, journal, *backend, execution,
-                            {.points = watcher_of(execution.observer)}, searching.until);
-          } catch (const TimeIsUp& up) {
-            return missing_of(up);
-          }
+          StudyResults results = study(data, study_options, journal, *backend, execution,
+                                       {.points = watcher_of(execution.observer)}, searching.until);
           results.options = option_list;
           results.conclusions = conclude(results);
           results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
-          return files_of(results);
+          return study_files(results);
         });
       });
 }

@@ -161,12 +161,13 @@ def search(
     __base: Dict[str, Any],
     __axes: Dict[str, Any],
     __options: Dict[str, Any],
+    __report: Optional[str],
     __journal: str,
     __device: str,
     __memory_limit: int,
     __threads: int,
     __progress: Reporter,
-) -> Tuple[str, Optional[Model]]: ...
+) -> Tuple[str, Optional[Model], Dict[str, str]]: ...
 def study(
     __inputs: Sequence[Tuple[str, str, Data, str]],
     __models: str,

@@ -70,6 +70,21 @@ def flat(row: Dict[str, Any]) -> Dict[str, Any]:
     return result
 
 
+def data_name(data: Dataset) -> str:
+    """What tables call the data: the name of their folder, if they have one."""
+    return os.path.basename(os.path.abspath(data._folder)) if data._folder else "data"
+
+
+def write_files(folder: "Union[str, os.PathLike[str]]", files: Dict[str, str]) -> None:
+    """Each file whole or not at all."""
+    os.makedirs(folder, exist_ok=True)
+    for name, text in files.items():
+        partial = os.path.join(os.fspath(folder), name + ".partial")
+        with open(partial, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.replace(partial, os.path.join(os.fspath(folder), name))
+
+
 class SearchResult:
     """What a search found: `best_model`, fitted to convergence, `best` with its figures, and all `points`.
 
@@ -137,6 +152,7 @@ def search(
     points: Optional[int] = None,
     race: bool = True,
     journal: "Union[str, os.PathLike[str], None]" = None,
+    report: "Union[str, os.PathLike[str], None]" = None,
     show_progress: bool = True,
     callback: Optional[Callback] = None,
 ) -> SearchResult:
@@ -150,7 +166,8 @@ def search(
     With `grid="paper"` or "extended" (also alpha below 1) axes are lists of values: those of the grid for `regularization`
     and `alpha` where they are not given. Where the best lies on an edge the grid goes on there, unless `expand` is False;
     `refine` halves the spacing around the best so many times. `journal` is a file of finished points: an interrupted search
-    goes on where it was.
+    goes on where it was. `report` is a folder for report.html, tables and results as `study` writes them, of this model alone:
+    the best point of each kind, rank and weighting, trained to convergence and, where there is a test part, tested.
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
@@ -196,19 +213,24 @@ def search(
         raise ValueError('weighting "none" is alpha 1; give alpha=[1], or other weightings too')
     options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points, race)
     warn_without_values(data._prepared(), [model._weighting()] if weighting is None else weighting)
+    if report is not None:
+        os.makedirs(report, exist_ok=True)
     with Progress(show_progress, callback) as progress:
-        text, native = _poise.search(
+        text, native, files = _poise.search(
             data._prepared(),
             data._folder or "",
             base,
             axes,
             options,
+            None if report is None else data_name(data),
             "" if journal is None else os.fspath(journal),
             model.device,
             memory_of(model.memory_limit),
             model._threads(),
             progress.report,
         )
+    if report is not None:
+        write_files(report, files)
     best = None
     if native is not None:
         best = model.clone()

@@ -10,7 +10,7 @@ from . import _poise
 from ._dataset import Dataset
 from ._evaluate import DEFAULT_METRICS, metric_list
 from ._progress import Callback, Progress
-from ._search import flat, searching
+from ._search import data_name, flat, searching, write_files
 from ._settings import memory_of, number, seed_of, threads_of, whole
 
 
@@ -19,80 +19,82 @@ class StudyResult:
     against unweighted), `points`, `conclusions`, all of it in `results` (the object of results.json), and the report as
     `markdown`, `latex`, `csv` and `html`. In a notebook it shows its tables. `save` writes the files of `poise study`.
 
-    `complete` is False where the time limit ended it; then there is nothing but `missing`.
+    `complete` is False where time or points ran out: there is then what there was time for, `missing` is what would have been
+    tried next, and `unfinished` names the searches that were under way or not begun.
     """
 
     def __init__(self, files: Dict[str, str]) -> None:
         self._files = files
-        self.missing: List[Dict[str, str]] = json.loads(files.get("missing", "[]"))
-        self.results: Dict[str, Any] = json.loads(files.get("results.json", "{}"))
+        self.results: Dict[str, Any] = json.loads(files["results.json"])
 
     @property
     def complete(self) -> bool:
-        return "results.json" in self._files
+        return bool(self.results["complete"])
+
+    @property
+    def missing(self) -> List[Dict[str, str]]:
+        missing: List[Dict[str, str]] = self.results.get("missing", [])
+        return missing
+
+    @property
+    def unfinished(self) -> List[Dict[str, Any]]:
+        unfinished: List[Dict[str, Any]] = self.results.get("unfinished", [])
+        return unfinished
 
     @property
     def table(self) -> List[Dict[str, Any]]:
         """One row for each model, rank, and weighted or not."""
-        return [flat(row) for row in self.results.get("rows", [])]
+        return [flat(row) for row in self.results["rows"]]
 
     @property
     def pairs(self) -> List[Dict[str, Any]]:
         """Weighted less unweighted, with interval and p."""
-        pairs: List[Dict[str, Any]] = self.results.get("pairs", [])
+        pairs: List[Dict[str, Any]] = self.results["pairs"]
         return pairs
 
     @property
     def points(self) -> List[Dict[str, Any]]:
         """Every model that was trained on the way, flat."""
-        return [flat(point) for point in self.results.get("points", [])]
+        return [flat(point) for point in self.results["points"]]
 
     @property
     def profiles(self) -> List[Dict[str, Any]]:
         """The best validation figure of each model and kind against alpha."""
-        profiles: List[Dict[str, Any]] = self.results.get("profiles", [])
+        profiles: List[Dict[str, Any]] = self.results["profiles"]
         return profiles
 
     @property
     def conclusions(self) -> List[Dict[str, Any]]:
-        conclusions: List[Dict[str, Any]] = self.results.get("conclusions", [])
+        conclusions: List[Dict[str, Any]] = self.results["conclusions"]
         return conclusions
 
     @property
     def markdown(self) -> str:
-        return self._files.get("tables.md", "")
+        return self._files["tables.md"]
 
     @property
     def latex(self) -> str:
-        return self._files.get("tables.tex", "")
+        return self._files["tables.tex"]
 
     @property
     def csv(self) -> str:
-        return self._files.get("results.csv", "")
+        return self._files["results.csv"]
 
     @property
     def html(self) -> str:
         """One page with tables and plots that needs nothing else."""
-        return self._files.get("report.html", "")
+        return self._files["report.html"]
 
     def save(self, folder: "Union[str, os.PathLike[str]]") -> None:
         """Writes tables.md, tables.tex, results.csv, results.json and report.html."""
-        if not self.complete:
-            raise ValueError("the study is not complete; run it again with the same journal to go on")
-        os.makedirs(folder, exist_ok=True)
-        for name, text in self._files.items():
-            partial = os.path.join(os.fspath(folder), name + ".partial")
-            with open(partial, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-            os.replace(partial, os.path.join(os.fspath(folder), name))
+        write_files(folder, self._files)
 
     def _repr_markdown_(self) -> str:
         return self.markdown
 
     def __repr__(self) -> str:
-        if not self.complete:
-            return f"<poise.StudyResult: not complete, {len(self.missing)} points missing>"
-        return f"<poise.StudyResult: {len(self.table)} rows from {len(self.results['points'])} points>"
+        state = "" if self.complete else ", not complete"
+        return f"<poise.StudyResult: {len(self.table)} rows from {len(self.results['points'])} points{state}>"
 
 
 def _named(data: Any) -> List[Tuple[str, Dataset]]:
@@ -102,8 +104,7 @@ def _named(data: Any) -> List[Tuple[str, Dataset]]:
         return [(str(name), each) for name, each in data.items()]
     named: List[Tuple[str, Dataset]] = []
     for k, each in enumerate(data):
-        name = os.path.basename(os.path.abspath(each._folder)) if each._folder else f"data {k + 1}" if len(data) > 1 else "data"
-        named.append((name, each))
+        named.append((f"data {k + 1}" if not each._folder and len(data) > 1 else data_name(each), each))
     return named
 
 

@@ -346,10 +346,10 @@ def test_a_lambda_that_depends_on_popularity(poise, shop, tmp_path):
 
 def test_time_limit(shop, tmp_path):
     flags = ["--models", "full-rank,ease", "--no-expand"]
-    assert "at full-rank; missing 25 points" in study(shop, tmp_path / "study", *flags, "--time-limit", "0s").result.out
+    assert "next would be 25 points:\n  full-rank: lambda" in study(shop, tmp_path / "study", *flags, "--time-limit", "0s").result.out
     begun = study(shop, tmp_path / "study", *flags, "--time-limit", "0s", "--json")
     assert not begun.result.json["complete"] and len(begun.result.json["missing"]) == 25
-    assert begun.files == ["study.journal"]
+    assert [row["model"] for row in begun.json["rows"]] == ["popularity"]
     ended = study(shop, tmp_path / "study", *flags, "--json")
     assert len(ended.result.json["rows"]) == 5 and ended.files == sorted(FILES + ["study.journal"])
     assert len(ended.json["points"]) == 50

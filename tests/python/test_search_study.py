@@ -157,4 +157,45 @@ def test_study_of_data_in_memory(folder, demo):
     assert in_memory.csv == on_disk.csv
     with pytest.raises(ValueError, match="name one for each"):
         poise.study({"x": demo}, compare_paper=["msd", "netflix"])
-    assert not poise.study({"x": demo}, ranks=[], models="ease", time_limit=0, show_progress=False).complete
+
+
+def test_a_study_that_runs_out_of_time(demo, tmp_path):
+    """What is there: of nothing, popularity; of a journal that has all points and rows of one model, that model."""
+    ask = lambda **options: poise.study({"x": demo}, ranks=[], grid="paper", expand=False, show_progress=False, **options)  # noqa: E731
+    none = ask(models="ease", time_limit=0)
+    assert not none.complete and none.missing and [row["model"] for row in none.table] == ["popularity"]
+    assert none.unfinished[0]["state"] == "not begun" and "not complete" in repr(none)
+    journal = tmp_path / "journal"
+    ask(models="ease", journal=journal)
+    some = ask(models="ease,edlae", journal=journal, time_limit=0)
+    assert not some.complete and [row["final"] for row in some.table if row["model"] == "full-rank"] == [True, True]
+    assert [search["model"] for search in some.unfinished] == ["full-rank/dropout"]
+    some.save(tmp_path / "study")
+    assert (tmp_path / "study" / "report.html").read_text() == some.html and some.markdown.startswith("# Not complete: so far")
+    assert ask(models="ease,edlae", journal=journal).csv == ask(models="ease,edlae").csv
+
+
+@pytest.mark.parametrize("source", ["folder", "memory"])
+def test_a_search_with_a_report(folder, demo, tmp_path, source):
+    run_program("search", folder, "--model", "wmf", "--rank", "4,8", "--lambda", "1,100", "--weighting", "constant,item-oriented",
+                "--journal", tmp_path / "program.journal", "--report", tmp_path / "program")
+    # Its name in the tables is that of its folder; what was never in one is called data.
+    data = poise.Dataset.from_file(folder) if source == "folder" else demo
+    poise.search(data, poise.WMF(), factors=[4, 8], regularization=[1, 100], weighting=["constant", "item-oriented"],
+                 report=tmp_path / "python", show_progress=False)
+    name = "demo" if source == "folder" else "data"
+    files = sorted(path.name for path in (tmp_path / "python").iterdir())
+    assert files == ["report.html", "results.csv", "results.json", "tables.md", "tables.tex"]
+    ours, theirs = (json.loads((tmp_path / who / "results.json").read_text()) for who in ("python", "program"))
+    assert [each["name"] for each in ours["data"]] == [name]
+    renamed = json.loads(json.dumps(ours).replace(f'"data": "{name}"', '"data": "demo"').replace(f'"name": "{name}"', '"name": "demo"'))
+    assert without_times(renamed) == without_times(theirs)
+    if source == "folder":
+        for name in ("results.csv", "tables.md", "tables.tex"):
+            assert (tmp_path / "python" / name).read_bytes() == (tmp_path / "program" / name).read_bytes(), name
+
+
+def test_a_report_that_cannot_be_written(demo, tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OSError):
+        poise.search(demo, poise.EASE(), report=tmp_path / "file", show_progress=False)

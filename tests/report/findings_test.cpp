@@ -63,6 +63,41 @@ TEST(Findings, IncompleteSearchesSayNothing) {
   EXPECT_THAT(headline_terms(results), HasSubstr("3 comparisons are left out"));
 }
 
+TEST(Findings, AStudyThatIsNotCompleteSaysSoFirst) {
+  StudyResults results = study_of({{10, 0.01, 0.001}, {100, 0.01, 0.2}});
+  EXPECT_EQ(unfinished_finding(results), "");
+  results.complete = false;
+  EXPECT_EQ(headline(results), "Not complete: so far weighting helps in 1 of 2 comparisons");
+  results.pairs.clear();
+  EXPECT_EQ(headline(results), "Not complete: nothing can be said about weighting yet");
+  using State = UnfinishedSearch::State;
+  results.unfinished = {{.data = "shop", .model = {.key = "wmf", .rank = 10}, .state = State::searching}};
+  EXPECT_EQ(unfinished_finding(results),
+            "Time or points ran out in the search of WMF, rank 10. With more time or points the same command "
+            "goes on from its journal.");
+  results.unfinished.push_back({.data = "shop", .model = {.key = "full-rank"}, .state = State::not_trained});
+  results.unfinished.push_back(
+      {.data = "films", .model = {.key = "wmf", .rank = 10}, .state = State::not_begun});
+  StudyRow row;
+  row.final = false;
+  results.rows = {row, row};
+  results.rows[1].test = {{"ndcg@100", {.mean = 0.2, .standard_error = {}}}};
+  EXPECT_EQ(
+      unfinished_finding(results),
+      "Time or points ran out in the search of WMF, rank 10 on shop. What validation chose is not trained to "
+      "convergence yet for Full rank on shop. Not begun: WMF, rank 10 on films. Rows that are not trained to "
+      "convergence have the search's figures on the validation users, which stand in parentheses. With more "
+      "time "
+      "or points the same command goes on from its journal.");
+}
+
+TEST(Findings, WithoutTestUsersNothingIsAnEffect) {
+  const StudyResults results = test::untested_search();
+  EXPECT_EQ(headline(results), "What validation chose, with no test users to confirm it");
+  EXPECT_THAT(headline_terms(results), HasSubstr("no difference is called an effect of weighting"));
+  EXPECT_THAT(best_finding(results, "films"), EndsWith(" on the validation users."));
+}
+
 TEST(Findings, TermsCorrectForTheNumberOfComparisons) {
   EXPECT_THAT(
       headline_terms(study_of({{10, 0.01, 0.001}, {100, 0.01, 0.04}, {{}, -0.02, 0.03}, {5, 0, 0.9}})),
@@ -121,6 +156,16 @@ TEST(Findings, TheBestIsChosenOnValidation) {
   EXPECT_EQ(best_finding(results, "shop"),
             "Best on validation: a, unweighted, with nDCG@100 0.280 ±0.010 on the test users.");
   EXPECT_EQ(best_finding(results, "no such data"), "");
+}
+
+TEST(Findings, RowsThatAreNotFinalAreNotTheBest) {
+  StudyResults results = rows_of({{"a", 0.30, 0.28}, {"b", 0.29, 0.31}});
+  results.rows[0].test.clear();
+  EXPECT_EQ(best_finding(results, "shop"),
+            "Best on validation: b, unweighted, with nDCG@100 0.310 ±0.010 on the test users.");
+  results.rows[1].test.clear();
+  EXPECT_EQ(best_finding(results, "shop"),
+            "Best on validation: a, unweighted, with nDCG@100 0.300 ±0.010 on the validation users.");
 }
 
 TEST(Findings, WhatCannotBeToldApartIsSaid) {

@@ -48,6 +48,26 @@ TEST(StudyHtml, AsksForNothingOutside) {
     EXPECT_THAT(page.substr(0, page.find("const module_texts")), Not(HasSubstr(request)));
 }
 
+TEST(StudyHtml, WithoutTestUsersSpeaksOfValidation) {
+  const std::string page = study_html(test::untested_search());
+  const std::string body = page.substr(0, page.find("id=\"study-data\""));
+  for (const char* claim : {"test users ±", "over the test users", "Less popularity", "Wins", "id=\"pairs\"",
+                            "id=\"popularity-bins\"", "measurably"})
+    EXPECT_THAT(body, Not(HasSubstr(claim)));
+  EXPECT_THAT(body, HasSubstr("A search by Poise"));
+  EXPECT_THAT(body, HasSubstr("Means over the validation users"));
+  EXPECT_THAT(body, Not(HasSubstr("1. AWMF, weight decay"))) << "one model's objective";
+  EXPECT_THAT(body, HasSubstr("<dt>2. WMF</dt>"));
+}
+
+TEST(StudyHtml, RowsThatAreNotFinalStandAside) {
+  const std::string page = study_html(test::unfinished_study());
+  EXPECT_THAT(page, HasSubstr("<p class=\"unfinished\">"));
+  EXPECT_THAT(page, HasSubstr("<small>search not complete</small>"));
+  EXPECT_THAT(page, HasSubstr("<small>not trained yet</small>"));
+  EXPECT_THAT(page, HasSubstr("number aside"));
+}
+
 TEST(StudyHtml, OfAnEmptyStudyIsStillAPage) {
   const std::string page = study_html({});
   EXPECT_THAT(page, HasSubstr("No weighted row"));
@@ -64,6 +84,9 @@ TEST(StudyHtml, WritesTheSampleForTheBrowser) {
   std::ofstream(folder / "report.html") << study_html(results);
   std::ofstream(folder / "results.json") << to_json(results).dump();
   std::ofstream(folder / "empty.html") << study_html({});
+  std::ofstream(folder / "untested.html") << study_html(test::untested_search());
+  std::ofstream(folder / "unfinished.html") << study_html(test::unfinished_study());
+  std::ofstream(folder / "unfinished.json") << to_json(test::unfinished_study()).dump();
   EXPECT_GT(std::filesystem::file_size(folder / "report.html"),
             std::filesystem::file_size(folder / "empty.html"));
 }

@@ -47,7 +47,8 @@ TEST(StudyLatex, Compiles) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "poise_latex";
   std::filesystem::create_directories(folder);
   int number = 0;
-  for (const StudyResults& results : {test::sample_study(), test::paper_study()}) {
+  for (const StudyResults& results :
+       {test::sample_study(), test::paper_study(), test::untested_search(), test::unfinished_study()}) {
     const std::string name = fmt::format("tables{}", number++);
     std::ofstream(folder / (name + ".tex")) << study_latex(results);
     const std::string command = fmt::format(

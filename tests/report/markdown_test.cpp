@@ -41,6 +41,14 @@ TEST(PipeTable, EscapesWhatMarkdownWouldTakeAsItsOwn) {
   EXPECT_EQ(report::markdown_text("online_retail"), "online_retail");
 }
 
+TEST(StudyMarkdown, RowsThatAreNotFinalStandInParentheses) {
+  const std::string text = study_markdown(test::unfinished_study());
+  EXPECT_THAT(text, testing::HasSubstr("weighted, search not complete"));
+  EXPECT_THAT(text, testing::HasSubstr("weighted, not trained yet"));
+  EXPECT_THAT(text, testing::ContainsRegex("\\(0\\.[0-9]+ ±0\\.[0-9]+\\)"));
+  EXPECT_THAT(study_markdown(test::sample_study()), testing::Not(testing::ContainsRegex("\\(0\\.[0-9]+ ±")));
+}
+
 TEST(StudyMarkdown, HasThePaperPairsWithTheBetterInBold) {
   const std::vector<std::string> lines = lines_of(study_markdown(test::paper_study()));
   const auto weighted = std::ranges::find_if(lines, [](const std::string& line) {
@@ -76,7 +84,9 @@ TEST(StudyMarkdown, TheExponentOfLambdaWhereThereIsOne) {
 TEST(StudyMarkdown, EveryTableIsRectangular) {
   std::size_t width = 0;
   int tables = 0;
-  for (const std::string& line : lines_of(study_markdown(test::sample_study()))) {
+  for (const std::string& line :
+       lines_of(study_markdown(test::sample_study()) + study_markdown(test::untested_search()) +
+                study_markdown(test::unfinished_study()))) {
     if (!line.starts_with('|')) {
       width = 0;
       continue;
@@ -90,7 +100,7 @@ TEST(StudyMarkdown, EveryTableIsRectangular) {
     }
     width = columns;
   }
-  EXPECT_EQ(tables, 3 + 2 + 1);
+  EXPECT_EQ(tables, 2 * (3 + 2 + 1) + 1 + 1);
 }
 
 TEST(StudyMarkdown, OfAnEmptyStudySaysSo) { EXPECT_THAT(study_markdown({}), HasSubstr("No weighted row")); }

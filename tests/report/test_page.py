@@ -279,6 +279,49 @@ def test_fits_its_width_and_follows_the_colours(browser, folder, width):
     assert browser.complaints() == []
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_search_without_a_test_part(browser, folder, width):
+    browser.open((folder / "untested.html").as_uri(), width=width, phone=width < 500)
+    browser.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+    assert browser.complaints() == [] and browser.evaluate("document.documentElement.scrollWidth") == width
+    assert browser.evaluate("document.querySelector('h1').textContent") == "What validation chose, with no test users to confirm it"
+    assert marks(browser, "accuracy", "points") == [2], "validation figures"
+    assert marks(browser, "profiles", "chosen") == [3]
+    wide, panel = browser.evaluate("[document.querySelector('#profiles .panels').clientWidth, "
+                                   "document.querySelector('#profiles .panel').clientWidth]")
+    assert panel >= min(wide, 500), "a single panel takes the room that there is"
+    assert browser.evaluate("document.querySelectorAll('.best, .mark:not(:empty), #pairs, #popularity-bins').length") == 0
+    if "POISE_SCREENSHOTS" in os.environ:
+        browser.screenshot(pathlib.Path(os.environ["POISE_SCREENSHOTS"]) / f"untested-{width}.png")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_study_that_is_not_complete(browser, folder, width):
+    study = json.loads((folder / "unfinished.json").read_text())
+    browser.open((folder / "unfinished.html").as_uri(), width=width, phone=width < 500)
+    browser.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+    assert browser.complaints() == [] and browser.evaluate("document.documentElement.scrollWidth") == width
+    assert browser.evaluate("document.querySelector('h1').textContent").startswith("Not complete: so far ")
+    assert "Not begun: EDLAE" in browser.evaluate("document.querySelector('.unfinished').textContent")
+    # What is not final stands in parentheses, with the validation users' figures, and wins nothing.
+    shown = browser.evaluate("[...document.querySelectorAll('td[data-metric]')].map(cell => [cell.dataset.row, cell.dataset.metric, "
+                             "cell.textContent, cell.classList.contains('aside'), cell.classList.contains('best')])")
+    for row, metric, text, aside, best in shown:
+        row = study["rows"][int(row)]
+        assert aside == (not row["final"])
+        if aside:
+            estimate = row["validation"][metric]
+            assert text.startswith(f"({estimate['mean']:.3f}±{estimate['stderr']:.3f})") and not best
+    assert sum(aside for _, _, _, aside, _ in shown) == 4 * 3 * 2, "two models, two rows each, in two tables"
+    # One says so for each of them in the table of all rows, on a phone by a sign.
+    open_rows = browser.evaluate("[...document.querySelectorAll('.points td.kind.open')].map(cell => [cell.querySelector('small').textContent, "
+                                 "getComputedStyle(cell, '::after').content])")
+    assert sorted(text for text, _ in open_rows) == ["not trained yet"] * 2 + ["search not complete"] * 2
+    assert all(("…" in sign) == (width < 500) for _, sign in open_rows)
+    if "POISE_SCREENSHOTS" in os.environ:
+        browser.screenshot(pathlib.Path(os.environ["POISE_SCREENSHOTS"]) / f"unfinished-{width}.png")
+
+
 def test_complaints_and_requests_are_noticed(browser, folder, tmp_path):
     """So that test_says_nothing_and_asks_for_nothing can fail."""
     bad = tmp_path / "bad.html"

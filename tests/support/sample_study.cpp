@@ -136,6 +136,9 @@ class Builder {
           const double value = response(scale, model, number, lambda, alpha) - (edlae ? 0.01 * dropout : 0);
           const StudyPoint point{.data = data,
                                  .model = model,
+                                 .kind = alpha == 1  ? RowKind::unweighted
+                                         : alpha > 1 ? RowKind::weighted
+                                                     : RowKind::down_weighted,
                                  .lambda = lambda,
                                  .alpha = alpha,
                                  .dropout = edlae ? dropout : 0,
@@ -233,6 +236,77 @@ class Builder {
 }  // namespace
 
 StudyResults sample_study() { return Builder().build(); }
+
+namespace {
+
+/// Takes everything out that is about a data set's model and is not wanted.
+template <class Wanted>
+void keep(StudyResults& results, const Wanted& wanted) {
+  const auto clean = [&](auto& list) {
+    std::erase_if(list, [&](const auto& entry) { return !wanted(entry.data, entry.model); });
+  };
+  clean(results.rows);
+  clean(results.pairs);
+  clean(results.against_popularity);
+  clean(results.against_best);
+  clean(results.points);
+  clean(results.profiles);
+}
+
+}  // namespace
+
+StudyResults untested_search() {
+  StudyResults results = sample_study();
+  results.of_search = true;
+  keep(results, [](const std::string& data, const StudyModel& model) {
+    return data == "films" && (model.key == "popularity" || (model.key == "wmf" && model.rank == 10));
+  });
+  std::erase_if(results.data, [](const StudyData& data) { return data.name != "films"; });
+  results.data[0].test_users = 0;
+  results.data[0].paper_data = "";
+  for (StudyRow& row : results.rows) {
+    row.test.clear();
+    row.by_popularity.clear();
+  }
+  results.pairs.clear();
+  results.against_popularity.clear();
+  results.against_best.clear();
+  results.conclusions.clear();
+  return results;
+}
+
+StudyResults unfinished_study() {
+  StudyResults results = sample_study();
+  const StudyModel under_way{.key = "awmf/data-weight-decay", .zero_diagonal = false, .rank = 100};
+  const StudyModel chosen{.key = "full-rank", .zero_diagonal = true, .rank = {}};
+  const StudyModel not_begun{.key = "full-rank/dropout", .zero_diagonal = true, .rank = {}};
+  keep(results, [&](const std::string& data, const StudyModel& model) {
+    return data != "films" || model != not_begun;
+  });
+  for (StudyRow& row : results.rows) {
+    if (row.data != "films" || (row.model != under_way && row.model != chosen)) continue;
+    row.final = row.converged = false;
+    row.search_complete = row.model == chosen;
+    row.test.clear();
+    row.by_popularity.clear();
+    row.convergence.clear();
+  }
+  const auto not_final = [&](const auto& entry) {
+    return entry.data == "films" && (entry.model == under_way || entry.model == chosen);
+  };
+  std::erase_if(results.pairs, not_final);
+  std::erase_if(results.against_popularity, not_final);
+  std::erase_if(results.against_best, not_final);
+  for (StudyProfile& profile : results.profiles)
+    profile.complete = !(profile.data == "films" && profile.model == under_way);
+  using State = UnfinishedSearch::State;
+  results.complete = false;
+  results.unfinished = {{.data = "films", .model = under_way, .state = State::searching},
+                        {.data = "films", .model = chosen, .state = State::not_trained},
+                        {.data = "films", .model = not_begun, .state = State::not_begun}};
+  results.missing.resize(1);
+  return results;
+}
 
 StudyResults paper_study() {
   StudyResults results;

@@ -9,6 +9,13 @@ namespace poise::test {
 /// not converge, a tie.
 StudyResults sample_study();
 
+/// The report of a search of one model, on data without a test part.
+StudyResults untested_search();
+
+/// The sample when its time ran out: of "films" one model was being searched, one is not trained, one not
+/// begun.
+StudyResults unfinished_study();
+
 /// The paper's own figures as a study of its three data sets.
 StudyResults paper_study();
 

@@ -60,20 +60,24 @@ std::string sentence(const StudyResults& results, const std::string& data,
   }
   const StudyRow* best = nullptr;
   for (const StudyRow& row : results.rows) {
-    if (row.data != data || row.model.rank != rank || is_baseline(row.model)) continue;
+    if (row.data != data || row.model.rank != rank || is_baseline(row.model) || !row.final) continue;
     if (best == nullptr || validation_score(results, row) > validation_score(results, *best)) best = &row;
   }
+  const bool all = std::ranges::none_of(results.unfinished, [&](const UnfinishedSearch& search) {
+    return search.data == data && search.model.rank == rank;
+  });
+  const char* const so_far = all ? "" : " so far";
   const StudyPair* const pair = best == nullptr ? nullptr : pair_of(results, *best, RowKind::weighted);
   if (pair == nullptr) return {};
   if (!pair->complete)
     return fmt::format(
-        "The search of the model that is best on validation, {}, is not complete, so that its difference may "
-        "be "
-        "one of tuning and not of weighting: {}.",
-        model_name(best->model), by_how_much(results, *pair));
+        "The search of the model that is best on validation{}, {}, is not complete, so that its difference "
+        "may "
+        "be one of tuning and not of weighting: {}.",
+        so_far, model_name(best->model), by_how_much(results, *pair));
   const int found = direction(*pair);
   const char* const verb = found == 0 ? "makes no measurable difference to" : found > 0 ? "helps" : "hurts";
-  std::string text = fmt::format("Weighting {} the model that is best on validation, {}: {}", verb,
+  std::string text = fmt::format("Weighting {} the model that is best on validation{}, {}: {}", verb, so_far,
                                  model_name(best->model), by_how_much(results, *pair));
   if (pairs.size() > 1) text += "; " + counts(pairs);
   text += ".";
@@ -114,7 +118,10 @@ std::optional<StudyConclusion> nothing_learned(const StudyResults& results, cons
 std::vector<StudyConclusion> conclude(const StudyResults& results) {
   std::vector<StudyConclusion> conclusions;
   for (const StudyData& data : results.data) {
-    if (auto conclusion = nothing_learned(results, data.name)) conclusions.push_back(std::move(*conclusion));
+    const bool all =
+        std::ranges::find(results.unfinished, data.name, &UnfinishedSearch::data) == results.unfinished.end();
+    if (auto conclusion = nothing_learned(results, data.name); conclusion && all)
+      conclusions.push_back(std::move(*conclusion));
     std::vector<std::optional<std::int64_t>> ranks;
     for (const StudyRow& row : results.rows) {
       if (row.data == data.name && !is_baseline(row.model)) ranks.push_back(row.model.rank);

@@ -1,7 +1,9 @@
 #include "poise/report/findings.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -72,9 +74,32 @@ std::string row_name(const StudyModel& model, RowKind kind) {
   return name;
 }
 
+/// "a; b; c; d; and 2 more"
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::ptrdiff_t most_names = 4;
+  const auto count = std::ssize(names);
+  const auto named = std::min(count, most_names);
+  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + named, "; "),
+                     count > named ? fmt::format("; and {} more", count - named) : "");
+}
+
+/// The searches in this state: "WMF, rank 10", and the data where there are several.
+std::vector<std::string> names_of(const StudyResults& results, UnfinishedSearch::State state) {
+  std::vector<std::string> names;
+  std::set<std::string> data;
+  for (const StudyData& part : results.data) data.insert(part.name);
+  for (const UnfinishedSearch& search : results.unfinished) data.insert(search.data);
+  for (const UnfinishedSearch& search : results.unfinished) {
+    if (search.state != state) continue;
+    std::string name = model_name(search.model);
+    if (search.model.rank) name += fmt::format(", {}", rank_name(search.model.rank));
+    names.push_back(data.size() > 1 ? fmt::format("{} on {}", name, search.data) : name);
+  }
+  return names;
+}
+
 /// What the test users say of the other rows: " It cannot be told apart from ..."
 std::string told_apart(const StudyResults& results, const std::string& data) {
-  constexpr std::ptrdiff_t most_names = 4;
   std::vector<const RowComparison*> others;
   for (const RowComparison& row : results.against_best) {
     if (row.data == data) others.push_back(&row);
@@ -94,12 +119,7 @@ std::string told_apart(const StudyResults& results, const std::string& data) {
       text += fmt::format(" On the test users {} is measurably more accurate.", name);
     }
   }
-  if (const auto count = std::ssize(equal); count > 0) {
-    const auto named = std::min(count, most_names);
-    text += fmt::format(" The test users cannot tell it from {}{}.",
-                        fmt::join(equal.begin(), equal.begin() + named, "; "),
-                        count > named ? fmt::format("; and {} more", count - named) : "");
-  }
+  if (!equal.empty()) text += fmt::format(" The test users cannot tell it from {}.", listed(equal));
   const auto less = std::ssize(others) - std::ssize(equal) - better;
   if (less > 0)
     text += fmt::format(" {} measurably less accurate.", less == 1 ? "The other row is"
@@ -111,17 +131,12 @@ std::string told_apart(const StudyResults& results, const std::string& data) {
                      others.size() == 1 ? "one comparison" : fmt::format("{} comparisons", others.size()));
 }
 
-}  // namespace
-
-Balance balance(const StudyResults& results) { return balance_of(deciding_pairs(results)); }
-
-std::string headline(const StudyResults& results) {
+/// What the comparisons say.
+std::string verdict(const StudyResults& results) {
   if (nothing_beats_popularity(results)) return "No model is measurably better than popularity";
-  const Balance counts = balance(results);
+  const Balance counts = balance_of(deciding_pairs(results));
   const int total = counts.total();
   const std::string comparisons = total == 1 ? "comparison" : "comparisons";
-  if (total == 0 && undecided(results) > 0)
-    return "No search is complete, so nothing is said about weighting";
   if (total == 0) return "No weighted row to compare with an unweighted one";
   if (counts.helps == 0 && counts.hurts == 0)
     return fmt::format("Weighting makes no measurable difference in {} {}", count_of(total, total),
@@ -134,7 +149,25 @@ std::string headline(const StudyResults& results) {
                      counts.hurts);
 }
 
+}  // namespace
+
+Balance balance(const StudyResults& results) { return balance_of(deciding_pairs(results)); }
+
+std::string headline(const StudyResults& results) {
+  if (without_test(results)) return "What validation chose, with no test users to confirm it";
+  if (balance(results).total() == 0 && undecided(results) > 0 && !nothing_beats_popularity(results))
+    return "No search is complete, so nothing is said about weighting";
+  std::string text = verdict(results);
+  if (results.complete) return text;
+  if (balance(results).total() == 0) return "Not complete: nothing can be said about weighting yet";
+  return fmt::format("Not complete: so far {}{}", static_cast<char>(std::tolower(text[0])), text.substr(1));
+}
+
 std::string headline_terms(const StudyResults& results) {
+  if (without_test(results))
+    return "The figures are those of the validation users, who chose the rows: the best of many points is "
+           "also "
+           "lucky there, so that no difference is called an effect of weighting.";
   const Balance counts = balance(results);
   const std::ptrdiff_t open = undecided(results);
   const std::string left_out =
@@ -173,12 +206,38 @@ std::string rank_finding(const StudyResults& results, const std::optional<std::i
 
 std::string best_finding(const StudyResults& results, const std::string& data) {
   const StudyRow* const best = best_on_validation(results, data);
-  const Estimate* const test = best == nullptr ? nullptr : find(best->test, results.choice);
-  if (test == nullptr) return "";
-  const std::string error = test->standard_error ? fmt::format(" ±{}", accuracy(*test->standard_error)) : "";
-  return fmt::format("Best on validation: {}, with {} {}{} on the test users.{}",
-                     row_name(best->model, best->kind), metric_name(results.choice), accuracy(test->mean),
-                     error, told_apart(results, data));
+  if (best == nullptr || (is_baseline(best->model) && !results.complete)) return "";
+  const bool tested = !best->test.empty();
+  const Estimate* const figure = find(tested ? best->test : best->validation, results.choice);
+  if (figure == nullptr) return "";
+  const std::string error =
+      figure->standard_error ? fmt::format(" ±{}", accuracy(*figure->standard_error)) : "";
+  return fmt::format("Best on validation: {}, with {} {}{} on the {}.{}", row_name(best->model, best->kind),
+                     metric_name(results.choice), accuracy(figure->mean), error, users_of(results),
+                     told_apart(results, data));
+}
+
+std::string unfinished_finding(const StudyResults& results) {
+  if (results.complete) return "";
+  using State = UnfinishedSearch::State;
+  const std::vector<std::string> searching = names_of(results, State::searching);
+  const std::vector<std::string> untrained = names_of(results, State::not_trained);
+  const std::vector<std::string> not_begun = names_of(results, State::not_begun);
+  std::vector<std::string> sentences;
+  if (!searching.empty())
+    sentences.push_back(fmt::format("Time or points ran out in the search{} of {}.",
+                                    searching.size() == 1 ? "" : "es", listed(searching)));
+  if (!untrained.empty())
+    sentences.push_back(
+        fmt::format("What validation chose is not trained to convergence yet for {}.", listed(untrained)));
+  if (!not_begun.empty()) sentences.push_back(fmt::format("Not begun: {}.", fmt::join(not_begun, "; ")));
+  if (!without_test(results) &&
+      std::ranges::any_of(results.rows, [](const StudyRow& row) { return !row.final; }))
+    sentences.emplace_back(
+        "Rows that are not trained to convergence have the search's figures on the validation users, which "
+        "stand in parentheses.");
+  sentences.emplace_back("With more time or points the same command goes on from its journal.");
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 std::string popularity_finding(const StudyResults& results) {
@@ -201,7 +260,7 @@ std::string certificate_finding(const StudyResults& results) {
   int uncertified = 0;
   int open = 0;
   for (const StudyRow& row : results.rows) {
-    if (is_baseline(row.model)) continue;
+    if (is_baseline(row.model) || !row.final) continue;
     ++trained;
     if (!row.converged) ++open;
     if (std::isfinite(row.certificate.relative)) {

@@ -26,11 +26,14 @@ std::string headline(const StudyResults& results);
 /// What a comparison is, how many show nothing, and what is left after a correction for their number.
 std::string headline_terms(const StudyResults& results);
 
+/// Of a study that is not complete: where it ended, what was not begun, and how to go on; else empty.
+std::string unfinished_finding(const StudyResults& results);
+
 /// "weighting helps 2 of 4 models and hurts 1": the comparisons of one rank; empty without any.
 std::string rank_finding(const StudyResults& results, const std::optional<std::int64_t>& rank);
 
-/// The row that validation likes best, with its test figure, and which rows the test users cannot tell from
-/// it; empty where nothing was measured.
+/// The row that validation likes best, with its test figure (where there is none, that of validation), and
+/// which rows the test users cannot tell from it; empty where nothing was measured.
 std::string best_finding(const StudyResults& results, const std::string& data);
 
 /// "12 of 14 rows beat popularity", by Holm's corrected p; empty without comparisons.

@@ -1,5 +1,8 @@
 #include "poise/report/html.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "poise/report/assets.hpp"
@@ -47,14 +50,26 @@ constexpr std::string_view policy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri "
     "'none'; form-action 'none'";
 
-constexpr std::string_view models_legend = R"(<dl class="models">
-<div><dt>1. AWMF, weight decay</dt><dd>‖√W ∘ (X − XUVᵀ)‖² + λ(‖U‖² + ‖V‖²)</dd></div>
-<div><dt>2. WMF</dt><dd>‖√W ∘ (X − UVᵀ)‖² + λ(‖U‖² + ‖V‖²)</dd></div>
-<div><dt>3. AWMF, dropout</dt><dd>‖√W ∘ (X − XUVᵀ)‖² + λ‖UVᵀ‖²</dd></div>
-<div><dt>4. AWMF, data/weight decay</dt><dd>‖√W ∘ (X − XUVᵀ)‖² + λ(‖XU‖² + ‖V‖²)</dd></div>
-<div><dt>5. Full rank</dt><dd>‖√W ∘ (X − XB)‖² + λ‖B‖²</dd></div>
-</dl>
-)";
+/// The paper's models, by their keys.
+constexpr std::array<std::array<std::string_view, 3>, 5> objectives = {{
+    {"awmf/weight-decay", "1. AWMF, weight decay", "‖√W ∘ (X − XUVᵀ)‖² + λ(‖U‖² + ‖V‖²)"},
+    {"wmf", "2. WMF", "‖√W ∘ (X − UVᵀ)‖² + λ(‖U‖² + ‖V‖²)"},
+    {"awmf/dropout", "3. AWMF, dropout", "‖√W ∘ (X − XUVᵀ)‖² + λ‖UVᵀ‖²"},
+    {"awmf/data-weight-decay", "4. AWMF, data/weight decay", "‖√W ∘ (X − XUVᵀ)‖² + λ(‖XU‖² + ‖V‖²)"},
+    {"full-rank", "5. Full rank", "‖√W ∘ (X − XB)‖² + λ‖B‖²"},
+}};
+
+/// What the models of the study minimize; the variants of full rank are known by its own.
+std::string models_legend(const StudyResults& results) {
+  std::string text;
+  for (const auto& [key, name, objective] : objectives) {
+    if (std::ranges::any_of(results.rows, [key = key](const StudyRow& row) {
+          return row.model.key == key || row.model.key.starts_with(fmt::format("{}/", key));
+        }))
+      text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, objective);
+  }
+  return text.empty() ? "" : fmt::format("<dl class=\"models\">\n{}</dl>\n", text);
+}
 
 constexpr std::string_view kinds_legend =
     "<p class=\"legend\"><span class=\"kind unweighted\">unweighted</span> <span class=\"kind "
@@ -102,13 +117,31 @@ std::string section(std::string_view id, const std::string& heading, const std::
                      body);
 }
 
+/// What alpha is; weights other than constant ones are a search's.
+std::string alpha_terms(const StudyResults& results) {
+  std::string text =
+      "α is the weight of an observed entry against 1 for all others; the unweighted rows have α = 1.";
+  const auto has = [&](std::string_view weighting) {
+    return std::ranges::any_of(results.rows,
+                               [&](const StudyRow& row) { return row.model.weighting == weighting; });
+  };
+  if (has("linear") || has("log"))
+    text += " With linear and log weights it is their slope, and 0 without weights.";
+  if (has("user-oriented") || has("item-oriented") || has("inverse-popularity") || has("column"))
+    text += " Where weights vary by user, item or value it multiplies them.";
+  return text;
+}
+
 std::string tables(const StudyResults& results) {
   std::string text =
-      "<p>Means over the test users ± standard error. <b>↑</b> and <b>↓</b>: measurably more or less "
-      "accurate than the model's unweighted row (paired t test over the same users, p &lt; 0.05, not "
-      "corrected for the number of cells). <b>Bold</b>: alone the best of a model's rows in the digits "
-      "shown, be it by chance; wins count these cells as the paper does, and a tie counts for neither. α is "
-      "the weight of an observed entry against 1 for all others; the unweighted rows have α = 1.</p>\n";
+      without_test(results)
+          ? "<p>Means over the validation users ± standard error. "
+          : "<p>Means over the test users ± standard error. <b>↑</b> and <b>↓</b>: measurably more or less "
+            "accurate than the model's unweighted row (paired t test over the same users, p &lt; 0.05, not "
+            "corrected for the number of cells). <b>Bold</b>: alone the best of a model's rows in the digits "
+            "shown, be it by chance; wins count these cells as the paper does, and a tie counts for "
+            "neither. ";
+  text += alpha_terms(results) + "</p>\n";
   if (has_paper(results))
     text +=
         "<p>Small figures below ours are the paper's (Ayoub et al., “Does Weighting Improve Matrix "
@@ -116,7 +149,7 @@ std::string tables(const StudyResults& results) {
         "Recommender Systems?”, WWW 2025), which prints α of model 2 one higher than this table does.</p>\n";
   text += kinds_legend;
   return section("tables", "Accuracy at each rank",
-                 text + rank_tables_html(results) + std::string(models_legend));
+                 text + rank_tables_html(results) + models_legend(results));
 }
 
 std::string figure(std::string_view id, const std::string& heading, const std::string& caption) {
@@ -135,9 +168,12 @@ std::string plots(const StudyResults& results) {
   text += kinds_legend;
   text += figure(
       "accuracy", "Accuracy against rank",
-      "Mean over the test users; a bar spans one standard error to each side of each mean by itself, so bars "
-      "may overlap where the paired difference is clear. All panels share their scale; the dashed line is "
-      "popularity.");
+      fmt::format(
+          "Mean over the {}; a bar spans one standard error to each side of each mean by itself, so bars "
+          "may overlap where the paired difference is clear. All panels share their scale; the dashed line "
+          "is "
+          "popularity.",
+          users_of(results)));
   text += figure(
       "profiles", "What validation chose",
       fmt::format(
@@ -146,13 +182,15 @@ std::string plots(const StudyResults& results) {
           "weights, over the same users. Small dots are all other points that were tried and come near; the "
           "large marks are the points that the tables report.",
           metric));
-  text += figure(
-      "popularity-bins", "Where weighting acts: recall by item popularity",
-      fmt::format(
-          "The share of the test users' targets that are among their first {} recommendations, by how "
-          "many training users the item has: rare items to the left. Points have no intervals, and those "
-          "of few targets vary by chance; a point's tip says how many it has.",
-          results.popularity_cutoff));
+  const auto has_bins = [](const StudyRow& row) { return !row.by_popularity.empty(); };
+  if (std::ranges::any_of(results.rows, has_bins))
+    text += figure(
+        "popularity-bins", "Where weighting acts: recall by item popularity",
+        fmt::format(
+            "The share of the test users' targets that are among their first {} recommendations, by how "
+            "many training users the item has: rare items to the left. Points have no intervals, and those "
+            "of few targets vary by chance; a point's tip says how many it has.",
+            results.popularity_cutoff));
   text += figure(
       "convergence", "How the solutions converged",
       "First how far the objective lies above the lowest reached, relative to it; then the certificate, at "
@@ -164,11 +202,16 @@ std::string plots(const StudyResults& results) {
 
 std::string every_row(const StudyResults& results) {
   const std::string metric = html_text(metric_name(results.choice));
-  std::string text = fmt::format(
-      "<p>The point that validation chose for each row, its certificate, and its {} on the test users less "
-      "that of the row that is best on validation, and less that of popularity: paired t tests, p after "
-      "Holm's correction over the data set's rows, and over all rows.</p>\n<p>{}</p>\n",
-      metric, html_text(certificate_terms()));
+  std::string text =
+      without_test(results)
+          ? "<p>The point that validation chose for each row, and its certificate.</p>\n"
+          : fmt::format(
+                "<p>The point that validation chose for each row, its certificate, and its {} on the test "
+                "users less that of the row that is best on validation, and less that of popularity: paired "
+                "t "
+                "tests, p after Holm's correction over the data set's rows, and over all rows.</p>\n",
+                metric);
+  text += fmt::format("<p>{}</p>\n", html_text(certificate_terms()));
   if (const std::string popular = popularity_finding(results); !popular.empty())
     text += fmt::format("<p>{} in {} (p &lt; 0.05).</p>\n", html_text(popular), metric);
   return text + data_tables_html(results);
@@ -186,12 +229,16 @@ std::string options(const StudyResults& results) {
 
 std::string body(const StudyResults& results) {
   std::string text = fmt::format(
-      "<header>\n<p class=\"kicker\">A study by Poise: does weighting help?</p>\n<h1>{}</h1>\n<p>{}</p>\n",
-      html_text(headline(results)), html_text(headline_terms(results)));
+      "<header>\n<p class=\"kicker\">A {} by Poise: does weighting help?</p>\n<h1>{}</h1>\n<p>{}</p>\n",
+      results.of_search ? "search" : "study", html_text(headline(results)),
+      html_text(headline_terms(results)));
+  if (const std::string open = unfinished_finding(results); !open.empty())
+    text += fmt::format("<p class=\"unfinished\">{}</p>\n", html_text(open));
   text += conclusions(results);
-  text +=
-      "<nav><a href=\"#tables\">Tables</a> <a href=\"#pairs\">Differences</a> <a href=\"#plots\">Plots</a> "
-      "<a href=\"#points\">Every row</a> <a href=\"#data\">Data and options</a></nav>\n</header>\n<main>\n";
+  text += fmt::format(
+      "<nav><a href=\"#tables\">Tables</a> {}<a href=\"#plots\">Plots</a> "
+      "<a href=\"#points\">Every row</a> <a href=\"#data\">Data and options</a></nav>\n</header>\n<main>\n",
+      results.pairs.empty() ? "" : "<a href=\"#pairs\">Differences</a> ");
   text += tables(results);
   if (!results.pairs.empty())
     text += section(

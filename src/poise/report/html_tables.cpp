@@ -31,16 +31,17 @@ std::string_view arrow(const StudyPair& pair) {
 std::string accuracy_cell(const TableCell& cell, const std::string& metric, std::ptrdiff_t row, bool leads) {
   std::string text;
   if (cell.test) {
-    text = fmt::format("<span class=\"value\">{}</span>", accuracy(cell.test->mean));
+    text = fmt::format("{}<span class=\"value\">{}</span>", cell.aside ? "(" : "", accuracy(cell.test->mean));
     if (cell.test->standard_error)
       text += fmt::format("<span class=\"error\">±{}</span>", accuracy(*cell.test->standard_error));
+    if (cell.aside) text += ")";
     text += fmt::format("<span class=\"mark\">{}</span>", cell.pair ? arrow(*cell.pair) : "");
   }
   if (cell.paper) text += fmt::format("<span class=\"paper\">{}</span>", accuracy(*cell.paper));
   const std::string attributes =
       cell.test ? fmt::format("data-row=\"{}\" data-metric=\"{}\"", row, html_text(metric)) : "";
-  return fmt::format("<td class=\"number{}{}\"{}{}>{}</td>", leads ? " lead" : "", cell.best ? " best" : "",
-                     attributes.empty() ? "" : " ", attributes, text);
+  return fmt::format("<td class=\"number{}{}{}\"{}{}>{}</td>", leads ? " lead" : "", cell.best ? " best" : "",
+                     cell.aside ? " aside" : "", attributes.empty() ? "" : " ", attributes, text);
 }
 
 std::string field_cell(const StudyRow* row, std::ptrdiff_t index, std::string_view field,
@@ -49,9 +50,11 @@ std::string field_cell(const StudyRow* row, std::ptrdiff_t index, std::string_vi
              : number_cell("", "");
 }
 
-std::string kind_cell(const StudyModel& model, RowKind kind) {
-  return is_baseline(model) ? "<td></td>"
-                            : fmt::format("<td class=\"kind {0}\"><span>{0}</span></td>", to_string(kind));
+std::string kind_cell(const StudyModel& model, RowKind kind, const std::string& state = {}) {
+  if (is_baseline(model)) return "<td></td>";
+  const std::string mark = state.empty() ? "" : fmt::format("<small>{}</small>", state);
+  return fmt::format("<td class=\"kind {0}{1}\"><span>{0}</span>{2}</td>", to_string(kind),
+                     state.empty() ? "" : " open", mark);
 }
 
 std::string model_cell(const TableGroup& group) {
@@ -74,11 +77,12 @@ std::string rank_table(const StudyResults& results, const StudyTable& table, con
       heads += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
     heads += "<th scope=\"col\" class=\"number\">α</th>";
   }
+  const bool counted = !without_test(results);
   std::string text = fmt::format(
-      "<table class=\"accuracies\"><thead><tr><td colspan=\"2\"></td>{}<td></td></tr><tr><th "
-      "scope=\"col\">Model</th>"
-      "<td></td>{}<th scope=\"col\" class=\"number\">Wins</th></tr></thead>\n",
-      names, heads);
+      "<table class=\"accuracies\"><thead><tr><td colspan=\"2\"></td>{}{}</tr><tr><th "
+      "scope=\"col\">Model</th><td></td>{}{}</tr></thead>\n",
+      names, counted ? "<td></td>" : "", heads,
+      counted ? "<th scope=\"col\" class=\"number\">Wins</th>" : "");
   for (const TableGroup& group : table.groups) {
     text += "<tbody>";
     for (const TableRow& row : group.rows) {
@@ -94,7 +98,8 @@ std::string rank_table(const StudyResults& results, const StudyTable& table, con
         if (entry.paper) alpha += fmt::format("<span class=\"paper\">{}</span>", entry.paper->alpha);
         text += is_baseline(group.model) ? "<td></td>" : field_cell(entry.row, index, "alpha", alpha);
       }
-      text += fmt::format("<td class=\"number wins\">{}</td></tr>\n", wins(row.wins, group.compared));
+      if (counted) text += fmt::format("<td class=\"number wins\">{}</td>", wins(row.wins, group.compared));
+      text += "</tr>\n";
     }
     text += "</tbody>\n";
   }
@@ -120,7 +125,11 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
   for (const std::string& metric : results.metrics)
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
   const bool exponent = has_any(table, &StudyRow::lambda_exponent);
-  std::vector<std::string> heads = {"α", "λ", "Dropout", "Certificate", "Less the best", "Less popularity"};
+  const bool gamma = has_any(table, &StudyRow::gamma);
+  std::vector<std::string> heads = {"α", "λ", "Dropout", "Certificate"};
+  const bool compared = !without_test(results);
+  if (compared) heads.insert(heads.end(), {"Less the best", "Less popularity"});
+  if (gamma) heads.insert(heads.begin() + 2, "γ");
   if (exponent) heads.insert(heads.begin() + 2, "Exponent of λ");
   for (const std::string& head : heads)
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", head);
@@ -136,7 +145,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       if (&line == &group.rows.front())
         text += model_cell(group) + fmt::format("<td class=\"number\" rowspan=\"{}\">{}</td>",
                                                 group.rows.size(), rank_number(group.model));
-      text += kind_cell(group.model, line.kind);
+      text += kind_cell(group.model, line.kind, row_state(row));
       for (std::size_t metric = 0; metric < results.metrics.size(); ++metric) {
         TableCell ours = entry.cells[metric];
         ours.paper.reset();
@@ -150,11 +159,15 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
         if (exponent)
           text += field_cell(&row, index, "lambda_exponent",
                              row.lambda_exponent != 0 ? setting(row.lambda_exponent) : "");
+        if (gamma) text += field_cell(&row, index, "gamma", row.gamma != 0 ? setting(row.gamma) : "");
         text += field_cell(&row, index, "dropout", row.dropout != 0 ? setting(row.dropout) : "");
-        text += field_cell(&row, index, "certificate", bound(row.certificate.relative));
-        text += best == &row ? "<td class=\"number\">best on<br>validation</td>"
-                             : comparison_cell(results.against_best, row, "against-best");
-        text += comparison_cell(results.against_popularity, row, "comparison");
+        text +=
+            row.final ? field_cell(&row, index, "certificate", bound(row.certificate.relative)) : "<td></td>";
+        if (compared) {
+          text += best == &row ? "<td class=\"number\">best on<br>validation</td>"
+                               : comparison_cell(results.against_best, row, "against-best");
+          text += comparison_cell(results.against_popularity, row, "comparison");
+        }
       }
       text += "</tr>\n";
     }

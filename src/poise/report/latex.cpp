@@ -34,6 +34,7 @@ std::string estimate(const TableCell& cell) {
       cell.test->standard_error ? fmt::format("\\pmse{{{}}}", accuracy(*cell.test->standard_error)) : "";
   const int found = cell.pair ? direction(*cell.pair) : 0;
   const char* const arrow = found == 0 ? "" : found > 0 ? "\\,$\\uparrow$" : "\\,$\\downarrow$";
+  if (cell.aside) return fmt::format("({}{})", mean, error);
   return (cell.best ? fmt::format("\\textbf{{{}}}", mean) : mean) + error + arrow;
 }
 
@@ -72,7 +73,9 @@ std::string rank_table(const StudyResults& results, const RankTable& ranked) {
     for (const std::string& metric : results.metrics) heads += " & " + latex_text(metric_name(metric));
     heads += " & $\\alpha$";
   }
-  std::string body = fmt::format("{} & \\\\\n{}\n{} & Wins \\\\\n", names, rules, heads);
+  const bool counted = !without_test(results);
+  std::string body = fmt::format("{}{} \\\\\n{}\n{}{} \\\\\n", names, counted ? " &" : "", rules, heads,
+                                 counted ? " & Wins" : "");
   for (const TableGroup& group : table.groups) {
     body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
     for (const TableRow& row : group.rows) {
@@ -82,47 +85,53 @@ std::string rank_table(const StudyResults& results, const RankTable& ranked) {
         for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
         body += " & " + (entry.row && !is_baseline(group.model) ? setting(entry.row->alpha) : "");
       }
-      body += fmt::format(" & {} \\\\\n", wins(row.wins, group.compared)) + paper_line(row);
+      if (counted) body += fmt::format(" & {}", wins(row.wins, group.compared));
+      body += " \\\\\n" + paper_line(row);
     }
   }
   return environment(
-      fmt::format("Ranking accuracies at {}: means over the test users and their standard "
-                  "errors; arrows where a row is measurably more or less accurate than the "
-                  "unweighted one (paired $t$ test, $p < 0.05$, not corrected); bold where it is "
-                  "alone the best of its model in the digits shown.",
-                  rank_name(ranked.rank)),
-      columns + "r", body);
+      fmt::format("Ranking accuracies at {}: means over the {} and their standard errors{}.",
+                  rank_name(ranked.rank), users_of(results),
+                  without_test(results)
+                      ? ""
+                      : "; arrows where a row is measurably more or less accurate than the unweighted one "
+                        "(paired $t$ test, $p < 0.05$, not corrected); bold where it is alone the best of "
+                        "its model in the digits shown"),
+      columns + (counted ? "r" : ""), body);
 }
 
 std::string data_table(const StudyResults& results, const StudyTable& table) {
   std::string body = "Rank & Model & ";
   for (const std::string& metric : results.metrics) body += " & " + latex_text(metric_name(metric));
   const bool exponent = has_any(table, &StudyRow::lambda_exponent);
-  body += fmt::format(" & $\\alpha$ & $\\lambda$ {}& dropout & certificate \\\\\n",
-                      exponent ? "& exponent " : "");
+  const bool gamma = has_any(table, &StudyRow::gamma);
+  body += fmt::format(" & $\\alpha$ & $\\lambda$ {}{}& dropout & certificate \\\\\n",
+                      exponent ? "& exponent " : "", gamma ? "& $\\gamma$ " : "");
   for (const TableGroup& group : table.groups) {
     body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
     const bool baseline = is_baseline(group.model);
     for (const TableRow& row : group.rows) {
       const bool first = &row == &group.rows.front();
-      body +=
-          fmt::format("{} & {} & {}", first ? rank_number(group.model) : "",
-                      first ? latex_text(numbered_name(group.model)) : "", kind_name(group.model, row.kind));
       const TableEntry& entry = row.entries[0];
+      const std::string state = baseline ? "" : row_state(*entry.row);
+      body += fmt::format("{} & {} & {}{}{}", first ? rank_number(group.model) : "",
+                          first ? latex_text(numbered_name(group.model)) : "",
+                          kind_name(group.model, row.kind), state.empty() ? "" : ", ", state);
       for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
-      body += baseline ? std::string(" & & & &") + (exponent ? " &" : "")
-                       : fmt::format(" & {} & {}{} & {} & {}", setting(entry.row->alpha),
+      body += baseline ? std::string(" & & & &") + (exponent ? " &" : "") + (gamma ? " &" : "")
+                       : fmt::format(" & {} & {}{}{} & {} & {}", setting(entry.row->alpha),
                                      setting(entry.row->lambda),
                                      exponent ? " & " + setting(entry.row->lambda_exponent) : "",
+                                     gamma ? " & " + setting(entry.row->gamma) : "",
                                      entry.row->dropout != 0 ? setting(entry.row->dropout) : "",
-                                     bound(entry.row->certificate.relative));
+                                     entry.row->final ? bound(entry.row->certificate.relative) : "");
       body += " \\\\\n";
     }
   }
   return environment(
       fmt::format("Every row on {}, with the point that validation chose and its certificate. {}",
                   latex_text(table.data[0]->name), latex_text(certificate_terms())),
-      "rll" + std::string(results.metrics.size() + (exponent ? 5 : 4), 'r'), body);
+      "rll" + std::string(results.metrics.size() + (exponent ? 5 : 4) + (gamma ? 1 : 0), 'r'), body);
 }
 
 }  // namespace
@@ -131,6 +140,8 @@ std::string study_latex(const StudyResults& results) {
   std::string text(preamble);
   text +=
       fmt::format("\\noindent {}. {}\n", latex_text(headline(results)), latex_text(headline_terms(results)));
+  if (const std::string open = unfinished_finding(results); !open.empty())
+    text += fmt::format("\n\\noindent {}\n", latex_text(open));
   for (const StudyConclusion& conclusion : results.conclusions)
     text += fmt::format("\n\\noindent {}{}: {}\n", latex_text(conclusion.data),
                         conclusion.overall ? "" : ", " + rank_name(conclusion.rank),

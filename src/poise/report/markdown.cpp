@@ -22,6 +22,7 @@ std::string estimate(const TableCell& cell) {
       cell.test->standard_error ? " ±" + accuracy(*cell.test->standard_error) : std::string();
   const int found = cell.pair ? direction(*cell.pair) : 0;
   const char* const arrow = found == 0 ? "" : found > 0 ? " ↑" : " ↓";
+  if (cell.aside) return "(" + mean + error + ")";
   return (cell.best ? "**" + mean + "**" : mean) + error + arrow;
 }
 
@@ -53,8 +54,9 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
     for (const std::string& metric : results.metrics) heads.push_back(metric_name(metric));
     heads.emplace_back("alpha");
   }
-  heads.emplace_back("Wins");
-  PipeTable text(alignment + "r");
+  const bool counted = !without_test(results);
+  if (counted) heads.emplace_back("Wins");
+  PipeTable text(alignment + (counted ? "r" : ""));
   text.add(names);
   text.add(heads);
   for (const TableGroup& group : table.groups) {
@@ -66,7 +68,7 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
         for (const TableCell& cell : entry.cells) cells.push_back(estimate(cell));
         cells.push_back(entry.row && !is_baseline(group.model) ? setting(entry.row->alpha) : "");
       }
-      cells.push_back(wins(row.wins, group.compared));
+      if (counted) cells.push_back(wins(row.wins, group.compared));
       text.add(cells);
       if (auto paper = paper_row(row, metrics); !paper.empty()) text.add(std::move(paper));
     }
@@ -77,7 +79,9 @@ std::string rank_table(const StudyResults& results, const StudyTable& table) {
 std::string data_table(const StudyResults& results, const StudyTable& table) {
   const bool dropout = has_any(table, &StudyRow::dropout);
   const bool exponent = has_any(table, &StudyRow::lambda_exponent);
-  const std::size_t numbers = results.metrics.size() + 3 + (dropout ? 1 : 0) + (exponent ? 1 : 0);
+  const bool gamma = has_any(table, &StudyRow::gamma);
+  const std::size_t numbers =
+      results.metrics.size() + 3 + (dropout ? 1 : 0) + (exponent ? 1 : 0) + (gamma ? 1 : 0);
   PipeTable text("rll" + std::string(numbers, 'r'));
   std::vector<std::string> heads = {"Rank", "Model", ""};
   for (const std::string& metric : results.metrics) heads.push_back(metric_name(metric));
@@ -85,6 +89,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
   heads.emplace_back("lambda");
   if (exponent) heads.emplace_back("exponent");
   if (dropout) heads.emplace_back("dropout");
+  if (gamma) heads.emplace_back("gamma");
   heads.emplace_back("certificate");
   text.add(heads);
   for (const TableGroup& group : table.groups) {
@@ -101,8 +106,11 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
         cells.push_back(setting(entry.row->lambda));
         if (exponent) cells.push_back(setting(entry.row->lambda_exponent));
         if (dropout) cells.push_back(setting(entry.row->dropout));
-        cells.push_back(bound(entry.row->certificate.relative) + (entry.row->converged ? "" : " (open)"));
-        if (!entry.row->search_complete) cells[2] += ", search not complete";
+        if (gamma) cells.push_back(setting(entry.row->gamma));
+        cells.push_back(!entry.row->final ? ""
+                                          : bound(entry.row->certificate.relative) +
+                                                (entry.row->converged ? "" : " (open)"));
+        if (const std::string state = row_state(*entry.row); !state.empty()) cells[2] += ", " + state;
       }
       text.add(std::move(cells));
     }
@@ -129,21 +137,26 @@ std::string pairs_table(const StudyResults& results) {
 std::string study_markdown(const StudyResults& results) {
   std::string text = fmt::format("# {}\n\n", headline(results));
   if (const std::string terms = headline_terms(results); !terms.empty()) text += terms + "\n\n";
+  if (const std::string open = unfinished_finding(results); !open.empty())
+    text += markdown_text(open) + "\n\n";
+  std::string lines;
   for (const StudyConclusion& conclusion : results.conclusions)
-    text += fmt::format("- **{}{}**: {}\n", markdown_text(conclusion.data),
-                        conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
-                        markdown_text(conclusion.sentence));
+    lines += fmt::format("- **{}{}**: {}\n", markdown_text(conclusion.data),
+                         conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
+                         markdown_text(conclusion.sentence));
   for (const StudyData& part : results.data) {
     if (const std::string best = best_finding(results, part.name); !best.empty())
-      text += fmt::format("- **{}**: {}\n", markdown_text(part.name), markdown_text(best));
+      lines += fmt::format("- **{}**: {}\n", markdown_text(part.name), markdown_text(best));
   }
-  if (!results.data.empty()) text += '\n';
+  if (!lines.empty()) text += lines + "\n";
   for (const auto& [rank, table] : tables_by_rank(results))
     text += fmt::format("## {}\n\n{}\n", rank_heading(rank), rank_table(results, table));
   text +=
-      "Test users' mean ± its standard error. ↑ and ↓: measurably more or less accurate than the unweighted "
-      "row (paired t test, p < 0.05, not corrected for the number of cells). Bold: alone the best of a "
-      "model's rows in the digits shown, be it by chance; wins count these cells.\n\n";
+      without_test(results)
+          ? "Validation users' mean ± its standard error.\n\n"
+          : "Test users' mean ± its standard error. ↑ and ↓: measurably more or less accurate than the "
+            "unweighted row (paired t test, p < 0.05, not corrected for the number of cells). Bold: alone "
+            "the best of a model's rows in the digits shown, be it by chance; wins count these cells.\n\n";
   for (const StudyTable& table : tables_by_data(results))
     text += fmt::format("## {}: every row\n\n{}\n", markdown_text(table.data[0]->name),
                         data_table(results, table));

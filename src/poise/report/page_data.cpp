@@ -24,7 +24,8 @@ class Numbering {
   }
 
   void add_place(Json& object, const std::string& data, const StudyModel& model) {
-    const StudyModel family{.key = model.key, .zero_diagonal = model.zero_diagonal, .rank = {}};
+    const StudyModel family{
+        .key = model.key, .zero_diagonal = model.zero_diagonal, .rank = {}, .weighting = model.weighting};
     auto known = std::ranges::find(models_, family);
     if (known == models_.end()) known = models_.insert(models_.end(), family);
     object["data"] = std::ranges::find(data_, data) - data_.begin();
@@ -52,7 +53,8 @@ Json row_json(const StudyRow& row, const StudyResults& results, Numbering& numbe
   object["lambda"] = number(row.lambda);
   Json test = Json::array();
   for (const std::string& metric : results.metrics) {
-    const Estimate* estimate = find(row.test, metric);
+    // Those of validation where no row has others.
+    const Estimate* estimate = find(without_test(results) ? row.validation : row.test, metric);
     test.push_back(estimate ? Json::array({number(estimate->mean), number(estimate->standard_error)})
                             : Json());
   }
@@ -71,10 +73,12 @@ Json row_json(const StudyRow& row, const StudyResults& results, Numbering& numbe
 Json point_json(const StudyPoint& point, const StudyResults& results, Numbering& numbering) {
   Json object = Json::object();
   numbering.add_place(object, point.data, point.model);
+  object["kind"] = to_string(point.kind);
   object["lambda"] = number(point.lambda);
   object["alpha"] = number(point.alpha);
   if (point.dropout != 0) object["dropout"] = number(point.dropout);
   if (point.lambda_exponent != 0) object["exponent"] = number(point.lambda_exponent);
+  if (point.gamma != 0) object["gamma"] = number(point.gamma);
   const Estimate* estimate = find(point.validation, results.choice);
   object["value"] = estimate ? number(estimate->mean) : Json();
   if (point.cut) object["cut"] = true;
@@ -91,10 +95,11 @@ Json profile_json(const StudyProfile& profile, Numbering& numbering) {
   object["lambda"] = number(profile.lambda);
   if (profile.dropout != 0) object["dropout"] = number(profile.dropout);
   if (profile.lambda_exponent != 0) object["exponent"] = number(profile.lambda_exponent);
+  if (profile.gamma != 0) object["gamma"] = number(profile.gamma);
   object["curve"] = Json::array();
   for (const ProfilePoint& point : profile.curve) {
     // Where nothing is known of its error the page draws none.
-    if (!std::isfinite(point.validation.mean) || !(point.alpha > 0)) continue;
+    if (!std::isfinite(point.validation.mean) || !(point.alpha >= 0)) continue;
     Json on_curve = {{"alpha", point.alpha},
                      {"lambda", number(point.lambda)},
                      {"value", point.validation.mean},
@@ -102,6 +107,7 @@ Json profile_json(const StudyProfile& profile, Numbering& numbering) {
     if (point.cut) on_curve["cut"] = true;
     if (point.dropout != 0) on_curve["dropout"] = number(point.dropout);
     if (point.lambda_exponent != 0) on_curve["exponent"] = number(point.lambda_exponent);
+    if (point.gamma != 0) on_curve["gamma"] = number(point.gamma);
     object["curve"].push_back(std::move(on_curve));
   }
   return object;

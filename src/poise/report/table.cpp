@@ -17,10 +17,14 @@ constexpr std::array kinds = {RowKind::weighted, RowKind::unweighted, RowKind::d
 
 // The paper's order of models, then what goes beyond it, then what nobody knows, then the baseline.
 auto order(const StudyModel& model) {
-  constexpr std::array<std::string_view, 7> known = {
-      "awmf/weight-decay",        "wmf",       "awmf/dropout",
-      "awmf/data-weight-decay",   "full-rank", "full-rank/dropout",
-      "full-rank/lambda-exponent"};
+  constexpr std::array<std::string_view, 8> known = {"awmf/weight-decay",
+                                                     "wmf",
+                                                     "awmf/dropout",
+                                                     "awmf/data-weight-decay",
+                                                     "full-rank",
+                                                     "full-rank/dropout",
+                                                     "full-rank/lambda-exponent",
+                                                     "full-rank/dropout/lambda-exponent"};
   const std::int64_t rank = model.rank.value_or(std::numeric_limits<std::int64_t>::max());
   const auto place = std::ranges::find(known, model.key) - known.begin();
   return std::tuple(is_baseline(model), -rank, place, model.zero_diagonal);
@@ -58,6 +62,10 @@ TableEntry entry(const StudyResults& results, const StudyData& data, const Study
     TableCell cell;
     if (result.row) {
       cell.test = find(result.row->test, metric);
+      if (!cell.test) {
+        cell.test = find(result.row->validation, metric);
+        cell.aside = cell.test != nullptr && !without_test(results);
+      }
       cell.pair = find_pair(results, *result.row, metric);
     }
     if (result.paper) cell.paper = result.paper->value(metric);
@@ -72,7 +80,8 @@ void mark_best(TableGroup& group, std::size_t data, std::size_t metric) {
   double highest = -std::numeric_limits<double>::infinity();
   int measured = 0;
   for (TableRow& row : group.rows) {
-    const Estimate* test = row.entries[data].cells[metric].test;
+    const TableCell& cell = row.entries[data].cells[metric];
+    const Estimate* test = cell.aside ? nullptr : cell.test;
     if (!test) continue;
     ++measured;
     const double value = as_printed(test->mean);
@@ -98,6 +107,8 @@ TableGroup group(const StudyResults& results, std::span<const StudyData* const> 
     if (std::ranges::any_of(row.entries, [](const TableEntry& entry) { return entry.row != nullptr; }))
       result.rows.push_back(std::move(row));
   }
+  // Who was chosen on these users has not won anything there.
+  if (without_test(results)) return result;
   for (std::size_t part = 0; part < data.size(); ++part) {
     for (std::size_t metric = 0; metric < results.metrics.size(); ++metric) mark_best(result, part, metric);
   }

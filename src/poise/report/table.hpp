@@ -11,7 +11,9 @@ namespace poise::report {
 
 /// One metric of one row on one data set.
 struct TableCell {
-  const Estimate* test = nullptr;  ///< null: not measured
+  const Estimate* test = nullptr;  ///< null: not measured; of validation users where there are no others
+  /// Of validation users, beside test users' figures: a row that is not final. It stands in parentheses.
+  bool aside = false;
   bool best =
       false;  ///< alone the best of its model's rows, in the digits that are printed: a tie has no best
   std::optional<double> paper;

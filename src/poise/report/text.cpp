@@ -19,7 +19,7 @@ struct Named {
   std::string_view variant = "plain";
 };
 
-constexpr std::array<Named, 11> models = {{
+constexpr std::array<Named, 13> models = {{
     {"awmf/weight-decay", false, "1", "AWMF, weight decay"},
     {"wmf", false, "2", "WMF"},
     {"awmf/dropout", false, "3", "AWMF, dropout"},
@@ -30,6 +30,8 @@ constexpr std::array<Named, 11> models = {{
     {"full-rank/dropout", true, "", "EDLAE (full rank, dropout)", "EDLAE"},
     {"full-rank/lambda-exponent", false, "", "Full rank, popularity-dependent lambda", "nu"},
     {"full-rank/lambda-exponent", true, "", "EASE, popularity-dependent lambda", "zero diag., nu"},
+    {"full-rank/dropout/lambda-exponent", false, "", "DLAE, popularity-dependent lambda", "DLAE, nu"},
+    {"full-rank/dropout/lambda-exponent", true, "", "EDLAE, popularity-dependent lambda", "EDLAE, nu"},
     {"popularity", false, "", "Popularity"},
 }};
 
@@ -38,6 +40,12 @@ const Named* named(const StudyModel& model) {
     return candidate.key == model.key && candidate.zero_diagonal == model.zero_diagonal;
   });
   return found == models.end() ? nullptr : &*found;
+}
+
+/// ", linear weights" behind a name; constant weights are what is usual.
+std::string weights_of(const StudyModel& model) {
+  if (model.weighting == "constant" || is_baseline(model)) return "";
+  return model.weighting == "none" ? ", no weights" : fmt::format(", {} weights", model.weighting);
 }
 
 }  // namespace
@@ -95,25 +103,37 @@ std::string duration(double seconds) {
 }
 
 std::string model_name(const StudyModel& model) {
-  if (const Named* known = named(model)) return std::string(known->name);
-  return model.zero_diagonal ? model.key + ", zero diagonal" : model.key;
+  if (const Named* known = named(model)) return std::string(known->name) + weights_of(model);
+  return model.key + (model.zero_diagonal ? ", zero diagonal" : "") + weights_of(model);
 }
 
 std::string variant_name(const StudyModel& model) {
   const Named* known = named(model);
-  return known ? std::string(known->variant) : model_name(model);
+  if (!known) return model_name(model);
+  const bool constant = model.weighting == "constant";
+  if (known->variant == "plain" && !constant) return model.weighting;
+  return constant ? std::string(known->variant) : fmt::format("{}, {}", known->variant, model.weighting);
 }
 
 std::string numbered_name(const StudyModel& model) {
   const Named* known = named(model);
-  return known && !known->number.empty() ? fmt::format("{}. {}", known->number, known->name)
-                                         : model_name(model);
+  const std::string name = model_name(model);
+  return known && !known->number.empty() ? fmt::format("{}. {}", known->number, name) : name;
 }
 
 bool is_baseline(const StudyModel& model) { return model.key == "popularity"; }
 
 std::string kind_name(const StudyModel& model, RowKind kind) {
   return is_baseline(model) ? "" : std::string(to_string(kind));
+}
+
+std::string row_state(const StudyRow& row) {
+  if (!row.search_complete) return "search not complete";
+  return row.final ? "" : "not trained yet";
+}
+
+std::string users_of(const StudyResults& results) {
+  return without_test(results) ? "validation users" : "test users";
 }
 
 std::string rank_number(const StudyModel& model) {

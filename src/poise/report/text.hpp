@@ -61,6 +61,12 @@ bool is_baseline(const StudyModel& model);
 /// "weighted"; empty for the baseline.
 std::string kind_name(const StudyModel& model, RowKind kind);
 
+/// "search not complete", "not trained yet"; empty for a row of which nothing is missing.
+std::string row_state(const StudyRow& row);
+
+/// "test users", or, where there are none, "validation users": whose figures the tables have.
+std::string users_of(const StudyResults& results);
+
 /// "100", "full"; empty for the baseline.
 std::string rank_number(const StudyModel& model);
 

@@ -76,12 +76,6 @@ ModelParameters point_of(const std::vector<ModelParameters>& settings, const Gri
   return parameters;
 }
 
-RowKind kind_of(const ModelParameters& parameters) {
-  if (parameters.unweighted()) return RowKind::unweighted;
-  const bool down = parameters.weighting.scheme == Scheme::constant && parameters.weighting.alpha < 1;
-  return down ? RowKind::down_weighted : RowKind::weighted;
-}
-
 SearchResult search_grid(Points& points, const SearchSpace& space) {
   const std::vector<ModelParameters> settings = settings_of(space);
   const Metric& choice = points.options().choice;
@@ -119,6 +113,12 @@ SearchResult search_grid(Points& points, const SearchSpace& space) {
 }
 
 }  // namespace
+
+RowKind kind_of(const ModelParameters& parameters) {
+  if (parameters.unweighted()) return RowKind::unweighted;
+  const bool down = parameters.weighting.scheme == Scheme::constant && parameters.weighting.alpha < 1;
+  return down ? RowKind::down_weighted : RowKind::weighted;
+}
 
 std::vector<ModelParameters> discrete_settings(const SearchSpace& space) {
   const ModelParameters base = while_searching(space.base);

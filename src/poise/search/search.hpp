@@ -19,6 +19,9 @@ inline const std::vector<double> extended_alphas = {0.2, 0.5, 1, 2, 5, 10, 20};
 /// (search/grid.hpp).
 enum class SearchMethod { best, grid };
 
+/// What kind of point this is.
+RowKind kind_of(const ModelParameters& parameters);
+
 /// What is searched: every axis that the family has, over a base that holds the rest. An empty axis is the
 /// base's value. By profiles the values of an axis bound it, one value fixes it, and lambda and alpha are
 /// free where they have none; ranks and schemes are searched one by one.

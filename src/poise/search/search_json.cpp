@@ -1,5 +1,7 @@
 #include "poise/search/search_json.hpp"
 
+#include <cmath>
+
 #include "poise/search/point_json.hpp"
 #include "poise/train/trained_json.hpp"
 
@@ -45,7 +47,10 @@ Json profile_json(const SearchProfile& profile, const SearchResult& result, cons
       entry["mean"] = estimate.mean;
       entry["stderr"] = estimate.standard_error ? Json(*estimate.standard_error) : Json();
     }
-    entry["paired_stderr"] = origin ? Json(points.paired_error(point, *origin)) : Json();
+    entry["paired_stderr"] = Json();
+    if (origin)
+      entry["paired_stderr"] =
+          std::hypot(points.paired_error(point, *origin), measured.cut ? measured.cut->error : 0);
     if (measured.cut) entry["cut"] = true;
     json["curve"].push_back(entry);
   }

@@ -35,13 +35,22 @@ std::vector<ConvergenceStep> convergence_of(const ModelParameters& parameters, c
   return steps;
 }
 
+/// The part, if it has anything to find.
+const HeldOut* part_of(const std::optional<HeldOut>& part) {
+  return part && part->targets.entries() > 0 ? &*part : nullptr;
+}
+
 }  // namespace
+
+double gamma_of(const ModelParameters& parameters) {
+  return parameters.weighting.scheme == Scheme::inverse_popularity ? parameters.weighting.gamma : 0;
+}
 
 TestPart::TestPart(std::string data, Points& points, const Execution& execution)
     : data_(std::move(data)), points_(points), execution_(execution) {
   const Dataset& dataset = points.trainer().data().dataset;
   training_counts_ = column_counts(dataset.train.view());
-  targets_ = column_counts(dataset.test->targets.view());
+  if (const HeldOut* const test = part_of(dataset.test)) targets_ = column_counts(test->targets.view());
   Measured measured =
       row_of({.key = "popularity"}, RowKind::unweighted, {.family = Family::popularity, .lambda = 0});
   popularity_ = std::move(measured.row);
@@ -60,8 +69,13 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
                     options, execution_, &points_.trainer().backend());
   };
   Measured measured;
-  measured.test = measure(*dataset.test, popularity_cutoff);
   StudyRow& row = measured.row;
+  if (const HeldOut* const test = part_of(dataset.test)) {
+    measured.test = measure(*test, popularity_cutoff);
+    row.test = estimates_of(measured.test);
+    row.by_popularity =
+        popularity_bins(training_counts_, targets_, measured.test.item_hits, popularity_bin_count);
+  }
   row.data = data_;
   row.model = model;
   row.kind = kind;
@@ -69,15 +83,13 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
   row.alpha = parameters.weighting.alpha;
   row.dropout = parameters.family == Family::full_rank ? parameters.dropout : 0;
   row.lambda_exponent = parameters.has_lambda_exponent() ? parameters.lambda_exponent : 0;
+  row.gamma = gamma_of(parameters);
   row.validation = estimates_of(measure(*dataset.validation, 0));
-  row.test = estimates_of(measured.test);
   row.objective = trained.objective;
   row.observed_weight = trained.observed_weight;
   row.certificate = trained.certificate;
   row.converged = trained.converged;
   row.convergence = convergence_of(parameters, trained);
-  row.by_popularity =
-      popularity_bins(training_counts_, targets_, measured.test.item_hits, popularity_bin_count);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return measured;
 }
@@ -93,12 +105,16 @@ Finals TestPart::measure(const StudyModel& model,
   for (const auto& [kind, parameters] : chosen) {
     Measured measured = row_of(model, kind, parameters);
     const Metric& choice = points_.options().choice;
+    finals.per_user.push_back(values_of(measured.test, choice));
+    if (measured.row.test.empty()) {
+      finals.rows.push_back(std::move(measured.row));
+      continue;
+    }
     finals.against_popularity.push_back({.data = data_,
                                          .model = model,
                                          .kind = kind,
                                          .metric = to_string(choice),
                                          .test = difference_of(measured.test, popularity_test_, choice)});
-    finals.per_user.push_back(values_of(measured.test, choice));
     if (kind == RowKind::unweighted) {
       unweighted = std::move(measured.test);
     } else if (unweighted) {

@@ -19,7 +19,11 @@ struct Finals {
   std::vector<std::vector<double>> per_user;      ///< of each row, the study's metric on each test user
 };
 
-/// The test part of one data set: read for chosen models alone.
+/// Of weights by inverse popularity; 0 for others, which have none.
+double gamma_of(const ModelParameters& parameters);
+
+/// The test part of one data set: read for chosen models alone. Where there is none, rows have the figures of
+/// the validation part and nothing is compared.
 class TestPart {
  public:
   TestPart(std::string data, Points& points, const Execution& execution);

@@ -53,6 +53,7 @@ Json to_json(const StudyRow& row) {
           {"alpha", row.alpha},
           {"dropout", row.dropout},
           {"lambda_exponent", row.lambda_exponent},
+          {"gamma", row.gamma},
           {"validation", to_json(row.validation)},
           {"test", to_json(row.test)},
           {"objective", row.objective},
@@ -71,6 +72,7 @@ StudyRow row_from_json(const Json& json) {
   row.alpha = json.at("alpha").get<double>();
   row.dropout = json.at("dropout").get<double>();
   row.lambda_exponent = json.value("lambda_exponent", 0.0);  // older entries are of plain models
+  row.gamma = json.value("gamma", 0.0);
   row.validation = estimates_from_json(json.at("validation"));
   row.test = estimates_from_json(json.at("test"));
   row.objective = json.at("objective").get<double>();

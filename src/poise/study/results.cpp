@@ -9,10 +9,29 @@ const Estimate* find(const Estimates& estimates, std::string_view metric) {
   return found == estimates.end() ? nullptr : &found->second;
 }
 
+std::string_view to_string(UnfinishedSearch::State state) {
+  switch (state) {
+    case UnfinishedSearch::State::searching:
+      return "searching";
+    case UnfinishedSearch::State::not_trained:
+      return "not trained";
+    case UnfinishedSearch::State::not_begun:
+      break;
+  }
+  return "not begun";
+}
+
+bool without_test(const StudyResults& results) {
+  return !results.rows.empty() &&
+         std::ranges::all_of(results.rows, [](const StudyRow& row) { return row.test.empty(); });
+}
+
 const StudyRow* best_on_validation(const StudyResults& results, std::string_view data) {
   const StudyRow* best = nullptr;
   double highest = 0;
+  const bool any = without_test(results);
   for (const StudyRow& row : results.rows) {
+    if (row.test.empty() && !any) continue;
     const Estimate* const estimate = row.data == data ? find(row.validation, results.choice) : nullptr;
     if (estimate == nullptr || (best != nullptr && !(estimate->mean > highest))) continue;
     best = &row;

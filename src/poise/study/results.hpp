@@ -12,6 +12,7 @@
 #include "poise/evaluate/estimates.hpp"
 #include "poise/search/grid.hpp"
 #include "poise/solver/certificate.hpp"
+#include "poise/train/parameters.hpp"
 
 namespace poise {
 
@@ -21,11 +22,13 @@ const Estimate* find(const Estimates& estimates, std::string_view metric);
 /// What is studied. The keys are the first column of the paper's tables, written as "family/regularizer":
 /// "awmf/weight-decay" (the paper's model 1), "wmf" (2), "awmf/dropout" (3), "awmf/data-weight-decay" (4),
 /// "full-rank" (5); beyond the paper "full-rank" with a zero diagonal, "full-rank/dropout" (EDLAE, zero
-/// diagonal), "full-rank/lambda-exponent" (with either diagonal) and "popularity".
+/// diagonal), "full-rank/lambda-exponent" (with either diagonal), "full-rank/dropout/lambda-exponent" and
+/// "popularity".
 struct StudyModel {
   std::string key;
   bool zero_diagonal = false;
   std::optional<std::int64_t> rank = {};  ///< none: full rank
+  std::string weighting = "constant";     ///< the scheme's name; a study's own searches have no other
 
   bool operator==(const StudyModel&) const = default;
 };
@@ -34,10 +37,12 @@ struct StudyModel {
 struct StudyPoint {
   std::string data;
   StudyModel model;
+  RowKind kind = RowKind::unweighted;
   double lambda = 0;
   double alpha = 1;
   double dropout = 0;
   double lambda_exponent = 0;
+  double gamma = 0;  ///< of weights by inverse popularity, here and below
   Estimates validation;
   double objective = 0;
   Certificate certificate;
@@ -70,8 +75,9 @@ struct StudyRow {
   double alpha = 1;
   double dropout = 0;
   double lambda_exponent = 0;
+  double gamma = 0;
   Estimates validation;
-  Estimates test;
+  Estimates test;  ///< none where there is no test part, or where the row is not final
   double objective = 0;
   double observed_weight = 0;
   Certificate certificate;
@@ -81,6 +87,8 @@ struct StudyRow {
   double seconds = 0;
   bool search_complete = true;  ///< neither time nor points ran out before validation had chosen
   bool interior = true;         ///< on no axis the last value that was tried
+  /// Trained to convergence; otherwise the time was up before, and its figures are those of the search.
+  bool final = true;
 };
 
 /// The best point of one alpha, over lambda and whatever else was searched, on the metric that chooses.
@@ -89,6 +97,7 @@ struct ProfilePoint {
   double lambda = 0;
   double dropout = 0;
   double lambda_exponent = 0;
+  double gamma = 0;
   Estimate validation;
   std::optional<double> paired_error = {};  ///< of its difference from the model's best unweighted point
   bool cut = false;                         ///< the validation figure is an estimate, from some of the users
@@ -105,6 +114,7 @@ struct StudyProfile {
   double lambda = 0;
   double dropout = 0;
   double lambda_exponent = 0;
+  double gamma = 0;
   std::vector<ProfilePoint> curve;  ///< ascending in alpha
 };
 
@@ -157,9 +167,23 @@ struct StudyConclusion {
   bool overall = false;
 };
 
+/// A search of which something is left to do: points to try, chosen points to train to convergence, or all.
+struct UnfinishedSearch {
+  enum class State { searching, not_trained, not_begun };
+  std::string data;
+  StudyModel model;
+  State state = State::not_begun;
+};
+/// "searching", "not trained", "not begun".
+std::string_view to_string(UnfinishedSearch::State state);
+
 struct StudyResults {
-  std::vector<std::string> metrics;  ///< "recall@20", "recall@50", "ndcg@100"
-  std::string choice;                ///< the metric that chooses, on validation: "ndcg@100"
+  bool of_search = false;  ///< the report of a search: one model's
+  bool complete = true;    ///< neither time nor points ran out
+  std::vector<UnfinishedSearch> unfinished;
+  std::vector<ModelParameters> missing;  ///< what would have been tried or trained next
+  std::vector<std::string> metrics;      ///< "recall@20", "recall@50", "ndcg@100"
+  std::string choice;                    ///< the metric that chooses, on validation: "ndcg@100"
   int popularity_cutoff = 50;
   std::vector<StudyData> data;
   std::vector<StudyRow> rows;
@@ -176,8 +200,12 @@ struct StudyResults {
   double seconds = 0;
 };
 
+/// Whether no row has figures of test users: the data have none, and those of validation are shown instead.
+bool without_test(const StudyResults& results);
+
 /// The row of a data set that validation likes best, the first of equals; null where none was measured. Its
-/// test figure is honest, as test figures had no part in the choice.
+/// test figure is honest, as test figures had no part in the choice. Rows that have none, while others do,
+/// are not asked.
 const StudyRow* best_on_validation(const StudyResults& results, std::string_view data);
 
 /// The keys of docs/study.md: "rows", "pairs", "points" and the rest. What is not finite becomes null, and so

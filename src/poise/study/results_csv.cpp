@@ -18,13 +18,13 @@ std::string standard_error(const Estimate* estimate) {
 }
 
 std::string solution(const StudyRow& row) {
-  if (row.model.key == "popularity") return ",,,,,,,,,,";
+  if (row.model.key == "popularity") return ",,,,,,,,,,,,";
   const Certificate& certificate = row.certificate;
-  return fmt::format(",{},{},{},{},{},{},{},{},{},{}", number(row.objective), number(row.observed_weight),
-                     number(certificate.absolute), number(certificate.relative),
+  return fmt::format(",{},{},{},{},{},{},{},{},{},{},{},{}", number(row.objective),
+                     number(row.observed_weight), number(certificate.absolute), number(certificate.relative),
                      row.model.rank ? "" : number(certificate.worst_column), false, row.converged,
                      certificate.verified_columns, number(certificate.probability),
-                     number(row.lambda_exponent));
+                     number(row.lambda_exponent), row.model.weighting, number(row.gamma));
 }
 
 std::string point(const StudyRow& row) {
@@ -43,7 +43,8 @@ std::string to_csv(const StudyResults& results) {
       "data,model,rank,zero_diagonal,kind,alpha,lambda,dropout,metric,validation_mean,validation_stderr,"
       "test_mean,test_stderr,objective,observed_weight,certificate_absolute,certificate_relative,"
       "certificate_worst_column,certificate_sampled,converged,"
-      "certificate_verified_columns,certificate_probability,lambda_exponent\n";
+      "certificate_verified_columns,certificate_probability,lambda_exponent,"
+      "weighting,gamma\n";
   for (const StudyRow& row : results.rows) {
     for (const std::string& metric : results.metrics) {
       const Estimate* validation = find(row.validation, metric);

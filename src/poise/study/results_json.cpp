@@ -33,7 +33,8 @@ Json identity(const std::string& data, const StudyModel& model) {
   return {{"data", text(data)},
           {"model", text(model.key)},
           {"rank", model.rank ? Json(*model.rank) : Json()},
-          {"zero_diagonal", model.zero_diagonal}};
+          {"zero_diagonal", model.zero_diagonal},
+          {"weighting", is_trained(model) ? Json(text(model.weighting)) : Json()}};
 }
 
 Json regularizer(const StudyModel& model) {
@@ -61,6 +62,7 @@ Json to_json(const StudyProfile& profile);
 Json to_json(const StudyPair& pair);
 Json to_json(const RowComparison& comparison);
 Json to_json(const StudyConclusion& conclusion);
+Json to_json(const UnfinishedSearch& search);
 Json to_json(const StudyData& data);
 
 template <class T>
@@ -80,6 +82,7 @@ Json to_json(const StudyRow& row) {
   object["lambda"] = trained(row.lambda);
   object["dropout"] = trained(row.dropout);
   object["lambda_exponent"] = trained(row.lambda_exponent);
+  object["gamma"] = trained(row.gamma);
   object["validation"] = to_json(row.validation);
   object["test"] = to_json(row.test);
   object["objective"] = trained(row.objective);
@@ -91,6 +94,7 @@ Json to_json(const StudyRow& row) {
   object["seconds"] = number(row.seconds);
   if (is_trained(row.model))
     object["search"] = {{"complete", row.search_complete}, {"interior", row.interior}};
+  object["final"] = row.final;
   return object;
 }
 
@@ -99,6 +103,7 @@ Json to_json(const ProfilePoint& point) {
                  {"lambda", number(point.lambda)},
                  {"dropout", number(point.dropout)},
                  {"lambda_exponent", number(point.lambda_exponent)},
+                 {"gamma", number(point.gamma)},
                  {"mean", number(point.validation.mean)},
                  {"stderr", number(point.validation.standard_error)},
                  {"paired_stderr", number(point.paired_error)}};
@@ -115,16 +120,19 @@ Json to_json(const StudyProfile& profile) {
   object["lambda"] = number(profile.lambda);
   object["dropout"] = number(profile.dropout);
   object["lambda_exponent"] = number(profile.lambda_exponent);
+  object["gamma"] = number(profile.gamma);
   object["curve"] = list(profile.curve);
   return object;
 }
 
 Json to_json(const StudyPoint& point) {
   Json object = identity(point.data, point.model);
+  object["kind"] = to_string(point.kind);
   object["alpha"] = number(point.alpha);
   object["lambda"] = number(point.lambda);
   object["dropout"] = number(point.dropout);
   object["lambda_exponent"] = number(point.lambda_exponent);
+  object["gamma"] = number(point.gamma);
   object["validation"] = to_json(point.validation);
   object["objective"] = number(point.objective);
   object["certificate"] = to_json(point.certificate, point.model);
@@ -163,6 +171,12 @@ Json to_json(const StudyConclusion& conclusion) {
           {"overall", conclusion.overall}};
 }
 
+Json to_json(const UnfinishedSearch& search) {
+  Json object = identity(search.data, search.model);
+  object["state"] = to_string(search.state);
+  return object;
+}
+
 Json to_json(const StudyData& data) {
   return {{"name", text(data.name)},
           {"checksum", text(data.checksum)},
@@ -186,20 +200,26 @@ Json to_json(const StudyResults& results) {
   Json rows = list(results.rows);
   for (std::size_t k = 0; k < rows.size(); ++k)
     rows[k]["best_on_validation"] = best_on_validation(results, results.rows[k].data) == &results.rows[k];
-  return {{"version", text(results.version)},
-          {"metrics", std::move(metrics)},
-          {"choice", text(results.choice)},
-          {"popularity_cutoff", results.popularity_cutoff},
-          {"conclusions", list(results.conclusions)},
-          {"data", list(results.data)},
-          {"rows", std::move(rows)},
-          {"pairs", list(results.pairs)},
-          {"against_popularity", list(results.against_popularity)},
-          {"against_best", list(results.against_best)},
-          {"points", list(results.points)},
-          {"profiles", list(results.profiles)},
-          {"options", std::move(options)},
-          {"seconds", number(results.seconds)}};
+  Json object = {{"version", text(results.version)}, {"complete", results.complete}};
+  if (!results.complete) {
+    object["unfinished"] = list(results.unfinished);
+    object["missing"] = Json::array();
+    for (const ModelParameters& point : results.missing) object["missing"].push_back(option_texts(point));
+  }
+  object.update({{"metrics", std::move(metrics)},
+                 {"choice", text(results.choice)},
+                 {"popularity_cutoff", results.popularity_cutoff},
+                 {"conclusions", list(results.conclusions)},
+                 {"data", list(results.data)},
+                 {"rows", std::move(rows)},
+                 {"pairs", list(results.pairs)},
+                 {"against_popularity", list(results.against_popularity)},
+                 {"against_best", list(results.against_best)},
+                 {"points", list(results.points)},
+                 {"profiles", list(results.profiles)},
+                 {"options", std::move(options)},
+                 {"seconds", number(results.seconds)}});
+  return object;
 }
 
 }  // namespace poise

@@ -55,8 +55,9 @@ Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options,
 /// the best unweighted and the best weighted point, and the best with alpha below 1 (of a grid only where it
 /// is better than both); these are trained to convergence, and the test part is read once, for them.
 /// Everything that took time goes to the journal, and what is there is not done again. Ranks that are not
-/// below the number of items are left out for that data set. Throws TimeIsUp. Before any work: Error{input}
-/// for data without validation or test part, Error{resources} when a model would not fit.
+/// below the number of items are left out for that data set. When the time is up nothing is trained any more:
+/// the results have what the journal has, and are not complete. Before any work: Error{input} for data
+/// without validation or test part, Error{resources} when a model would not fit.
 StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
                    Backend& backend, const Execution& execution, const StudyWatcher& watcher,
                    std::optional<Points::Clock::time_point> until);

@@ -92,14 +92,18 @@
 
   // The best metric over lambda against alpha: what was tried as small dots, the profile of each kind as a line.
   function profile({points, curves, description}) {
-    const kindOf = alpha => alpha === 1 ? 'unweighted' : alpha > 1 ? 'weighted' : 'down-weighted';
     const value = point => `${study.choice} ${point.cut ? 'about ' : ''}${point.value.toFixed(4)} on validation` +
       (point.cut ? ' (scored on some of the users: far behind)' : '');
+    // A slope of 0 has no logarithm: it stands to the left of the others.
+    const positive = [...points, ...curves.flatMap(each => each.curve)].map(point => point.alpha).filter(alpha => alpha > 0);
+    const nothing = positive.length > 0 ? Math.min(...positive) / 2.5 : 0.1;
+    const place = alpha => alpha > 0 ? alpha : nothing;
     const at = point => `λ = ${short(point.lambda)}, α = ${short(point.alpha)}` +
       (point.dropout ? `, dropout ${short(point.dropout)}` : '') +
-      (point.exponent ? `, exponent ${short(point.exponent)}` : '');
+      (point.exponent ? `, exponent ${short(point.exponent)}` : '') +
+      (point.gamma ? `, γ = ${short(point.gamma)}` : '');
     const curve = curves.flatMap(each => each.curve.map(point => ({
-      kind: each.kind, x: point.alpha, y: point.value,
+      kind: each.kind, x: place(point.alpha), y: point.value,
       ...(point.error === null ? {} : {low: point.value - point.error, high: point.value + point.error}),
       text: `the best of α = ${short(point.alpha)}: ${value(point)} at ${at(point)}` +
             (point.error === null ? '' : `; its difference from no weights is known to ±${point.error.toFixed(4)}`),
@@ -108,57 +112,64 @@
     const highest = Math.max(...curve.map(point => point.high ?? point.y));
     // Far below the profile there is nothing to see.
     const floor = lowest - 0.35 * (highest - lowest || 0.01);
-    const tried = points.filter(point => point.value >= floor && point.alpha > 0).map(point => ({
-      kind: kindOf(point.alpha), x: point.alpha, y: point.value,
+    const tried = points.filter(point => point.value >= floor).map(point => ({
+      kind: point.kind, x: place(point.alpha), y: point.value,
       text: `${value(point)} at ${at(point)}`,
     }));
     const chosen = curves.map(each => {
       const point = each.curve.find(one => one.alpha === each.alpha && one.lambda === each.lambda) ??
         each.curve.find(one => one.alpha === each.alpha);
-      const place = each.complete ? (each.interior ? 'inside of what was tried' : 'at the end of what was tried')
+      const state = each.complete ? (each.interior ? 'inside of what was tried' : 'at the end of what was tried')
         : 'of a search that is not complete';
-      return point && {kind: each.kind, x: each.alpha, y: point.value, text: `the ${each.kind} row: ${at(each)}, ${place}`};
+      return point && {kind: each.kind, x: place(each.alpha), y: point.value, text: `the ${each.kind} row: ${at(each)}, ${state}`};
     }).filter(Boolean);
     const alphas = [...curve, ...tried].map(point => point.x);
-    const place = {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}};
+    const most = Math.max(...alphas);
+    // With a 0 the ticks are given: it, and powers of ten.
+    const decades = Array.from({length: 16}, (_, k) => 10 ** (k - 6)).filter(value => value > nothing * 1.5 && value <= most);
+    const ticks = alphas.includes(nothing) ? {
+      values: [nothing, ...decades],
+      encode: {labels: {update: {text: {signal: `datum.value === ${nothing} ? '0' : format(datum.value, '~g')`}}}},
+    } : {tickCount: 5, format: '~g'};
+    const spot = {x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}};
     return {
       description, config, height: 190, autosize: {type: 'fit-x', contains: 'padding'},
       data: [{name: 'attempts', values: tried}, {name: 'curve', values: curve}, {name: 'kept', values: chosen},
              {name: 'spread', values: curve.filter(point => point.low !== undefined)}],
       scales: [
-        {name: 'x', type: 'log', domain: [Math.min(...alphas) / 1.1, Math.max(...alphas) * 1.1], range: 'width', padding: 8},
+        {name: 'x', type: 'log', domain: [Math.min(...alphas) / 1.1, most * 1.1], range: 'width', padding: 8},
         {name: 'y', type: 'linear', domain: [floor, highest], range: 'height', nice: true, zero: false, padding: 6},
         ...kindScales,
       ],
       axes: [
-        {orient: 'bottom', scale: 'x', title: 'α', labelOverlap: true, tickCount: 5, format: '~g'},
+        {orient: 'bottom', scale: 'x', title: 'α', labelOverlap: true, ...ticks},
         {orient: 'left', scale: 'y', title: study.choice, grid: true, tickCount: 5, domain: false, ticks: false, labelPadding: 6,
          titlePadding: 8, labelOverlap: true, format: '.3~f'},
       ],
       marks: [
         {
           name: 'tried', type: 'symbol', from: {data: 'attempts'},
-          encode: {update: {...place, size: {value: 9}, fill: {scale: 'colour', field: 'kind'}, fillOpacity: {value: 0.35},
+          encode: {update: {...spot, size: {value: 9}, fill: {scale: 'colour', field: 'kind'}, fillOpacity: {value: 0.35},
                             tooltip: {field: 'text'}}},
         },
         {
           type: 'group', from: {facet: {name: 'line', data: 'curve', groupby: 'kind'}},
           marks: [{name: 'lines', type: 'line', from: {data: 'line'},
-                   encode: {update: {...place, stroke: {scale: 'colour', field: 'kind'}, strokeWidth: {value: 1.75}}}}],
+                   encode: {update: {...spot, stroke: {scale: 'colour', field: 'kind'}, strokeWidth: {value: 1.75}}}}],
         },
         {
           name: 'errors', type: 'rule', from: {data: 'spread'},
-          encode: {update: {x: place.x, y: {scale: 'y', field: 'low'}, y2: {scale: 'y', field: 'high'},
+          encode: {update: {x: spot.x, y: {scale: 'y', field: 'low'}, y2: {scale: 'y', field: 'high'},
                             stroke: {scale: 'colour', field: 'kind'}}},
         },
         {
           name: 'points', type: 'symbol', from: {data: 'curve'},
-          encode: {update: {...place, size: {value: 30}, shape: {scale: 'shape', field: 'kind'},
+          encode: {update: {...spot, size: {value: 30}, shape: {scale: 'shape', field: 'kind'},
                             fill: {scale: 'colour', field: 'kind'}, tooltip: {field: 'text'}}},
         },
         {
           name: 'chosen', type: 'symbol', from: {data: 'kept'},
-          encode: {update: {...place, size: {value: 110}, shape: {scale: 'shape', field: 'kind'},
+          encode: {update: {...spot, size: {value: 110}, shape: {scale: 'shape', field: 'kind'},
                             fill: {scale: 'colour', field: 'kind'}, stroke: {value: 'var(--paper)'}, strokeWidth: {value: 2},
                             tooltip: {field: 'text'}}},
         },
@@ -177,6 +188,7 @@
 
   function draw(figure, panels) {
     const parent = document.querySelector(`#${figure} .panels`);
+    if (!parent) return;  // a page without test figures has fewer
     for (const [target, view] of views) {
       if (!parent.contains(target)) continue;
       resized.unobserve(target);

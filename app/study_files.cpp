@@ -1,0 +1,28 @@
+#include "study_files.hpp"
+
+#include <fmt/format.h>
+
+#include "poise/io/atomic_file.hpp"
+#include "poise/report/files.hpp"
+
+namespace poise::app {
+
+std::string data_name(const std::filesystem::path& folder, std::set<std::string>& taken) {
+  std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
+  if (path.filename().empty()) path = path.parent_path();
+  const std::string base = path.filename().string();
+  std::string name = base;
+  for (int k = 2; !taken.insert(name).second; ++k) name = fmt::format("{} ({})", base, k);
+  return name;
+}
+
+void write_study(const std::filesystem::path& folder, const StudyResults& results) {
+  std::filesystem::create_directories(folder);
+  for (const auto& [name, text] : study_files(results)) {
+    AtomicFile file(folder / name);
+    file.write(text);
+    file.commit();
+  }
+}
+
+}  // namespace poise::app

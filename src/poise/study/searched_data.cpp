@@ -1,0 +1,298 @@
+#include "poise/study/searched_data.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <span>
+
+#include "poise/base/version.hpp"
+#include "poise/study/statistics.hpp"
+
+namespace poise {
+namespace {
+
+StudyData summary_of(const LoadedDataset& loaded, const std::string& name, const std::string& paper_data) {
+  const Dataset& dataset = loaded.dataset;
+  StudyData data{.name = name,
+                 .checksum = loaded.checksum,
+                 .users = dataset.train.rows,
+                 .items = dataset.train.cols,
+                 .interactions = dataset.train.entries(),
+                 .train_users = dataset.train.rows,
+                 .train_interactions = dataset.train.entries(),
+                 .validation_users = 0,
+                 .test_users = 0,
+                 .paper_data = paper_data};
+  const auto add = [&](const std::optional<HeldOut>& part, std::int64_t& users) {
+    if (!part) return;
+    users = part->targets.rows;
+    if (dataset.split == SplitKind::users) data.users += users;
+    data.interactions += part->fold_in.entries() + part->targets.entries();
+  };
+  add(dataset.validation, data.validation_users);
+  add(dataset.test, data.test_users);
+  return data;
+}
+
+/// What the searches say of the rows, which are kept without it.
+void mark_searches(Finals& finals, const std::vector<StudyProfile>& profiles) {
+  const auto complete = [&](RowKind kind) {
+    const auto found = std::ranges::find(profiles, kind, &StudyProfile::kind);
+    return found != profiles.end() && found->complete;
+  };
+  for (StudyRow& row : finals.rows) {
+    row.search_complete = complete(row.kind);
+    const auto found = std::ranges::find(profiles, row.kind, &StudyProfile::kind);
+    row.interior = found != profiles.end() && found->interior;
+  }
+  for (StudyPair& pair : finals.pairs) pair.complete = complete(pair.kind) && complete(RowKind::unweighted);
+}
+
+/// The chosen point of a kind. A profile that is complete has chosen, whatever became of the others; what it
+/// chose need not be the highest, as what is flat to its edge is not chosen at the edge.
+const std::optional<ModelParameters>& chosen_of(const SearchResult& result, RowKind kind) {
+  const auto found = std::ranges::find(result.profiles, kind, &SearchProfile::kind);
+  if (found != result.profiles.end() && found->complete && found->best) return found->best;
+  return kind == RowKind::unweighted ? result.unweighted
+         : kind == RowKind::weighted ? result.weighted
+                                     : result.down_weighted;
+}
+
+}  // namespace
+
+StudyResults no_results(const MeasureOptions& measure) {
+  StudyResults results;
+  for (const Metric& metric : measure.evaluation().metrics) results.metrics.push_back(to_string(metric));
+  results.choice = to_string(measure.choice);
+  results.popularity_cutoff = popularity_cutoff;
+  results.version = std::string(version());
+  return results;
+}
+
+SearchedData::SearchedData(std::string name, std::string paper_data, Points& points, Journal* journal,
+                           const Execution& execution, std::optional<Points::Clock::time_point> until,
+                           StudyResults& results)
+    : name_(std::move(name)),
+      paper_data_(std::move(paper_data)),
+      points_(points),
+      journal_(journal),
+      execution_(execution),
+      until_(until),
+      results_(results) {}
+
+bool SearchedData::time_is_up() const { return until_ && Points::Clock::now() >= *until_; }
+
+/// Made when first asked for, so that a resumed study begins where it stopped.
+TestPart& SearchedData::test_part() {
+  if (!test_part_) test_part_.emplace(name_, points_, execution_);
+  return *test_part_;
+}
+
+void SearchedData::add(const StudyModel& model, const SearchSpace& space, const SearchResult& result) {
+  if (!result.complete) {
+    const bool begun = !result.points.empty();
+    leave(model, begun ? UnfinishedSearch::State::searching : UnfinishedSearch::State::not_begun,
+          result.missing);
+    if (!begun) return;
+  }
+  for (const ModelParameters& point : result.points) results_.points.push_back(study_point(model, point));
+  const std::vector<StudyProfile> profiles = profiles_of(model, space, result);
+  results_.profiles.insert(results_.profiles.end(), profiles.begin(), profiles.end());
+  const Chosen chosen = rows_of(space, result);
+  std::optional<Finals> finals = finals_of(model, chosen, space);
+  if (!finals) {
+    finals = searched_rows(model, chosen);
+    if (result.complete) {
+      std::vector<ModelParameters> missing;
+      for (const auto& [kind, point] : chosen) missing.push_back(to_convergence(point, space));
+      leave(model, UnfinishedSearch::State::not_trained, missing);
+    }
+  }
+  mark_searches(*finals, profiles);
+  append(std::move(*finals));
+}
+
+void SearchedData::leave(const StudyModel& model, UnfinishedSearch::State state,
+                         const std::vector<ModelParameters>& missing) {
+  results_.complete = false;
+  // Of searches that were not begun it is enough to say what the first would begin with.
+  if (state != UnfinishedSearch::State::not_begun || results_.unfinished.empty())
+    results_.missing.insert(results_.missing.end(), missing.begin(), missing.end());
+  results_.unfinished.push_back({.data = name_, .model = model, .state = state});
+}
+
+SearchedData::Chosen SearchedData::rows_of(const SearchSpace& space, const SearchResult& result) const {
+  Chosen chosen;
+  const auto choose = [&](RowKind kind) {
+    if (const auto& point = chosen_of(result, kind)) chosen.emplace_back(kind, *point);
+  };
+  choose(RowKind::unweighted);
+  choose(RowKind::weighted);
+  const bool down_is_best =
+      result.down_weighted && result.best && points_.key(*result.best) == points_.key(*result.down_weighted);
+  if (space.method == SearchMethod::best || down_is_best) choose(RowKind::down_weighted);
+  return chosen;
+}
+
+ProfilePoint SearchedData::profile_point(const ModelParameters& point, const SearchResult& result) const {
+  const StudyPoint measured = study_point({}, point);
+  ProfilePoint on_curve{.alpha = measured.alpha,
+                        .lambda = measured.lambda,
+                        .dropout = measured.dropout,
+                        .lambda_exponent = measured.lambda_exponent,
+                        .gamma = measured.gamma,
+                        .validation = {},
+                        .cut = measured.cut};
+  if (const Estimate* const estimate = find(measured.validation, results_.choice))
+    on_curve.validation = *estimate;
+  if (const auto& origin = chosen_of(result, RowKind::unweighted))
+    on_curve.paired_error =
+        std::hypot(points_.paired_error(point, *origin), measured.cut ? points_.at(point).cut->error : 0);
+  return on_curve;
+}
+
+/// The profile of each kind that has a model.
+std::vector<StudyProfile> SearchedData::profiles_of(const StudyModel& model, const SearchSpace& space,
+                                                    const SearchResult& result) const {
+  std::vector<StudyProfile> profiles;
+  const auto put = [&](RowKind kind) {
+    const std::optional<ModelParameters>& best = chosen_of(result, kind);
+    if (!best) return;
+    const StudyPoint chosen = study_point(model, *best);
+    StudyProfile profile{.data = name_,
+                         .model = model,
+                         .kind = kind,
+                         .complete = result.complete,
+                         .alpha = chosen.alpha,
+                         .lambda = chosen.lambda,
+                         .dropout = chosen.dropout,
+                         .lambda_exponent = chosen.lambda_exponent,
+                         .gamma = chosen.gamma,
+                         .curve = {}};
+    std::vector<ModelParameters> curve;
+    const auto found = std::ranges::find(result.profiles, kind, &SearchProfile::kind);
+    if (space.method == SearchMethod::best && found != result.profiles.end()) {
+      profile.complete = found->complete;
+      profile.interior = found->interior;
+      curve = found->curve;
+    } else {
+      curve = best_of_each_alpha(points_, result.points, kind);
+      profile.interior = lies_inside(result.points, *best);
+    }
+    for (const ModelParameters& point : curve) profile.curve.push_back(profile_point(point, result));
+    profiles.push_back(std::move(profile));
+  };
+  put(RowKind::unweighted);
+  put(RowKind::weighted);
+  put(RowKind::down_weighted);
+  return profiles;
+}
+
+StudyPoint SearchedData::study_point(const StudyModel& model, const ModelParameters& parameters) const {
+  const PointResult& point = points_.at(parameters);
+  return {.data = name_,
+          .model = model,
+          .kind = kind_of(parameters),
+          .lambda = parameters.lambda,
+          .alpha = parameters.weighting.alpha,
+          .dropout = parameters.family == Family::full_rank ? parameters.dropout : 0,
+          .lambda_exponent = parameters.has_lambda_exponent() ? parameters.lambda_exponent : 0,
+          .gamma = gamma_of(parameters),
+          .validation = point.figures(points_.options().choice),
+          .objective = point.objective,
+          .certificate = point.certificate,
+          .seconds = point.seconds,
+          .cut = point.cut.has_value()};
+}
+
+std::optional<Finals> SearchedData::finals_of(const StudyModel& model, const Chosen& chosen,
+                                              const SearchSpace& space) {
+  Chosen converged = chosen;
+  nlohmann::ordered_json name = {{"data", points_.trainer().data().checksum},
+                                 {"compared on", to_string(points_.options().choice)},
+                                 {"rows", nlohmann::ordered_json::array()}};
+  for (auto& [kind, parameters] : converged) {
+    parameters = to_convergence(parameters, space);
+    name["rows"].push_back(option_texts(parameters));
+  }
+  const std::string key = name.dump();
+  const bool known = journal_ != nullptr && journal_->find(key) != nullptr;
+  if (!known && time_is_up()) return {};
+  if (journal_ == nullptr) return test_part().measure(model, converged);
+  if (!known) journal_->append(key, to_json(test_part().measure(model, converged)));
+  return finals_from_json(*journal_->find(key), name_, model);
+}
+
+Finals SearchedData::searched_rows(const StudyModel& model, const Chosen& chosen) const {
+  Finals finals;
+  for (const auto& [kind, parameters] : chosen) {
+    const StudyPoint point = study_point(model, parameters);
+    StudyRow row;
+    row.data = point.data;
+    row.model = model;
+    row.kind = kind;
+    row.lambda = point.lambda;
+    row.alpha = point.alpha;
+    row.dropout = point.dropout;
+    row.lambda_exponent = point.lambda_exponent;
+    row.gamma = point.gamma;
+    row.validation = point.validation;
+    row.objective = point.objective;
+    row.observed_weight = std::numeric_limits<double>::quiet_NaN();
+    row.certificate = point.certificate;
+    row.seconds = point.seconds;
+    row.final = false;
+    finals.rows.push_back(std::move(row));
+    finals.per_user.emplace_back();
+  }
+  return finals;
+}
+
+void SearchedData::append(Finals finals) {
+  const auto move_to = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  move_to(results_.rows, finals.rows);
+  move_to(results_.pairs, finals.pairs);
+  move_to(results_.against_popularity, finals.against_popularity);
+  move_to(per_user_, finals.per_user);
+}
+
+void SearchedData::finish() {
+  const bool begun = !per_user_.empty();
+  if (!begun && !results_.complete && !results_.data.empty()) return;
+  results_.data.push_back(summary_of(points_.trainer().data(), name_, paper_data_));
+  results_.rows.push_back(test_part().popularity());
+  per_user_.push_back(test_part().popularity_per_user());
+  compare_with_best();
+}
+
+/// Whether the row that validation likes best differs from the others; popularity is compared elsewhere.
+void SearchedData::compare_with_best() {
+  const std::span<const StudyRow> rows = std::span(results_.rows).last(per_user_.size());
+  const StudyRow* const best = best_on_validation(results_, name_);
+  if (best == nullptr || best->test.empty()) return;
+  const std::size_t first = results_.against_best.size();
+  std::vector<double> p;
+  for (std::size_t k = 0; k + 1 < rows.size(); ++k) {
+    if (&rows[k] == best || rows[k].test.empty()) continue;
+    results_.against_best.push_back({.data = name_,
+                                     .model = rows[k].model,
+                                     .kind = rows[k].kind,
+                                     .metric = results_.choice,
+                                     .test = paired_difference(per_user_[k], per_user_[best - rows.data()])});
+    p.push_back(results_.against_best.back().test.p);
+  }
+  const std::vector<double> corrected = holm(p);
+  for (std::size_t k = 0; k < corrected.size(); ++k)
+    results_.against_best[first + k].corrected_p = corrected[k];
+}
+
+void correct_against_popularity(StudyResults& results) {
+  std::vector<double> p;
+  for (const RowComparison& row : results.against_popularity) p.push_back(row.test.p);
+  const std::vector<double> corrected = holm(p);
+  for (std::size_t k = 0; k < corrected.size(); ++k) results.against_popularity[k].corrected_p = corrected[k];
+}
+
+}  // namespace poise
