@@ -25,7 +25,7 @@ test: format-check
 	@scripts/install-packages.sh test
 	@scripts/cuda-check.sh
 	@echo "== release: every test"
-	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_UNITY_TESTS=ON -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
+	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_UNITY=ON -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
 	@cmake --build --preset release
 	@ctest --preset release
 	@echo "== AddressSanitizer and UndefinedBehaviorSanitizer: library and tests"

@@ -254,10 +254,10 @@ TEST_F(RaceOfPointsTest, AWeakerLeaderNeedsMoreUsers) {
   Points points(shared, {}, nullptr, {});
   const ModelParameters good = with_lambda(300);
   const ModelParameters bad = with_lambda(0.01);
-  points.measure({good, with_lambda(0.02)}, false);
+  points.measure({good, with_lambda(0.0101)}, false);
   points.measure({bad}, false, against(points, good));
   ASSERT_TRUE(points.at(bad).cut);
-  points.measure({bad}, false, against(points, with_lambda(0.02)));
+  points.measure({bad}, false, against(points, with_lambda(0.0101)));
   EXPECT_FALSE(points.at(bad).cut);
 }
 

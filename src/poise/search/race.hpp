@@ -39,7 +39,7 @@ struct Standing {
 Standing standing_of(std::span<const std::int32_t> values, const Race& race);
 
 /// Whether a point with these values on the first sampled users, judged after each of the parts that end at
-/// `ends`, is out of the race, and how it stood then: 3.5 standard errors and 0.2 percent behind the leader.
+/// `ends`, is out of the race, and how it stood then: 3 standard errors and 0.2 percent behind the leader.
 std::optional<Standing> lost(std::span<const std::int32_t> values, std::span<const std::size_t> ends,
                              const Race& race);
 

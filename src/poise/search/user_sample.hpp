@@ -12,7 +12,7 @@
 namespace poise {
 
 /// The users on whom points are compared one by one: up to 1000 of them, evenly spread, which tells the
-/// spread of their differences to a few percent. In eight parts, each evenly spread itself, so that a point
+/// spread of their differences to a few percent. In sixteen parts, each evenly spread itself, so that a point
 /// can be judged by the first of them (search/race.hpp).
 struct SampledUsers {
   std::vector<std::int64_t> users;  ///< part after part

@@ -1,6 +1,7 @@
 #include "poise/study/searched_data.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <span>
