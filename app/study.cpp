@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,6 +50,10 @@ std::vector<StudyInput> read_inputs(const Options& options, const Context& conte
       if (other.data.checksum == inputs.back().data.checksum)
         fail(ErrorKind::usage, "{} and {} hold the same data", other.folder.string(), folder.string());
     }
+  }
+  for (StudyInput& input : inputs) {
+    if (auto derived = validation_of_given(input.data, input.name, context))
+      input.all_rows = std::exchange(input.data, std::move(*derived));
   }
   return inputs;
 }

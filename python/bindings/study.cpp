@@ -4,6 +4,7 @@
 
 #include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
+#include "poise/data/validation_from_training.hpp"
 #include "poise/report/conclude.hpp"
 #include "poise/report/files.hpp"
 
@@ -55,6 +56,10 @@ void bind_study(py::module_& module) {
           for (const auto& [name, folder, each, paper] : inputs) {
             each->identify(execution);
             data.push_back({.name = name, .folder = folder, .data = *each->loaded(), .paper_data = paper});
+            if (lacks_given_validation(each->dataset())) {
+              data.back().data = validation_from_training(*each->loaded(), seed, execution);
+              data.back().all_rows = *each->loaded();
+            }
           }
           const auto backend = backend_of(
               device, [&] { return study_work(data, study_options, worth_a_gpu); }, execution);

@@ -165,6 +165,9 @@ def search(
     goes on where it was. `report` is a folder for report.html, tables and results as `study` writes them, of this model alone:
     the best point of each kind, rank and weighting, trained to convergence and, where there is a test part, tested.
 
+    A given split without a validation part chooses on a tenth of each user's training rows, drawn by the model's `random_state`;
+    `best_model` is then trained on all of them (`results["validation_from_training"]` says how many rows chose).
+
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
     >>> found = poise.search(data, poise.EASE(), regularization=[10, 1000], alpha=[1], show_progress=False)

@@ -149,6 +149,8 @@ std::string study_latex(const StudyResults& results) {
   for (const StudyData& part : results.data) {
     if (const std::string best = best_finding(results, part.name); !best.empty())
       text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), latex_text(best));
+    if (const std::string note = validation_note(part); !note.empty())
+      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), note);
   }
   for (const RankTable& table : tables_by_rank(results)) text += rank_table(results, table);
   for (const StudyTable& table : tables_by_data(results)) text += data_table(results, table);

@@ -80,11 +80,15 @@ class Trainer {
   /// it.
   std::pair<Trained, Trained> train_both_diagonals(const ModelParameters& parameters);
 
+  /// Lets go of what it keeps: for others who need the memory.
+  void forget();
+
   /// Seconds that a model may take, from counted operations at the rate of a matrix product.
   [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
 
   [[nodiscard]] const LoadedDataset& data() const { return *data_; }
   [[nodiscard]] Backend& backend() { return backend_; }
+  [[nodiscard]] std::uint64_t memory_limit() const { return memory_limit_; }
 
  private:
   std::vector<Trained> full_rank(const FullRankOptions& options, const Weights& W);
