@@ -60,9 +60,10 @@ def flat(row: Dict[str, Any]) -> Dict[str, Any]:
         if name in ("validation", "test") and isinstance(value, dict):
             for metric, estimate in value.items():
                 result[f"{name} {metric}"] = estimate["mean"]
-                result[f"{name} {metric} stderr"] = estimate["stderr"]
+                spread = "stderr" if "stderr" in estimate else "spread"
+                result[f"{name} {metric} {spread}"] = estimate[spread]
         elif isinstance(value, dict):
-            result.update({f"{name} {inner}": each for inner, each in value.items()})
+            result.update({f"{name} {inner}": each for inner, each in value.items() if not isinstance(each, list)})
         elif not isinstance(value, list):
             result[name] = value
     return result
@@ -74,9 +75,9 @@ def data_name(data: Dataset) -> str:
 
 
 def write_files(folder: "Union[str, os.PathLike[str]]", files: Dict[str, str]) -> None:
-    """Each file whole or not at all."""
-    os.makedirs(folder, exist_ok=True)
+    """Each file whole or not at all; a name may have a folder of its own in it."""
     for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(os.fspath(folder), name)), exist_ok=True)
         partial = os.path.join(os.fspath(folder), name + ".partial")
         with open(partial, "w", encoding="utf-8", newline="") as file:
             file.write(text)

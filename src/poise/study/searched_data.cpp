@@ -41,6 +41,13 @@ StudyData summary_of(const LoadedDataset& searched, const AllRows& all_rows, con
     add(dataset.validation, data.validation_users);
   }
   add(dataset.test, data.test_users);
+  const auto ratio = [](std::int64_t test, std::int64_t train) {
+    return train > 0 ? static_cast<double>(test) / static_cast<double>(train) : 0;
+  };
+  if (dataset.test)
+    data.test_to_train = dataset.split == SplitKind::users
+                             ? ratio(data.test_users, data.train_users)
+                             : ratio(dataset.test->targets.entries(), data.train_interactions);
   return data;
 }
 

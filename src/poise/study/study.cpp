@@ -20,7 +20,7 @@ void check(const StudyInput& input) {
         ErrorKind::input,
         "{} has no {} part with targets, and a study needs both; prepare it with --split users, or give both "
         "files",
-        input.folder.string(), name);
+        input.folder.empty() ? input.name : input.folder.string(), name);
   };
   check_part(input.data.dataset.validation, "validation");
   check_part(input.prepared().dataset.test, "test");
