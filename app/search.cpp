@@ -184,14 +184,15 @@ std::string kinds_text(const SearchResult& result, const Points& points) {
   return text;
 }
 
-/// Trains a chosen point and writes it to --out, if there is one.
+/// Trains a chosen point, on all rows where the search lacked some, and writes it to --out, if there is one.
 TrainReport save_best(const Options& options, const ModelParameters& chosen, const SearchSpace& space,
-                      Points& points, const Context& context) {
-  const LoadedDataset& data = points.trainer().data();
-  const Trained trained = points.trainer().train(chosen);
+                      Points& points, const AllRows& all_rows, const Context& context) {
+  const LoadedDataset& data = all_rows.data ? *all_rows.data : points.trainer().data();
+  const Chosen best = train_chosen(chosen, points, all_rows, context.execution);
+  const Trained& trained = best.trained;
   warn_about(chosen, trained, context);
   TrainReport report;
-  report.json = chosen_json(chosen, trained, points, context.execution, space.method);
+  report.json = chosen_json(chosen, best, space.method);
   report.text = trained_text(chosen, trained, data.dataset.train.view()) + figures_of(report.json);
   if (!options.model.out.empty()) {
     save_model(options.model.out, trained.model, option_texts(chosen), data, report.json,
@@ -203,11 +204,12 @@ TrainReport save_best(const Options& options, const ModelParameters& chosen, con
 
 /// The search as a study of its own model, in --report.
 void write_report(const Options& options, const SearchSpace& space, const SearchResult& result,
-                  Points& points, Journal& journal, std::optional<Points::Clock::time_point> until,
-                  Points::Clock::time_point begin, const Context& context) {
+                  Points& points, const AllRows& all_rows, Journal& journal,
+                  std::optional<Points::Clock::time_point> until, Points::Clock::time_point begin,
+                  const Context& context) {
   std::set<std::string> taken;
-  StudyResults results = search_study(data_name(options.model.data, taken), points, &journal, space, result,
-                                      options.searching.grid, context.execution, until);
+  StudyResults results = search_study(data_name(options.model.data, taken), points, all_rows, &journal, space,
+                                      result, options.searching.grid, context.execution, until);
   results.conclusions = conclude(results);
   results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
   write_study(options.report, results);
@@ -216,12 +218,13 @@ void write_report(const Options& options, const SearchSpace& space, const Search
 
 /// Says what was found, with the best point trained to convergence and, after that, `report` written.
 void finish(const Options& options, const SearchSpace& space, const SearchResult& result, Points& points,
-            Points::Clock::time_point begin, const std::function<void()>& report, const Context& context) {
+            const AllRows& all_rows, Points::Clock::time_point begin, const std::function<void()>& report,
+            const Context& context) {
   std::string text;
   Json best;
   if (result.best) {
     const TrainReport trained =
-        save_best(options, to_convergence(*result.best, space), space, points, context);
+        save_best(options, to_convergence(*result.best, space), space, points, all_rows, context);
     best = trained.json;
     text = table_of(result, points);
     if (space.method == SearchMethod::best) text += kinds_text(result, points);
@@ -233,6 +236,8 @@ void finish(const Options& options, const SearchSpace& space, const SearchResult
   const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
   json["seconds"] = seconds;
   json["device"] = points.trainer().backend().name();
+  if (all_rows.data != nullptr)
+    json["validation_from_training"] = points.trainer().data().dataset.validation->targets.entries();
   context.print(json,
                 text + fmt::format("{} in {}\n", counted_points(result.points.size()), duration(seconds)));
 }
@@ -262,7 +267,11 @@ void run(const Options& options, const Context& context) {
   const auto until = options.searching.until();
   if (!options.model.out.empty()) check_file_can_be_written(options.model.out);
   if (!options.report.empty()) check_folder_can_be_written(options.report);
-  const LoadedDataset data = read_dataset(options.model.data, context.execution);
+  const LoadedDataset prepared = read_dataset(options.model.data, context.execution);
+  const std::optional<LoadedDataset> with_validation =
+      validation_of_given(prepared, options.model.data.string(), context);
+  const LoadedDataset& data = with_validation ? *with_validation : prepared;
+  const AllRows all_rows = with_validation ? AllRows{&prepared, options.model.data} : AllRows{};
   if (data.dataset.validation && data.dataset.validation->targets.entries() == 0)
     fail(ErrorKind::input,
          "no user of the validation part of {} has anything to find; prepare it with a larger --target-share",
@@ -273,7 +282,7 @@ void run(const Options& options, const Context& context) {
          options.model.data.string());
   for (const Scheme scheme : space.scheme.empty() ? std::vector{space.base.weighting.scheme} : space.scheme)
     check_values(scheme, data.dataset, context);
-  check_memory(space, data.dataset.train.view(), context.memory_limit);
+  check_memory(space, prepared.dataset.train.view(), context.memory_limit);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.model.data / "search.journal" : options.searching.journal;
   const auto backend = backend_for(
@@ -285,8 +294,8 @@ void run(const Options& options, const Context& context) {
   warn_if_slow(*backend, context);
   Journal journal(path, journal_header(measure, context.memory_limit, *backend));
   const auto train_on = [&](Keep keep) {
-    return std::make_unique<Trainer>(data, options.model.data, keep, context.memory_limit, *backend,
-                                     context.execution);
+    return std::make_unique<Trainer>(data, with_validation ? std::filesystem::path() : options.model.data,
+                                     keep, context.memory_limit, *backend, context.execution);
   };
   auto trainer = train_on(Keep::shared_parts);
   PointProgress progress(*context.progress, measure.choice);
@@ -304,9 +313,9 @@ void run(const Options& options, const Context& context) {
     const auto report = [&] {
       saved = true;
       if (!options.report.empty())
-        write_report(options, space, result, *points, journal, until, begin, context);
+        write_report(options, space, result, *points, all_rows, journal, until, begin, context);
     };
-    finish(options, space, result, *points, begin, report, context);
+    finish(options, space, result, *points, all_rows, begin, report, context);
   } catch (...) {
     say_if_interrupted(path, context);
     const auto best = best_of(*points, points->measured()).best;
@@ -319,7 +328,7 @@ void run(const Options& options, const Context& context) {
     context.say(
         fmt::format("the best point so far, {}, is trained for {}; interrupt again to leave without it",
                     point_name(*best), options.model.out.string()));
-    save_best(options, to_convergence(*best, space), space, *points, context);
+    save_best(options, to_convergence(*best, space), space, *points, all_rows, context);
     throw Error(ErrorKind::interrupted, "interrupted");
   }
 }

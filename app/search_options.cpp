@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
+#include "poise/data/validation_from_training.hpp"
 #include "poise/search/search.hpp"
 
 #include "interrupt.hpp"
@@ -78,6 +79,19 @@ void say_what_has_no_effect(const SearchingOptions& options, const Context& cont
   };
   if (options.refine != 0) note("--refine");
   if (options.no_expand) note("--no-expand");
+}
+
+std::optional<LoadedDataset> validation_of_given(const LoadedDataset& data, const std::string& name,
+                                                 const Context& context) {
+  if (!lacks_given_validation(data.dataset)) return {};
+  std::optional<LoadedDataset> derived = validation_from_training(data, context.seed, context.execution);
+  context.say(
+      fmt::format("{} has no validation part: a tenth of each user's training rows, {} of {}, drawn by "
+                  "--seed {}, is held "
+                  "out to choose on; what is chosen is trained on all rows",
+                  name, grouped(derived->dataset.validation->targets.entries()),
+                  grouped(data.dataset.train.entries()), context.seed));
+  return derived;
 }
 
 double parse_duration(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "poise/data/dataset_file.hpp"
 #include "poise/search/search.hpp"
 
 #include "command.hpp"
@@ -38,6 +39,11 @@ void add_searching_options(CLI::App& parser, SearchingOptions& options);
 
 /// Says that --refine and --no-expand have nothing to do where there is no fixed grid.
 void say_what_has_no_effect(const SearchingOptions& options, const Context& context);
+
+/// A given split without a validation part, with one that is made of training rows, and says so; none where
+/// the data need none, or cannot have it. `name` is what the message calls them.
+std::optional<LoadedDataset> validation_of_given(const LoadedDataset& data, const std::string& name,
+                                                 const Context& context);
 
 /// Seconds from a time such as 90s, 30m, 2h or 1.5d; Error{usage} when it is none.
 double parse_duration(std::string_view text);

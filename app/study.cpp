@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <set>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +20,7 @@
 #include "product_speed.hpp"
 #include "search_options.hpp"
 #include "study_files.hpp"
+#include "study_seeds.hpp"
 
 namespace poise::app {
 
@@ -28,6 +32,7 @@ struct Options {
   std::vector<std::int64_t> ranks = {10, 100, 1000};
   std::string models = "all";
   std::vector<std::string> compare_paper;
+  std::vector<std::uint32_t> seeds;
   double tolerance = 1e-6;
   SearchingOptions searching;
 };
@@ -49,6 +54,12 @@ std::vector<StudyInput> read_inputs(const Options& options, const Context& conte
       if (other.data.checksum == inputs.back().data.checksum)
         fail(ErrorKind::usage, "{} and {} hold the same data", other.folder.string(), folder.string());
     }
+  }
+  check_seeds(options.seeds, options.seeds.empty() ? std::span<const StudyInput>() : inputs);
+  if (!options.seeds.empty()) return inputs;
+  for (StudyInput& input : inputs) {
+    if (auto derived = validation_of_given(input.data, input.name, context))
+      input.all_rows = std::exchange(input.data, std::move(*derived));
   }
   return inputs;
 }
@@ -127,6 +138,14 @@ void run(const Options& options, const Context& context) {
             },
         .searching = [&](const std::string& model) { progress.begin_model(model); },
         .say = [&](const std::string& line) { context.say(line); }};
+    if (!options.seeds.empty())
+      return study_seeds({.inputs = inputs,
+                          .seeds = options.seeds,
+                          .options = study_options,
+                          .until = until,
+                          .out = options.out,
+                          .flags = option_list(options, context)},
+                         journal, *backend, watcher, context);
     results = study(inputs, study_options, journal, *backend, context.execution, watcher, until);
   } catch (...) {
     say_if_interrupted(path, context);
@@ -171,6 +190,14 @@ Run setup_study(CLI::App& parser) {
       ->allow_extra_args(false)
       ->check(one_of({"ml-20m", "netflix", "msd"}));
   parser
+      .add_option(
+          "--seeds", options->seeds,
+          "Split the data again by each of these seeds, study each split, and report means and spread "
+          "over splits: 1,2,3")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()));
+  parser
       .add_option("--tolerance", options->tolerance,
                   "Bound on certificate.worst_column; of low-rank models, on their final inner solves")
       ->check(positive_number())
@@ -187,11 +214,13 @@ Run setup_study(CLI::App& parser) {
       "once, for these.\n"
       "Writes tables.md, tables.tex, results.csv, results.json and report.html. Interrupted or killed, it "
       "goes\n"
-      "on where it was; out of --time-limit, it leaves tables of what is there.\n\n"
+      "on where it was; out of --time-limit, it leaves tables of what is there. With --seeds each split's\n"
+      "files are in DIR/seed-N, and those over splits in DIR.\n\n"
       "Examples:\n"
       "  poise study ml-20m.data --out study --ranks 10,100 --compare-paper ml-20m\n"
       "  poise study netflix.data msd.data --out study --models full-rank,ease --time-limit 8h\n"
-      "  poise study shop.data --out study --grid extended --refine 3 --ranks 50");
+      "  poise study shop.data --out study --grid extended --refine 3 --ranks 50\n"
+      "  poise study shop.data --out study --models ease,wmf --ranks 50 --seeds 1,2,3");
   return [options](const Context& context) { run(*options, context); };
 }
 

@@ -16,13 +16,17 @@ std::string data_name(const std::filesystem::path& folder, std::set<std::string>
   return name;
 }
 
-void write_study(const std::filesystem::path& folder, const StudyResults& results) {
+void write_files(const std::filesystem::path& folder, const std::map<std::string, std::string>& files) {
   std::filesystem::create_directories(folder);
-  for (const auto& [name, text] : study_files(results)) {
+  for (const auto& [name, text] : files) {
     AtomicFile file(folder / name);
     file.write(text);
     file.commit();
   }
+}
+
+void write_study(const std::filesystem::path& folder, const StudyResults& results) {
+  write_files(folder, study_files(results));
 }
 
 }  // namespace poise::app

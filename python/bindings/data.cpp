@@ -19,8 +19,7 @@ namespace poise::python {
 
 void Data::identify(const Execution& execution) const {
   if (identified()) return;
-  const std::vector<std::byte> bytes = encode_dataset(loaded_->dataset, execution);
-  loaded_->checksum = Container::parse(bytes, "the data", execution.threads).checksum();
+  loaded_->checksum = checksum_of(loaded_->dataset, execution);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
+#include "poise/data/validation_from_training.hpp"
 #include "poise/report/conclude.hpp"
 #include "poise/report/files.hpp"
 #include "poise/search/search_json.hpp"
@@ -65,11 +66,16 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
               const Searching& searching, const Report& report, const std::string& journal_path,
               const std::string& device, std::uint64_t memory_limit, const Execution& execution) {
   data.identify(execution);
-  const LoadedDataset& loaded = *data.loaded();
+  const LoadedDataset& prepared = *data.loaded();
+  std::optional<LoadedDataset> derived;
+  if (lacks_given_validation(prepared.dataset))
+    derived = validation_from_training(prepared, space.base.seed, execution);
+  const AllRows all_rows = derived ? AllRows{&prepared, folder} : AllRows{};
+  const LoadedDataset& loaded = derived ? *derived : prepared;
   const Dataset& dataset = loaded.dataset;
   if (!dataset.validation || dataset.validation->targets.entries() == 0)
     fail(ErrorKind::input, "the data has no validation part to choose on; split it with poise.split");
-  check_memory(space, dataset.train.view(), memory_limit);
+  check_memory(space, prepared.dataset.train.view(), memory_limit);
   const auto backend = backend_of(
       device,
       [&] { return training_work(first_points(space), dataset.train.view(), memory_limit, worth_a_gpu); },
@@ -77,7 +83,8 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
   std::optional<Journal> journal;
   if (!journal_path.empty())
     journal.emplace(journal_path, journal_header(searching.measure, memory_limit, *backend));
-  Trainer trainer(loaded, folder, Keep::shared_parts, memory_limit, *backend, execution);
+  Trainer trainer(loaded, derived ? std::string() : folder, Keep::shared_parts, memory_limit, *backend,
+                  execution);
   Points points(trainer, searching.measure, journal ? &*journal : nullptr, execution,
                 watcher_of(execution.observer), searching.until);
   const auto begin = Points::Clock::now();
@@ -88,17 +95,19 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
   nlohmann::ordered_json best;
   if (result.best) {
     const ModelParameters chosen = to_convergence(*result.best, space);
-    Trained trained = trainer.train(chosen);
-    best = chosen_json(chosen, trained, points, execution, space.method);
-    found.model.emplace(model_of(chosen, std::move(trained), dataset.items, loaded.checksum, best.dump()));
+    Chosen trained = train_chosen(chosen, points, all_rows, execution);
+    best = chosen_json(chosen, trained, space.method);
+    found.model.emplace(
+        model_of(chosen, std::move(trained.trained), dataset.items, prepared.checksum, best.dump()));
   }
   nlohmann::ordered_json json = search_json(result, points, best);
   json["device"] = backend->name();
+  if (derived) json["validation_from_training"] = dataset.validation->targets.entries();
   found.json = json.dump();
   if (report) {
     const auto& [name, grid] = *report;
-    StudyResults results = search_study(name, points, journal ? &*journal : nullptr, space, result, grid,
-                                        execution, searching.until);
+    StudyResults results = search_study(name, points, all_rows, journal ? &*journal : nullptr, space, result,
+                                        grid, execution, searching.until);
     results.conclusions = conclude(results);
     results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
     found.report = study_files(results);

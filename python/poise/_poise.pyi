@@ -174,6 +174,7 @@ def study(
     __ranks: List[int],
     __tolerance: float,
     __seed: int,
+    __seeds: List[int],
     __options: Dict[str, Any],
     __option_list: List[Tuple[str, str]],
     __journal: str,

@@ -62,9 +62,10 @@ def flat(row: Dict[str, Any]) -> Dict[str, Any]:
         if name in ("validation", "test") and isinstance(value, dict):
             for metric, estimate in value.items():
                 result[f"{name} {metric}"] = estimate["mean"]
-                result[f"{name} {metric} stderr"] = estimate["stderr"]
+                spread = "stderr" if "stderr" in estimate else "spread"
+                result[f"{name} {metric} {spread}"] = estimate[spread]
         elif isinstance(value, dict):
-            result.update({f"{name} {inner}": each for inner, each in value.items()})
+            result.update({f"{name} {inner}": each for inner, each in value.items() if not isinstance(each, list)})
         elif not isinstance(value, list):
             result[name] = value
     return result
@@ -76,9 +77,9 @@ def data_name(data: Dataset) -> str:
 
 
 def write_files(folder: "Union[str, os.PathLike[str]]", files: Dict[str, str]) -> None:
-    """Each file whole or not at all."""
-    os.makedirs(folder, exist_ok=True)
+    """Each file whole or not at all; a name may have a folder of its own in it."""
     for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(os.fspath(folder), name)), exist_ok=True)
         partial = os.path.join(os.fspath(folder), name + ".partial")
         with open(partial, "w", encoding="utf-8", newline="") as file:
             file.write(text)
@@ -168,6 +169,9 @@ def search(
     `refine` halves the spacing around the best so many times. `journal` is a file of finished points: an interrupted search
     goes on where it was. `report` is a folder for report.html, tables and results as `study` writes them, of this model alone:
     the best point of each kind, rank and weighting, trained to convergence and, where there is a test part, tested.
+
+    A given split without a validation part chooses on a tenth of each user's training rows, drawn by the model's `random_state`;
+    `best_model` is then trained on all of them (`results["validation_from_training"]` says how many rows chose).
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))

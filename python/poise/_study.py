@@ -21,10 +21,19 @@ class StudyResult:
 
     `complete` is False where time or points ran out: there is then what there was time for, `missing` is what would have been
     tried next, and `unfinished` names the searches that were under way or not begun.
+
+    With `seeds` all of this is over splits: figures are means with their `spread` (the standard deviation over splits), and
+    `splits` has the StudyResult of each seed, with its points and plots.
     """
 
     def __init__(self, files: Dict[str, str]) -> None:
         self._files = files
+        folders: Dict[int, Dict[str, str]] = {}
+        for path, text in files.items():
+            folder, _, name = path.rpartition("/")
+            if folder:
+                folders.setdefault(int(folder.rpartition("-")[2]), {})[name] = text
+        self.splits: Dict[int, StudyResult] = {seed: StudyResult(each) for seed, each in folders.items()}
         self.results: Dict[str, Any] = json.loads(files["results.json"])
 
     @property
@@ -55,12 +64,12 @@ class StudyResult:
     @property
     def points(self) -> List[Dict[str, Any]]:
         """Every model that was trained on the way, flat."""
-        return [flat(point) for point in self.results["points"]]
+        return [flat(point) for point in self.results.get("points", [])]
 
     @property
     def profiles(self) -> List[Dict[str, Any]]:
         """The best validation figure of each model and kind against alpha."""
-        profiles: List[Dict[str, Any]] = self.results["profiles"]
+        profiles: List[Dict[str, Any]] = self.results.get("profiles", [])
         return profiles
 
     @property
@@ -86,7 +95,7 @@ class StudyResult:
         return self._files["report.html"]
 
     def save(self, folder: "Union[str, os.PathLike[str]]") -> None:
-        """Writes tables.md, tables.tex, results.csv, results.json and report.html."""
+        """Writes tables.md, tables.tex, results.csv, results.json and report.html; of each split in a folder seed-N."""
         write_files(folder, self._files)
 
     def _repr_markdown_(self) -> str:
@@ -94,7 +103,8 @@ class StudyResult:
 
     def __repr__(self) -> str:
         state = "" if self.complete else ", not complete"
-        return f"<poise.StudyResult: {len(self.table)} rows from {len(self.results['points'])} points{state}>"
+        source = f"over {len(self.splits)} splits" if self.splits else f"from {len(self.results['points'])} points"
+        return f"<poise.StudyResult: {len(self.table)} rows {source}{state}>"
 
 
 def _named(data: Any) -> List[Tuple[str, Dataset]]:
@@ -106,6 +116,20 @@ def _named(data: Any) -> List[Tuple[str, Dataset]]:
     for k, each in enumerate(data):
         named.append((f"data {k + 1}" if not each._folder and len(data) > 1 else data_name(each), each))
     return named
+
+
+def _seeds_of(seeds: Optional[Sequence[int]]) -> List[int]:
+    if seeds is None:
+        return []
+    numbers = [whole(seed, "seeds") for seed in seeds]
+    if not numbers:
+        raise ValueError("seeds has no seed to split by; leave it out to study the data as they are")
+    for seed in numbers:
+        if not 0 <= seed < 2**32:
+            raise ValueError(f"seeds has {seed}, which is out of range: from 0 to 4294967295 is needed")
+        if numbers.count(seed) > 1:
+            raise ValueError(f"seeds has {seed} twice; a split counts once")
+    return numbers
 
 
 def study(
@@ -121,6 +145,7 @@ def study(
     refine: int = 0,
     tolerance: float = 1e-6,
     compare_paper: Optional[Sequence[str]] = None,
+    seeds: Optional[Sequence[int]] = None,
     time_limit: Union[float, str, None] = None,
     points: Optional[int] = None,
     race: bool = True,
@@ -137,7 +162,11 @@ def study(
 
     `data` is split data, or several under their names in a dict. `models` is "all" or a list such as "full-rank,ease".
     With a `journal` file an interrupted study goes on where it was. `compare_paper` names the paper's data set ("ml-20m",
-    "netflix", "msd") for each of `data`, whose figures then stand beside.
+    "netflix", "msd") for each of `data`, whose figures then stand beside. A given split without a validation part chooses on a
+    tenth of each user's training rows, drawn by `random_state`; rows of the test part are those of models of all training rows.
+
+    With `seeds` the parts of the data are pooled, split again by each seed in the same way and sizes, and studied one by one: the
+    result is over splits, means and spread, and `splits` has that of each seed.
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
@@ -152,6 +181,7 @@ def study(
     options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points, race)
     rank_list = [whole(rank, "ranks") for rank in ranks]
     seed = seed_of(random_state)
+    split_seeds = _seeds_of(seeds)
     shown = [
         ("--models", models),
         ("--ranks", ",".join(map(str, rank_list))),
@@ -184,6 +214,7 @@ def study(
             rank_list,
             number(tolerance, "tolerance"),
             seed,
+            split_seeds,
             options,
             shown,
             os.path.join(scratch, "study.journal") if journal is None else os.fspath(journal),

@@ -39,6 +39,11 @@ LoadedDataset read_dataset(const fs::path& folder, const Execution& execution) {
   return {decode_dataset(container, execution), container.checksum()};
 }
 
+std::string checksum_of(const Dataset& dataset, const Execution& execution) {
+  const std::vector<std::byte> bytes = encode_dataset(dataset, execution);
+  return Container::parse(bytes, "the data", execution.threads).checksum();
+}
+
 EvaluationData read_evaluation_data(const fs::path& folder, const std::string& part,
                                     const Execution& execution) {
   return decode_evaluation_data(open(folder, execution), part, execution);

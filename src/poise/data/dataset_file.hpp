@@ -52,6 +52,9 @@ DatasetSizes dataset_sizes(const std::filesystem::path& folder);
 /// The bytes of data.poise.
 std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& execution);
 
+/// The identity that data in memory would have on disk: LoadedDataset::checksum.
+std::string checksum_of(const Dataset& dataset, const Execution& execution);
+
 /// The data in an opened data.poise. Checks everything, for checksums prove only that the bytes are the
 /// ones that were written.
 Dataset decode_dataset(const Container& container, const Execution& execution);

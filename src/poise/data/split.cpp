@@ -13,8 +13,6 @@ namespace poise {
 
 namespace {
 
-constexpr std::int64_t smallest_split_history = 5;
-
 /// A log grouped by user, filtered, and what was dropped on the way.
 struct Grouped {
   Histories histories;
@@ -148,7 +146,8 @@ Dataset split_users(const Interactions& log, const Filters& filters, const UserS
          count == 1 ? " is" : "s are");
   }
   const std::int64_t held_out = options.held_out_users.value_or(std::max<std::int64_t>(1, count / 10));
-  if (held_out < 1 || held_out > (count - 1) / 2) {
+  const std::int64_t validation_users = options.validation_users.value_or(held_out);
+  if (held_out < 1 || validation_users < 1 || held_out + validation_users > count - 1) {
     fail(ErrorKind::usage,
          "--held-out-users {} is out of range: {} users are left, and twice that many must leave some for "
          "training",
@@ -172,7 +171,7 @@ Dataset split_users(const Interactions& log, const Filters& filters, const UserS
               [&](std::int32_t a, std::int32_t b) { return permuted[first + a] < permuted[first + b]; });
     return order;
   };
-  const std::int64_t validation_first = count - 2 * held_out;
+  const std::int64_t validation_first = count - held_out - validation_users;
   const std::int64_t test_first = count - held_out;
   const std::vector<std::int32_t> train_users = part(0, validation_first);
   std::vector<bool> is_training(log.users.size(), false);

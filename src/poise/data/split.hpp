@@ -10,19 +10,23 @@
 
 namespace poise {
 
+/// A held-out user with fewer catalogue items gives no targets.
+constexpr std::int64_t smallest_split_history = 5;
+
 /// The protocol of Liang et al. (2018): whole users are held out, and a share of each one's items is the
 /// target.
 struct UserSplit {
-  std::optional<std::int64_t> held_out_users;  ///< for validation and for test each; default: a tenth
-  double target_share = 0.2;                   ///< above 0 and below 1
+  std::optional<std::int64_t> held_out_users;         ///< for validation and for test each; default: a tenth
+  std::optional<std::int64_t> validation_users = {};  ///< for validation, where it is another number
+  double target_share = 0.2;                          ///< above 0 and below 1
   std::uint32_t seed = 98765;
 };
 
 /// Splits a log by users, draw for draw as the published code: users sorted by id are permuted; the last H
-/// are test, the H before them validation, the rest train. Items are numbered by first appearance among the
-/// training rows, which are the catalogue. A held-out user with at least 5 catalogue items gives
-/// int(target_share * k) random ones as targets, drawn in the order of the ids from a fresh generator for
-/// each part; one with fewer gives none.
+/// are test, the H (or validation_users) before them validation, the rest train. Items are numbered by first
+/// appearance among the training rows, which are the catalogue. A held-out user with at least 5 catalogue
+/// items gives int(target_share * k) random ones as targets, drawn in the order of the ids from a fresh
+/// generator for each part; one with fewer gives none.
 Dataset split_users(const Interactions& log, const Filters& filters, const UserSplit& options,
                     const Execution& execution);
 

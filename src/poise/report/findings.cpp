@@ -240,6 +240,15 @@ std::string unfinished_finding(const StudyResults& results) {
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
+std::string validation_note(const StudyData& data) {
+  if (data.validation_from_training == 0) return "";
+  return fmt::format(
+      "There is no validation part: {} of the {} training rows, a tenth of each user's, chose the points. "
+      "Test figures are those of models of all training rows, validation figures those of models without "
+      "the rows that chose.",
+      grouped(data.validation_from_training), grouped(data.train_interactions));
+}
+
 std::string popularity_finding(const StudyResults& results) {
   const auto& rows = results.against_popularity;
   if (rows.empty()) return "";

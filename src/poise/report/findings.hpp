@@ -36,6 +36,9 @@ std::string rank_finding(const StudyResults& results, const std::optional<std::i
 /// which rows the test users cannot tell from it; empty where nothing was measured.
 std::string best_finding(const StudyResults& results, const std::string& data);
 
+/// Where training rows stood in for a validation part: how many, and what the test figures are; else empty.
+std::string validation_note(const StudyData& data);
+
 /// "12 of 14 rows beat popularity", by Holm's corrected p; empty without comparisons.
 std::string popularity_finding(const StudyResults& results);
 

@@ -285,7 +285,12 @@ std::string data_summary_html(const StudyResults& results) {
       text += number_cell("", value);
     text += fmt::format("<td class=\"checksum\">{}</td></tr>\n", html_text(part.checksum));
   }
-  return scrolled(text + "</tbody></table>", "Data");
+  std::string notes;
+  for (const StudyData& part : results.data) {
+    if (const std::string note = validation_note(part); !note.empty())
+      notes += fmt::format("<p><b>{}</b>: {}</p>\n", html_text(part.name), note);
+  }
+  return scrolled(text + "</tbody></table>", "Data") + notes;
 }
 
 }  // namespace poise::report

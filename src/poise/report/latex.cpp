@@ -49,14 +49,6 @@ std::string paper_line(const TableRow& row) {
   return any ? fmt::format("{} & {} \\\\\n", line, wins(any->wins, 9)) : "";
 }
 
-std::string environment(const std::string& caption, const std::string& columns, const std::string& body) {
-  return fmt::format(
-      "\n\\begin{{table}}[p]\n\\centering\n\\caption{{{}}}\n\\fitted{{%\n\\begin{{tabular}}{{{}}}"
-      "\n\\toprule\n{}"
-      "\\bottomrule\n\\end{{tabular}}}}\n\\end{{table}}\n",
-      caption, columns, body);
-}
-
 std::string rank_table(const StudyResults& results, const RankTable& ranked) {
   const std::size_t metrics = results.metrics.size();
   const StudyTable& table = ranked.table;
@@ -89,7 +81,7 @@ std::string rank_table(const StudyResults& results, const RankTable& ranked) {
       body += " \\\\\n" + paper_line(row);
     }
   }
-  return environment(
+  return latex_table(
       fmt::format("Ranking accuracies at {}: means over the {} and their standard errors{}.",
                   rank_name(ranked.rank), users_of(results),
                   without_test(results)
@@ -128,13 +120,27 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       body += " \\\\\n";
     }
   }
-  return environment(
+  return latex_table(
       fmt::format("Every row on {}, with the point that validation chose and its certificate. {}",
                   latex_text(table.data[0]->name), latex_text(certificate_terms())),
       "rll" + std::string(results.metrics.size() + (exponent ? 5 : 4) + (gamma ? 1 : 0), 'r'), body);
 }
 
 }  // namespace
+
+namespace report {
+
+std::string_view latex_preamble() { return preamble; }
+
+std::string latex_table(const std::string& caption, const std::string& columns, const std::string& body) {
+  return fmt::format(
+      "\n\\begin{{table}}[p]\n\\centering\n\\caption{{{}}}\n\\fitted{{%\n\\begin{{tabular}}{{{}}}"
+      "\n\\toprule\n{}"
+      "\\bottomrule\n\\end{{tabular}}}}\n\\end{{table}}\n",
+      caption, columns, body);
+}
+
+}  // namespace report
 
 std::string study_latex(const StudyResults& results) {
   std::string text(preamble);
@@ -149,6 +155,8 @@ std::string study_latex(const StudyResults& results) {
   for (const StudyData& part : results.data) {
     if (const std::string best = best_finding(results, part.name); !best.empty())
       text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), latex_text(best));
+    if (const std::string note = validation_note(part); !note.empty())
+      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), note);
   }
   for (const RankTable& table : tables_by_rank(results)) text += rank_table(results, table);
   for (const StudyTable& table : tables_by_data(results)) text += data_table(results, table);

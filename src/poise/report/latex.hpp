@@ -13,6 +13,12 @@ std::string study_latex(const StudyResults& results);
 
 namespace report {
 
+/// What a document begins with, up to \begin{document}.
+std::string_view latex_preamble();
+
+/// A table of its own page width at most; `columns` as of tabular.
+std::string latex_table(const std::string& caption, const std::string& columns, const std::string& body);
+
 /// Any text as LaTeX that pdflatex accepts: special characters escaped, those that its fonts lack as
 /// [U+4E2D], bytes that are not UTF-8 as [xFF].
 std::string latex_text(std::string_view text);

@@ -147,6 +147,8 @@ std::string study_markdown(const StudyResults& results) {
   for (const StudyData& part : results.data) {
     if (const std::string best = best_finding(results, part.name); !best.empty())
       lines += fmt::format("- **{}**: {}\n", markdown_text(part.name), markdown_text(best));
+    if (const std::string note = validation_note(part); !note.empty())
+      lines += fmt::format("- **{}**: {}\n", markdown_text(part.name), note);
   }
   if (!lines.empty()) text += lines + "\n";
   for (const auto& [rank, table] : tables_by_rank(results))

@@ -69,23 +69,15 @@ Json point_json(const PointResult& result, const Metric& choice) {
   return json;
 }
 
-Json chosen_json(const ModelParameters& parameters, const Trained& trained, const Points& points,
-                 const Execution& execution, SearchMethod method) {
-  const Dataset& dataset = points.trainer().data().dataset;
-  Json json = trained_json(parameters, trained);
+Json chosen_json(const ModelParameters& parameters, const Chosen& chosen, SearchMethod method) {
+  Json json = trained_json(parameters, chosen.trained);
   if (method == SearchMethod::best) {
     json["dropout"] = parameters.dropout;
     json["lambda_exponent"] = parameters.lambda_exponent;
     json["gamma"] = parameters.weighting.gamma;
   }
-  for (const char* const name : {"validation", "test"}) {
-    const std::optional<HeldOut>& part = name == std::string_view("test") ? dataset.test : dataset.validation;
-    if (!part || part->targets.entries() == 0) continue;
-    json[name] = to_json(
-        estimates_of(evaluate(scorer_of(trained.model), dataset.histories(*part), part->targets.view(),
-                              column_counts(dataset.train.view()), points.options().evaluation(), execution,
-                              &points.trainer().backend())));
-  }
+  if (!chosen.validation.empty()) json["validation"] = to_json(chosen.validation);
+  if (!chosen.test.empty()) json["test"] = to_json(chosen.test);
   return json;
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "poise/search/chosen.hpp"
 #include "poise/search/search.hpp"
 
 namespace poise {
@@ -11,8 +12,8 @@ nlohmann::ordered_json point_json(const PointResult& result, const Metric& choic
 
 /// A chosen model, trained to convergence: trained_json, and its figures on the held-out parts that have
 /// targets. By profiles it has all axes, whether they were searched or not.
-nlohmann::ordered_json chosen_json(const ModelParameters& parameters, const Trained& trained,
-                                   const Points& points, const Execution& execution, SearchMethod method);
+nlohmann::ordered_json chosen_json(const ModelParameters& parameters, const Chosen& chosen,
+                                   SearchMethod method);
 
 /// What a search found, without its time; `best` is chosen_json, null where there is no model. A search that
 /// ran out says what it would have tried next.

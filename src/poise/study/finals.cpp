@@ -46,32 +46,52 @@ double gamma_of(const ModelParameters& parameters) {
   return parameters.weighting.scheme == Scheme::inverse_popularity ? parameters.weighting.gamma : 0;
 }
 
-TestPart::TestPart(std::string data, Points& points, const Execution& execution)
-    : data_(std::move(data)), points_(points), execution_(execution) {
-  const Dataset& dataset = points.trainer().data().dataset;
-  training_counts_ = column_counts(dataset.train.view());
-  if (const HeldOut* const test = part_of(dataset.test)) targets_ = column_counts(test->targets.view());
+TestPart::TestPart(std::string data, Points& points, const AllRows& all_rows, const Execution& execution)
+    : data_(std::move(data)),
+      dataset_(all_rows.data ? all_rows.data->dataset : points.trainer().data().dataset),
+      points_(points),
+      execution_(execution) {
+  if (all_rows.data)
+    on_all_rows_.emplace(*all_rows.data, all_rows.folder, Keep::nothing, points.trainer().memory_limit(),
+                         points.trainer().backend(), execution);
+  training_counts_ = column_counts(dataset_.train.view());
+  if (const HeldOut* const test = part_of(dataset_.test)) targets_ = column_counts(test->targets.view());
   Measured measured =
       row_of({.key = "popularity"}, RowKind::unweighted, {.family = Family::popularity, .lambda = 0});
   popularity_ = std::move(measured.row);
   popularity_test_ = std::move(measured.test);
 }
 
+std::pair<Trained, Estimates> TestPart::train(const ModelParameters& parameters) {
+  Trainer& trainer = points_.trainer();
+  const auto on_validation = [&](const Trained& trained) {
+    const Dataset& dataset = trainer.data().dataset;
+    const HeldOut& part = *dataset.validation;
+    return estimates_of(evaluate(scorer_of(trained.model), dataset.histories(part), part.targets.view(),
+                                 column_counts(dataset.train.view()), points_.options().evaluation(),
+                                 execution_, &trainer.backend()));
+  };
+  if (!on_all_rows_) {
+    Trained trained = trainer.train(parameters);
+    Estimates validation = on_validation(trained);
+    return {std::move(trained), std::move(validation)};
+  }
+  Estimates validation = on_validation(trainer.train(parameters));
+  trainer.forget();
+  return {on_all_rows_->train(parameters), std::move(validation)};
+}
+
 TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
                                     const ModelParameters& parameters) {
   const auto begin = std::chrono::steady_clock::now();
-  const Trained trained = points_.trainer().train(parameters);
-  const Dataset& dataset = points_.trainer().data().dataset;
-  const auto measure = [&](const HeldOut& part, std::int64_t hits_at) {
-    EvaluateOptions options = points_.options().evaluation();
-    options.item_hits_at = hits_at;
-    return evaluate(scorer_of(trained.model), dataset.histories(part), part.targets.view(), training_counts_,
-                    options, execution_, &points_.trainer().backend());
-  };
+  const auto [trained, validation] = train(parameters);
   Measured measured;
   StudyRow& row = measured.row;
-  if (const HeldOut* const test = part_of(dataset.test)) {
-    measured.test = measure(*test, popularity_cutoff);
+  if (const HeldOut* const test = part_of(dataset_.test)) {
+    EvaluateOptions options = points_.options().evaluation();
+    options.item_hits_at = popularity_cutoff;
+    measured.test = evaluate(scorer_of(trained.model), dataset_.histories(*test), test->targets.view(),
+                             training_counts_, options, execution_, &points_.trainer().backend());
     row.test = estimates_of(measured.test);
     row.by_popularity =
         popularity_bins(training_counts_, targets_, measured.test.item_hits, popularity_bin_count);
@@ -84,7 +104,7 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
   row.dropout = parameters.family == Family::full_rank ? parameters.dropout : 0;
   row.lambda_exponent = parameters.has_lambda_exponent() ? parameters.lambda_exponent : 0;
   row.gamma = gamma_of(parameters);
-  row.validation = estimates_of(measure(*dataset.validation, 0));
+  row.validation = validation;
   row.objective = trained.objective;
   row.observed_weight = trained.observed_weight;
   row.certificate = trained.certificate;

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "poise/search/chosen.hpp"
 #include "poise/search/search.hpp"
 #include "poise/study/results.hpp"
 
@@ -23,10 +24,13 @@ struct Finals {
 double gamma_of(const ModelParameters& parameters);
 
 /// The test part of one data set: read for chosen models alone. Where there is none, rows have the figures of
-/// the validation part and nothing is compared.
+/// the validation part and nothing is compared. Where the validation part was made of training rows, the test
+/// part is read for models of all rows, and validation figures are those of the point trained without that
+/// part.
 class TestPart {
  public:
-  TestPart(std::string data, Points& points, const Execution& execution);
+  /// All must outlive it.
+  TestPart(std::string data, Points& points, const AllRows& all_rows, const Execution& execution);
 
   /// A model of popularity, as a row.
   [[nodiscard]] const StudyRow& popularity() const { return popularity_; }
@@ -43,9 +47,14 @@ class TestPart {
   };
   Measured row_of(const StudyModel& model, RowKind kind, const ModelParameters& parameters);
 
+  /// The model that the test part is read for, and its figures on the validation part.
+  std::pair<Trained, Estimates> train(const ModelParameters& parameters);
+
   std::string data_;
+  const Dataset& dataset_;  ///< with the test part
   Points& points_;
   Execution execution_;
+  std::optional<Trainer> on_all_rows_;
   std::vector<std::int64_t> training_counts_;
   std::vector<std::int64_t> targets_;  ///< per item
   EvaluationResult popularity_test_;

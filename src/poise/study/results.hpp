@@ -157,6 +157,8 @@ struct StudyData {
   std::int64_t validation_users = 0;
   std::int64_t test_users = 0;
   std::string paper_data;  ///< "ml-20m", "netflix", "msd" where the paper's figures stand beside; else empty
+  std::int64_t validation_from_training = 0;  ///< training rows that stood in for a validation part
+  double test_to_train = 0;  ///< test users over training users; rows where both have the same users
 };
 
 /// A plain sentence for a rank (none: full rank) of a data set, or, `overall`, for all of it.

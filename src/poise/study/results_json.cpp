@@ -187,7 +187,8 @@ Json to_json(const StudyData& data) {
           {"train_interactions", data.train_interactions},
           {"validation_users", data.validation_users},
           {"test_users", data.test_users},
-          {"paper_data", data.paper_data.empty() ? Json() : Json(text(data.paper_data))}};
+          {"paper_data", data.paper_data.empty() ? Json() : Json(text(data.paper_data))},
+          {"validation_from_training", data.validation_from_training}};
 }
 
 }  // namespace

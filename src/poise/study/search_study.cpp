@@ -119,13 +119,13 @@ std::vector<SearchedModel> searched_models(const Points& points, const SearchSpa
   return models;
 }
 
-StudyResults search_study(const std::string& name, Points& points, Journal* journal, const SearchSpace& space,
-                          const SearchResult& result, const std::string& grid, const Execution& execution,
-                          std::optional<Points::Clock::time_point> until) {
+StudyResults search_study(const std::string& name, Points& points, const AllRows& all_rows, Journal* journal,
+                          const SearchSpace& space, const SearchResult& result, const std::string& grid,
+                          const Execution& execution, std::optional<Points::Clock::time_point> until) {
   StudyResults results = no_results(points.options());
   results.of_search = true;
   results.options = option_list(space, points.options(), grid);
-  SearchedData found(name, "", points, journal, execution, until, results);
+  SearchedData found(name, "", points, all_rows, journal, execution, until, results);
   for (const SearchedModel& each : searched_models(points, space, result))
     found.add(each.model, space, each.result);
   found.finish();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "poise/search/chosen.hpp"
 #include "poise/search/search.hpp"
 #include "poise/study/results.hpp"
 
@@ -23,8 +24,8 @@ std::vector<SearchedModel> searched_models(const Points& points, const SearchSpa
 /// on the test part where there is one, and all that a study says of rows. `name` is what the tables call the
 /// data, `grid` the value of --grid. `journal` may be null. After `until` nothing is trained: see
 /// SearchedData.
-StudyResults search_study(const std::string& name, Points& points, Journal* journal, const SearchSpace& space,
-                          const SearchResult& result, const std::string& grid, const Execution& execution,
-                          std::optional<Points::Clock::time_point> until);
+StudyResults search_study(const std::string& name, Points& points, const AllRows& all_rows, Journal* journal,
+                          const SearchSpace& space, const SearchResult& result, const std::string& grid,
+                          const Execution& execution, std::optional<Points::Clock::time_point> until);
 
 }  // namespace poise

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "poise/base/version.hpp"
 #include "poise/study/statistics.hpp"
@@ -12,7 +13,10 @@
 namespace poise {
 namespace {
 
-StudyData summary_of(const LoadedDataset& loaded, const std::string& name, const std::string& paper_data) {
+/// `searched` are the data that were searched on.
+StudyData summary_of(const LoadedDataset& searched, const AllRows& all_rows, const std::string& name,
+                     const std::string& paper_data) {
+  const LoadedDataset& loaded = all_rows.data ? *all_rows.data : searched;
   const Dataset& dataset = loaded.dataset;
   StudyData data{.name = name,
                  .checksum = loaded.checksum,
@@ -30,8 +34,21 @@ StudyData summary_of(const LoadedDataset& loaded, const std::string& name, const
     if (dataset.split == SplitKind::users) data.users += users;
     data.interactions += part->fold_in.entries() + part->targets.entries();
   };
-  add(dataset.validation, data.validation_users);
+  if (all_rows.data) {
+    const Csr& targets = searched.dataset.validation->targets;
+    data.validation_users = targets.rows;
+    data.validation_from_training = targets.entries();
+  } else {
+    add(dataset.validation, data.validation_users);
+  }
   add(dataset.test, data.test_users);
+  const auto ratio = [](std::int64_t test, std::int64_t train) {
+    return train > 0 ? static_cast<double>(test) / static_cast<double>(train) : 0;
+  };
+  if (dataset.test)
+    data.test_to_train = dataset.split == SplitKind::users
+                             ? ratio(data.test_users, data.train_users)
+                             : ratio(dataset.test->targets.entries(), data.train_interactions);
   return data;
 }
 
@@ -70,12 +87,13 @@ StudyResults no_results(const MeasureOptions& measure) {
   return results;
 }
 
-SearchedData::SearchedData(std::string name, std::string paper_data, Points& points, Journal* journal,
-                           const Execution& execution, std::optional<Points::Clock::time_point> until,
-                           StudyResults& results)
+SearchedData::SearchedData(std::string name, std::string paper_data, Points& points, AllRows all_rows,
+                           Journal* journal, const Execution& execution,
+                           std::optional<Points::Clock::time_point> until, StudyResults& results)
     : name_(std::move(name)),
       paper_data_(std::move(paper_data)),
       points_(points),
+      all_rows_(std::move(all_rows)),
       journal_(journal),
       execution_(execution),
       until_(until),
@@ -85,7 +103,7 @@ bool SearchedData::time_is_up() const { return until_ && Points::Clock::now() >=
 
 /// Made when first asked for, so that a resumed study begins where it stopped.
 TestPart& SearchedData::test_part() {
-  if (!test_part_) test_part_.emplace(name_, points_, execution_);
+  if (!test_part_) test_part_.emplace(name_, points_, all_rows_, execution_);
   return *test_part_;
 }
 
@@ -262,7 +280,7 @@ void SearchedData::append(Finals finals) {
 void SearchedData::finish() {
   const bool begun = !per_user_.empty();
   if (!begun && !results_.complete && !results_.data.empty()) return;
-  results_.data.push_back(summary_of(points_.trainer().data(), name_, paper_data_));
+  results_.data.push_back(summary_of(points_.trainer().data(), all_rows_, name_, paper_data_));
   results_.rows.push_back(test_part().popularity());
   per_user_.push_back(test_part().popularity_per_user());
   compare_with_best();

@@ -17,7 +17,7 @@ StudyResults no_results(const MeasureOptions& measure);
 class SearchedData {
  public:
   /// `name`: what the tables call the points' data; `paper_data`: see StudyData. `journal` may be null.
-  SearchedData(std::string name, std::string paper_data, Points& points, Journal* journal,
+  SearchedData(std::string name, std::string paper_data, Points& points, AllRows all_rows, Journal* journal,
                const Execution& execution, std::optional<Points::Clock::time_point> until,
                StudyResults& results);
 
@@ -52,6 +52,7 @@ class SearchedData {
   std::string name_;
   std::string paper_data_;
   Points& points_;
+  AllRows all_rows_;
   Journal* journal_;
   Execution execution_;
   std::optional<Points::Clock::time_point> until_;

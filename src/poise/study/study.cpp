@@ -20,10 +20,10 @@ void check(const StudyInput& input) {
         ErrorKind::input,
         "{} has no {} part with targets, and a study needs both; prepare it with --split users, or give both "
         "files",
-        input.folder.string(), name);
+        input.folder.empty() ? input.name : input.folder.string(), name);
   };
   check_part(input.data.dataset.validation, "validation");
-  check_part(input.data.dataset.test, "test");
+  check_part(input.prepared().dataset.test, "test");
 }
 
 /// One search, and what its rows are.
@@ -74,15 +74,16 @@ class DataStudy {
         options_(options),
         journal_(journal),
         watcher_(watcher),
-        trainer_(input.data, input.folder, Keep::shared_parts, options.memory_limit, backend, execution),
+        trainer_(input.data, input.all_rows ? std::filesystem::path() : input.folder, Keep::shared_parts,
+                 options.memory_limit, backend, execution),
         points_(trainer_, options.measure, &journal, execution, with_later_searches(), until),
-        found_(input.name, input.paper_data, points_, &journal, execution, until, results),
+        found_(input.name, input.paper_data, points_, input.whole(), &journal, execution, until, results),
         until_(until) {}
 
   /// Error{resources} when something would not fit, before any work.
   void check_memory() const {
     for (const Task& task : tasks_of(input_, options_))
-      poise::check_memory(task.space, input_.data.dataset.train.view(), options_.memory_limit);
+      poise::check_memory(task.space, input_.prepared().dataset.train.view(), options_.memory_limit);
   }
 
   void run() {

@@ -11,6 +11,7 @@
 #include "poise/backend/backend.hpp"
 #include "poise/backend/choose.hpp"
 #include "poise/data/dataset_file.hpp"
+#include "poise/search/chosen.hpp"
 #include "poise/study/models.hpp"
 #include "poise/study/results.hpp"
 
@@ -22,6 +23,13 @@ struct StudyInput {
   std::filesystem::path folder;
   LoadedDataset data;
   std::string paper_data = {};  ///< see StudyData
+  /// Where the validation part of `data` was made of training rows: the data before that, on all rows of
+  /// which chosen points are trained for the test part.
+  std::optional<LoadedDataset> all_rows = {};
+
+  /// The data as they were prepared.
+  [[nodiscard]] const LoadedDataset& prepared() const { return all_rows ? *all_rows : data; }
+  [[nodiscard]] AllRows whole() const { return all_rows ? AllRows{&*all_rows, folder} : AllRows{}; }
 };
 
 struct StudyOptions {

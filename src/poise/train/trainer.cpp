@@ -122,6 +122,13 @@ Trained Trainer::wmf(const ModelParameters& parameters, const Weights& W) {
   return from(fit, std::move(model));
 }
 
+void Trainer::forget() {
+  basis_ = {};
+  left_ = {};
+  spectrum_ = {};
+  spectrum_rank_ = 0;
+}
+
 double Trainer::expected_seconds(const ModelParameters& parameters) {
   if (parameters.family == Family::popularity) return 0;
   if (rate_ == 0) rate_ = product_rate(backend_);

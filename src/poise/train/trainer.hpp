@@ -80,6 +80,9 @@ class Trainer {
   /// it.
   std::pair<Trained, Trained> train_both_diagonals(const ModelParameters& parameters);
 
+  /// Lets go of what it keeps: for others who need the memory.
+  void forget();
+
   /// Seconds that a model may take, from counted operations at the rate of a matrix product.
   [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
 

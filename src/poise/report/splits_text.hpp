@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+
+#include "poise/report/table.hpp"
+#include "poise/study/splits.hpp"
+
+/// What the reports over splits have in common.
+namespace poise::report {
+
+/// "Over 3 splits weighting helps in 2 of 5 comparisons"
+std::string splits_headline(const SplitsResults& results);
+
+/// What a comparison is, what a spread is, and how little a few splits can show.
+std::string splits_terms(const SplitsResults& results);
+
+/// The row of highest mean validation, with its test figure and how often it was first.
+std::string best_row_text(const SplitsResults& results, const std::string& data);
+
+/// "3 of 5 rows are above popularity in every split"; empty without rows.
+std::string popularity_over_splits(const SplitsResults& results);
+
+/// "1.47 to 5", or one value where all are the same.
+std::string range_text(const SplitValues& values);
+
+/// "all 3", "both", "2 of 3", "none of 3"
+std::string count_of_splits(int count, int splits);
+
+/// "spread 0.0021"; "" of a single split
+std::string spread_text(const std::optional<double>& spread);
+
+/// "+0.0039 to +0.0194"; "" where it has no ends
+std::string interval_text(const PairedDifference& test);
+
+/// The row of the splits that a row of means stands for.
+const SplitRow& splits_of(const SplitsResults& results, const StudyRow& row);
+
+/// "1, 2, 3"
+std::string seed_list(const SplitsResults& results);
+
+}  // namespace poise::report

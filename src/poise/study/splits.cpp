@@ -1,0 +1,275 @@
+#include "poise/study/splits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <boost/math/distributions/students_t.hpp>
+
+#include "poise/data/resplit.hpp"
+#include "poise/data/validation_from_training.hpp"
+
+namespace poise {
+namespace {
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Of settings, which are searched on a log scale; 0 where one of them is 0.
+double geometric_mean(const SplitValues& values) {
+  const std::vector<double> all = present(values);
+  double sum = 0;
+  for (const double value : all) sum += std::log(value);
+  return all.empty() ? 0 : std::exp(sum / static_cast<double>(all.size()));
+}
+
+Estimate estimate_of(const SplitValues& values) {
+  const std::vector<double> all = present(values);
+  return {.mean = mean_of(all), .standard_error = spread_of(all)};
+}
+
+template <class T>
+const T* find_like(const std::vector<T>& all, const T& wanted) {
+  const auto found = std::ranges::find_if(all, [&](const T& one) {
+    bool same = one.data == wanted.data && one.model == wanted.model && one.kind == wanted.kind;
+    if constexpr (requires { one.metric; }) same = same && one.metric == wanted.metric;
+    return same;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// Those that any split has, once each, in the order of the first that has them.
+template <class T>
+std::vector<T> united(std::span<const StudyResults> splits, std::vector<T> StudyResults::*member) {
+  std::vector<T> all;
+  for (const StudyResults& split : splits) {
+    for (const T& one : split.*member) {
+      if (find_like(all, one) == nullptr) all.push_back(one);
+    }
+  }
+  return all;
+}
+
+/// A row's figure on the metric that chooses, on the test part.
+std::optional<double> test_figure(const StudyResults& split, const StudyRow& row) {
+  const Estimate* const estimate = find(row.test, split.choice);
+  return estimate == nullptr ? std::nullopt : std::optional(estimate->mean);
+}
+
+const StudyRow* popularity_of(const StudyResults& split, const std::string& data) {
+  const auto found = std::ranges::find_if(
+      split.rows, [&](const StudyRow& row) { return row.data == data && row.model.key == "popularity"; });
+  return found == split.rows.end() ? nullptr : &*found;
+}
+
+void add_split(SplitRow& to, const StudyResults& split, const StudyRow* row) {
+  const auto put = [&](SplitValues& values, double StudyRow::*member) {
+    values.push_back(row == nullptr ? std::nullopt : std::optional(row->*member));
+  };
+  put(to.alpha, &StudyRow::alpha);
+  put(to.lambda, &StudyRow::lambda);
+  put(to.dropout, &StudyRow::dropout);
+  put(to.lambda_exponent, &StudyRow::lambda_exponent);
+  for (std::size_t k = 0; k < split.metrics.size(); ++k) {
+    const auto figure = [&](const Estimates StudyRow::*part) -> std::optional<double> {
+      const Estimate* const estimate = row == nullptr ? nullptr : find(row->*part, split.metrics[k]);
+      return estimate == nullptr ? std::nullopt : std::optional(estimate->mean);
+    };
+    to.validation[k].push_back(figure(&StudyRow::validation));
+    to.test[k].push_back(figure(&StudyRow::test));
+  }
+  if (row == nullptr) return;
+  ++to.splits;
+  if (best_on_validation(split, row->data) == row) ++to.best_on_validation;
+  if (row->search_complete) ++to.complete;
+  const StudyRow* const popularity = popularity_of(split, row->data);
+  if (popularity != nullptr && test_figure(split, *row) > test_figure(split, *popularity))
+    ++to.above_popularity;
+}
+
+/// A row of means from those of the splits; `row` is any of them.
+StudyRow mean_row(StudyRow row, const SplitRow& all, const std::vector<std::string>& metrics) {
+  row.alpha = geometric_mean(all.alpha);
+  row.lambda = geometric_mean(all.lambda);
+  row.dropout = mean_of(present(all.dropout));
+  row.lambda_exponent = mean_of(present(all.lambda_exponent));
+  row.validation.clear();
+  row.test.clear();
+  for (std::size_t k = 0; k < metrics.size(); ++k) {
+    if (!present(all.validation[k]).empty())
+      row.validation.emplace_back(metrics[k], estimate_of(all.validation[k]));
+    if (!present(all.test[k]).empty()) row.test.emplace_back(metrics[k], estimate_of(all.test[k]));
+  }
+  row.search_complete = all.complete == all.splits;
+  // What is of one model alone has no mean that means anything.
+  row.objective = row.observed_weight = std::numeric_limits<double>::quiet_NaN();
+  row.convergence.clear();
+  row.by_popularity.clear();
+  return row;
+}
+
+/// Whether all its rows were trained to convergence, be it after a search that ran out of points.
+bool was_studied(const StudyResults& split) {
+  return std::ranges::all_of(split.rows, &StudyRow::final) &&
+         std::ranges::none_of(split.unfinished, [](const UnfinishedSearch& search) {
+           return search.state == UnfinishedSearch::State::not_begun;
+         });
+}
+
+double test_to_train_of(std::span<const StudyResults> splits, const std::string& data) {
+  for (const StudyResults& split : splits) {
+    for (const StudyData& part : split.data) {
+      if (part.name == data) return part.test_to_train;
+    }
+  }
+  return 0;
+}
+
+std::vector<StudyInput> split_inputs(std::span<const StudyInput> inputs, std::uint32_t seed,
+                                     std::uint64_t validation_seed, const Execution& execution) {
+  std::vector<StudyInput> again;
+  for (const StudyInput& input : inputs) {
+    Dataset dataset = split_again(input.data.dataset, seed, input.folder.string(), execution);
+    // Nothing of a split is kept beside the data, unless it is that of the data.
+    const bool as_prepared = dataset == input.data.dataset;
+    std::string checksum = as_prepared ? input.data.checksum : checksum_of(dataset, execution);
+    again.push_back({.name = input.name,
+                     .folder = as_prepared ? input.folder : std::filesystem::path(),
+                     .data = {std::move(dataset), std::move(checksum)},
+                     .paper_data = input.paper_data});
+    StudyInput& last = again.back();
+    if (lacks_given_validation(last.data.dataset)) {
+      LoadedDataset derived = validation_from_training(last.data, validation_seed, execution);
+      last.all_rows = std::exchange(last.data, std::move(derived));
+    }
+  }
+  return again;
+}
+
+}  // namespace
+
+const StudyRow* best_over_splits(const SplitsResults& results,
+                                 const std::function<bool(const StudyRow&)>& among) {
+  const StudyRow* best = nullptr;
+  double highest = 0;
+  for (std::size_t k = 0; k < results.rows.size(); ++k) {
+    const StudyRow& row = results.means.rows[k];
+    const Estimate* const estimate = find(row.validation, results.means.choice);
+    if (results.rows[k].splits < std::ssize(results.seeds) || estimate == nullptr || !among(row)) continue;
+    if (best != nullptr && !(estimate->mean > highest)) continue;
+    best = &row;
+    highest = estimate->mean;
+  }
+  return best;
+}
+
+std::optional<double> spread_of(std::span<const double> values) {
+  if (values.size() < 2) return {};
+  const double mean = mean_of(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+std::vector<double> present(const SplitValues& values) {
+  std::vector<double> all;
+  for (const std::optional<double>& value : values) {
+    if (value) all.push_back(*value);
+  }
+  return all;
+}
+
+PairedDifference over_splits(std::span<const double> differences, double test_to_train) {
+  const auto splits = static_cast<double>(differences.size());
+  PairedDifference result{.users = static_cast<std::int64_t>(differences.size())};
+  if (differences.empty()) return result;
+  result.difference = mean_of(differences);
+  const std::optional<double> spread = spread_of(differences);
+  if (!spread) {
+    result.low = -std::numeric_limits<double>::infinity();
+    result.high = std::numeric_limits<double>::infinity();
+    return result;
+  }
+  const double error = *spread * std::sqrt(1 / splits + test_to_train);
+  if (error == 0) {
+    result.low = result.high = result.difference;
+    result.p = result.difference == 0 ? 1 : 0;
+    return result;
+  }
+  const boost::math::students_t distribution(splits - 1);
+  const double reach = boost::math::quantile(boost::math::complement(distribution, 0.025)) * error;
+  result.low = result.difference - reach;
+  result.high = result.difference + reach;
+  result.p = 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(result.difference) / error));
+  return result;
+}
+
+SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const StudyResults> all_splits) {
+  SplitsResults results;
+  std::vector<StudyResults> splits;
+  for (std::size_t k = 0; k < seeds.size(); ++k) {
+    const StudyResults& split = all_splits[k];
+    // What is next is what the first of them has left.
+    if (results.means.complete) results.means.missing = split.missing;
+    results.means.complete = results.means.complete && split.complete;
+    results.means.unfinished.insert(results.means.unfinished.end(), split.unfinished.begin(),
+                                    split.unfinished.end());
+    (was_studied(split) ? results.seeds : results.unstudied).push_back(seeds[k]);
+    if (!was_studied(split)) continue;
+    results.data.push_back(split.data);
+    splits.push_back(split);
+  }
+  const StudyResults& first = all_splits.front();
+  results.means.metrics = first.metrics;
+  results.means.choice = first.choice;
+  results.means.popularity_cutoff = first.popularity_cutoff;
+  results.means.version = first.version;
+  if (!splits.empty()) results.means.data = splits.front().data;
+
+  for (const StudyRow& row : united(splits, &StudyResults::rows)) {
+    SplitRow all;
+    all.validation.resize(first.metrics.size());
+    all.test.resize(first.metrics.size());
+    for (const StudyResults& split : splits) add_split(all, split, find_like(split.rows, row));
+    results.means.rows.push_back(mean_row(row, all, first.metrics));
+    results.rows.push_back(std::move(all));
+  }
+  for (StudyPair pair : united(splits, &StudyResults::pairs)) {
+    SplitPair all;
+    for (const StudyResults& split : splits) {
+      const StudyPair* const one = find_like(split.pairs, pair);
+      all.difference.push_back(one == nullptr ? std::nullopt : std::optional(one->test.difference));
+      if (one == nullptr) continue;
+      ++all.splits;
+      if (one->complete) ++all.complete;
+      if (one->test.difference > 0) ++all.positive;
+    }
+    const std::vector<double> differences = present(all.difference);
+    all.spread = spread_of(differences);
+    pair.test = over_splits(differences, test_to_train_of(splits, pair.data));
+    pair.complete = all.complete == all.splits;
+    results.means.pairs.push_back(std::move(pair));
+    results.pairs.push_back(std::move(all));
+  }
+  return results;
+}
+
+SplitsResults study_splits(std::span<const StudyInput> inputs, std::span<const std::uint32_t> seeds,
+                           const StudyOptions& options, Journal& journal, Backend& backend,
+                           const Execution& execution, const StudyWatcher& watcher,
+                           std::optional<Points::Clock::time_point> until,
+                           const SplitsWatcher& splits_watcher) {
+  std::vector<StudyResults> splits;
+  for (std::size_t k = 0; k < seeds.size(); ++k) {
+    if (splits_watcher.begin) splits_watcher.begin(seeds[k], k);
+    const std::vector<StudyInput> again = split_inputs(inputs, seeds[k], options.base.seed, execution);
+    splits.push_back(study(again, options, journal, backend, execution, watcher, until));
+    if (splits_watcher.finished) splits_watcher.finished(seeds[k], splits.back());
+  }
+  return over_splits(seeds, splits);
+}
+
+}  // namespace poise

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "poise/study/study.hpp"
+
+namespace poise {
+
+/// A figure in each split, in the order of the seeds; none where the split does not have it.
+using SplitValues = std::vector<std::optional<double>>;
+
+/// A row in every split that has it.
+struct SplitRow {
+  SplitValues alpha;
+  SplitValues lambda;
+  SplitValues dropout;
+  SplitValues lambda_exponent;
+  std::vector<SplitValues> validation;  ///< by metric
+  std::vector<SplitValues> test;        ///< by metric
+  int splits = 0;                       ///< how many have it
+  int best_on_validation = 0;           ///< how many have it as the data's best
+  int complete = 0;                     ///< how many searched it to the end
+  int above_popularity = 0;             ///< how many have it above popularity, on the metric that chooses
+};
+
+/// A weighted row less the unweighted one.
+struct SplitPair {
+  SplitValues difference;
+  std::optional<double> spread;  ///< their standard deviation; none of a single split
+  int splits = 0;
+  int positive = 0;
+  int complete = 0;  ///< splits in which both were searched to the end
+};
+
+/// What a study says over several splits of the same data.
+struct SplitsResults {
+  std::vector<std::uint32_t> seeds;          ///< of the splits that were studied
+  std::vector<std::uint32_t> unstudied;      ///< of those that the time did not suffice for
+  std::vector<std::vector<StudyData>> data;  ///< of each split
+  /// A study's results whose figures are over splits: estimates are means with their standard deviations,
+  /// alpha and lambda geometric means, pairs the differences of the splits with the interval and p of
+  /// over_splits(). Its data are those of the first split, and there are neither points nor profiles.
+  StudyResults means;
+  std::vector<SplitRow> rows;    ///< of means.rows
+  std::vector<SplitPair> pairs;  ///< of means.pairs
+};
+
+/// The mean of differences of splits, with the 95 % interval and two-sided p of the corrected resampled t
+/// test (Nadeau and Bengio, Machine Learning 52, 2003): splits share most of their rows, so that the variance
+/// of their mean is (1 / n + test_to_train) times that of one and not 1 / n times. It has n - 1 degrees of
+/// freedom: with a single split p = 1 and the interval has no ends.
+PairedDifference over_splits(std::span<const double> differences, double test_to_train);
+
+/// What the studies of several splits say together. Rows are those that any split has. Of splits that the
+/// time did not suffice for nothing is said but that they are left, so that all rows are over the same
+/// splits. Options, conclusions and time are left to the caller.
+SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const StudyResults> splits);
+
+/// Who hears of splits.
+struct SplitsWatcher {
+  std::function<void(std::uint32_t seed, std::size_t place)> begin = {};         ///< before a split
+  std::function<void(std::uint32_t seed, StudyResults& results)> finished = {};  ///< after it
+};
+
+/// study() of the data split again by each seed (split_again), one after the other, with the same journal,
+/// whose keys hold the checksums of the splits. `inputs` are as they were prepared: where they lack a
+/// validation part it is made of the training rows of each split. Where the time is up, what is left
+/// of the splits is taken from the journal, as far as it goes.
+SplitsResults study_splits(std::span<const StudyInput> inputs, std::span<const std::uint32_t> seeds,
+                           const StudyOptions& options, Journal& journal, Backend& backend,
+                           const Execution& execution, const StudyWatcher& watcher,
+                           std::optional<Points::Clock::time_point> until,
+                           const SplitsWatcher& splits_watcher);
+
+/// A study's keys, with "splits" and the figures of each split in rows and pairs: docs/study.md.
+nlohmann::ordered_json to_json(const SplitsResults& results);
+
+/// One line for each row and metric; no times, no paths.
+std::string to_csv(const SplitsResults& results);
+
+/// Of the rows that every split has, and which `among` accepts, that of the highest mean on validation; null
+/// where there is none. A row that few splits have may be there because it was best in them.
+const StudyRow* best_over_splits(const SplitsResults& results,
+                                 const std::function<bool(const StudyRow&)>& among);
+
+/// Standard deviation; none of fewer than two.
+std::optional<double> spread_of(std::span<const double> values);
+
+/// The figures of the splits that have one.
+std::vector<double> present(const SplitValues& values);
+
+}  // namespace poise

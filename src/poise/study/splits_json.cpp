@@ -1,0 +1,79 @@
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "poise/study/splits.hpp"
+
+namespace poise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json list(const SplitValues& values) {
+  Json array = Json::array();
+  for (const std::optional<double>& value : values)
+    array.push_back(value && std::isfinite(*value) ? Json(*value) : Json());
+  return array;
+}
+
+/// "stderr", which a study has over users, is here the spread over splits.
+void spread_estimates(Json& part, const std::vector<SplitValues>& values,
+                      const std::vector<std::string>& metrics) {
+  for (std::size_t k = 0; k < metrics.size(); ++k) {
+    if (!part.contains(metrics[k])) continue;
+    Json& estimate = part[metrics[k]];
+    estimate = {{"mean", estimate["mean"]}, {"spread", estimate["stderr"]}, {"by_split", list(values[k])}};
+  }
+}
+
+void spread_row(Json& row, const SplitRow& all, const std::vector<std::string>& metrics) {
+  for (const char* const key : {"objective", "observed_weight", "certificate", "converged", "convergence",
+                                "by_popularity", "seconds", "search", "final"})
+    row.erase(key);
+  spread_estimates(row["validation"], all.validation, metrics);
+  spread_estimates(row["test"], all.test, metrics);
+  row["splits"] = all.splits;
+  row["best_in"] = all.best_on_validation;
+  row["above_popularity_in"] = all.above_popularity;
+  row["complete_in"] = all.complete;
+  if (row["model"] != "popularity")
+    row["by_split"] = {{"alpha", list(all.alpha)},
+                       {"lambda", list(all.lambda)},
+                       {"dropout", list(all.dropout)},
+                       {"lambda_exponent", list(all.lambda_exponent)}};
+}
+
+void spread_pair(Json& pair, const SplitPair& all) {
+  pair.erase("users");
+  pair["spread"] = all.spread ? Json(*all.spread) : Json();
+  pair["splits"] = all.splits;
+  pair["positive_in"] = all.positive;
+  pair["complete_in"] = all.complete;
+  pair["by_split"] = list(all.difference);
+}
+
+}  // namespace
+
+Json to_json(const SplitsResults& results) {
+  Json json = to_json(results.means);
+  for (const char* const key :
+       {"popularity_cutoff", "data", "against_popularity", "against_best", "points", "profiles"})
+    json.erase(key);
+  for (std::size_t k = 0; k < results.rows.size(); ++k) {
+    const StudyRow& row = results.means.rows[k];
+    const auto same_data = [&](const StudyRow& other) { return other.data == row.data; };
+    spread_row(json["rows"][k], results.rows[k], results.means.metrics);
+    json["rows"][k]["best_on_validation"] = best_over_splits(results, same_data) == &row;
+  }
+  for (std::size_t k = 0; k < results.pairs.size(); ++k) spread_pair(json["pairs"][k], results.pairs[k]);
+  json["splits"] = Json::array();
+  for (std::size_t k = 0; k < results.seeds.size(); ++k) {
+    StudyResults split;
+    split.data = results.data[k];
+    json["splits"].push_back({{"seed", results.seeds[k]}, {"data", to_json(split)["data"]}});
+  }
+  json["unstudied"] = results.unstudied;
+  return json;
+}
+
+}  // namespace poise
