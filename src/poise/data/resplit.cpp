@@ -19,7 +19,7 @@
 namespace poise {
 namespace {
 
-constexpr std::uint64_t purpose = 0x72657370;  // a stream that nothing else draws from
+constexpr std::uint64_t resplit_stream = 0x72657370;  // a stream that nothing else draws from
 
 /// One of the matrices that the interactions lie in, with the number of each row's user among all.
 struct Rows {
@@ -157,7 +157,7 @@ Dataset split_given_again(const Dataset& dataset, std::uint32_t seed, const Exec
   for (std::int64_t r = 0; r < log.rows(); ++r) rows_of[log.user[r]].push_back(r);
   std::vector<int> part_of_row(log.rows(), in_training);
   for (std::int64_t u = 0; u < users.size(); ++u) {
-    CounterStream random(seed, purpose, static_cast<std::uint64_t>(u));
+    CounterStream random(seed, resplit_stream, static_cast<std::uint64_t>(u));
     std::vector<std::int64_t>& rows = rows_of[u];
     const auto total = static_cast<std::int64_t>(rows.size());
     for (std::int64_t k = 0; k < size[in_test][u] + size[in_validation][u]; ++k) {

@@ -13,14 +13,14 @@
 namespace poise {
 namespace {
 
-constexpr std::uint64_t purpose = 0x76616c6964617465;  // a stream that nothing else draws from
+constexpr std::uint64_t validation_stream = 0x76616c6964617465;  // a stream that nothing else draws from
 
 /// How many of a user's rows choose.
 std::int64_t tenth_of(std::int64_t rows) { return rows < 2 ? 0 : std::max<std::int64_t>(1, (rows + 5) / 10); }
 
 /// For each of a user's rows whether it is drawn.
 std::vector<bool> draw(std::int64_t rows, std::uint64_t seed, std::int64_t user) {
-  CounterStream random(seed, purpose, static_cast<std::uint64_t>(user));
+  CounterStream random(seed, validation_stream, static_cast<std::uint64_t>(user));
   std::vector<std::int64_t> order(rows);
   std::iota(order.begin(), order.end(), 0);
   std::vector<bool> drawn(rows, false);
