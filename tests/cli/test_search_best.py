@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from conftest import HANG, PROGRAM
+from conftest import HANG, PROGRAM, run
 from test_search import score, untimed, values
 
 KINDS = ["best_unweighted", "best_weighted", "best_down_weighted"]
@@ -40,6 +40,34 @@ def test_as_good_as_an_exhaustive_grid(search, model):
     assert result["complete"] and len(result["points"]) <= count * 2 / 3
     for kind, highest in zip(KINDS, best):
         assert score(result[kind]) >= highest - 0.01, kind
+
+
+# The best validation nDCG@100 of each kind over lambda in thirds of a decade from 0.1 to 2.15e5 and 17 alphas from 0.02 to 50, 340 points
+# of EASE on `poise synth --like demo` (bench/search_quality.py makes such grids).
+EXHAUSTIVE = [0.55471, 0.55330, 0.55692]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    run("synth", "--like", "demo", "--out", folder / "log.csv")
+    run("prepare", folder / "log.csv", "--out", folder / "demo")
+    return folder / "demo"
+
+
+def test_as_good_as_a_known_grid_and_a_race_changes_nothing(search, demo):
+    result = search("--model", "ease", "--json", data=demo).json
+    assert len(result["points"]) <= 340 / 3
+    for kind, highest in zip(KINDS, EXHAUSTIVE):
+        assert score(result[kind]) >= highest - 0.0005, kind
+    cut = [point for point in result["points"] if "cut" in point]
+    assert cut and result["scorings_spared"] == sum(point["cut"]["of"] - point["cut"]["users"] for point in cut) > 0
+    for point in cut:
+        assert point["validation"]["ndcg@100"]["mean"] < score(result["best"])
+    everyone = search("--model", "ease", "--no-race", "--json", data=demo, journal="everyone").json
+    assert everyone["scorings_spared"] == 0 and not any("cut" in point for point in everyone["points"])
+    for kind in KINDS:
+        assert everyone[kind] == result[kind]
 
 
 def test_json(search):

@@ -154,7 +154,7 @@ class KindSearch {
       const double behind = best_score_ - top.score;
       if (behind == 0)
         line.fine /= 4;
-      else if (behind < noise(*best_, place_of(top.node, outer)))
+      else if (behind < 2 * noise(*best_, place_of(top.node, outer)))
         line.fine /= 2;
     }
     return advise(line, points);
