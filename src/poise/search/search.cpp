@@ -15,6 +15,9 @@ namespace {
 
 constexpr double searching_decrease = 1e-4;
 constexpr double searching_tolerance = 1e-5;
+/// Of full rank by profiles: a hundredth of it is what the solver aims at, far below what validation can
+/// tell.
+constexpr double full_rank_tolerance = 1e-4;
 
 template <class T>
 std::vector<T> or_base(std::vector<T> axis, const T& base) {
@@ -121,7 +124,8 @@ RowKind kind_of(const ModelParameters& parameters) {
 }
 
 std::vector<ModelParameters> discrete_settings(const SearchSpace& space) {
-  const ModelParameters base = while_searching(space.base);
+  ModelParameters base = while_searching(space.base);
+  if (base.family == Family::full_rank) base.tolerance = std::max(base.tolerance, full_rank_tolerance);
   std::vector<ModelParameters> settings;
   for (const std::int64_t rank : or_base(space.rank, base.rank)) {
     for (const Scheme scheme : or_base(space.scheme, base.weighting.scheme)) {
