@@ -55,7 +55,7 @@ def test_the_chosen_point_is_trained_on_all_rows(poise, given, tmp_path, model):
     # What chose was not in training: the figure is that of a model that did not see it.
     assert best["validation"]["ndcg@100"]["mean"] < 0.9
     chosen = next(point for point in result.json["points"] if point["lambda"] == best["lambda"])
-    tolerance = 0.02 if "awmf" in model else 0  # searched less far than trained
+    tolerance = 0.02 if "awmf" in model else 0.0005  # searched less far than trained
     assert abs(best["validation"]["ndcg@100"]["mean"] - chosen["validation"]["ndcg@100"]["mean"]) <= tolerance
 
 

@@ -22,6 +22,7 @@ constexpr double most_gamma = 1.5;
 constexpr double gamma_spacing = 0.125;
 constexpr double usual_gamma = 0.5;
 constexpr int first_step = 3;
+constexpr double loosest_tolerance = 0.01;
 
 bool is_free(const std::vector<double>& range, bool automatic) { return automatic || range.size() > 1; }
 
@@ -312,6 +313,10 @@ ModelParameters BestSetting::at(const Place& place) const {
   for (std::size_t k = 0; k < parameters.size(); ++k)
     point.*parameters[k] = space.axes[k + 2].value[place[k + 2]];
   if (gamma) point.weighting.gamma = space.axes.back().value[place.back()];
+  // What is proven of a column may be 1 / alpha times the truth.
+  if (point.family == Family::full_rank && point.weighting.scheme == Scheme::constant)
+    point.tolerance =
+        std::max(base.tolerance, std::min(loosest_tolerance, base.tolerance / point.weighting.alpha));
   return point;
 }
 

@@ -17,7 +17,7 @@ constexpr double searching_decrease = 1e-4;
 constexpr double searching_tolerance = 1e-5;
 /// Of full rank by profiles: a hundredth of it is what the solver aims at, far below what validation can
 /// tell.
-constexpr double full_rank_tolerance = 1e-4;
+constexpr double full_rank_tolerance = 1e-5;
 
 template <class T>
 std::vector<T> or_base(std::vector<T> axis, const T& base) {

@@ -99,7 +99,7 @@ std::vector<ModelParameters> best_of_each_alpha(const Points& points,
 bool lies_inside(std::span<const ModelParameters> measured, const ModelParameters& point);
 
 /// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round, and by profiles
-/// full-rank ones are solved to a tolerance of 1e-4. Where the time or
+/// full-rank ones are solved to a tolerance of 1e-5, or 1e-5 / alpha. Where the time or
 /// the points run out, the result is that of the points that were measured, and not complete.
 SearchResult search(Points& points, const SearchSpace& space);
 
