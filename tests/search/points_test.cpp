@@ -65,11 +65,11 @@ TEST_F(PointsTest, AResultIsAFunctionOfThePointAlone) {
   const std::vector<ModelParameters> points = many_points();
   Trainer shared = trainer(Keep::shared_parts);
   Points first(shared, {}, nullptr, {.threads = 2});
-  first.measure(points, true);
+  first.measure(points, Diagonals::both);
   Journal journal(folder_ / "journal", journal_header({}, 1, *backend_));
   Trainer other = trainer(Keep::shared_parts);
   Points second(other, {}, &journal, {.threads = 1});
-  for (auto point = points.rbegin(); point != points.rend(); ++point) second.measure({*point}, false);
+  for (auto point = points.rbegin(); point != points.rend(); ++point) second.measure({*point});
   for (const ModelParameters& point : points) {
     SCOPED_TRACE(first.key(point));
     Trainer alone = trainer(Keep::nothing);
@@ -92,14 +92,14 @@ TEST_F(PointsTest, TheJournalSparesTheWork) {
   {
     Journal journal(folder_ / "journal", journal_header({}, 1, *backend_));
     Trainer shared = trainer(Keep::shared_parts);
-    Points(shared, {}, &journal, {}).measure(points, false);
+    Points(shared, {}, &journal, {}).measure(points);
     EXPECT_EQ(journal.size(), points.size());
   }
   Journal journal(folder_ / "journal", journal_header({}, 1, *backend_));
   Trainer shared = trainer(Keep::shared_parts);
   int trained = 0;
   Points again(shared, {}, &journal, {}, {.trained = [&](const auto&, auto, auto) { ++trained; }});
-  again.measure(points, false);
+  again.measure(points);
   EXPECT_EQ(trained, 0);
   EXPECT_GT(again.at(points[0]).validation[0].second.mean, 0);
 }
@@ -108,7 +108,7 @@ TEST_F(PointsTest, StopsBetweenPointsWhenTheTimeIsUp) {
   Trainer shared = trainer(Keep::shared_parts);
   Points points(shared, {}, nullptr, {}, {}, Points::Clock::now());
   try {
-    points.measure(many_points(), false);
+    points.measure(many_points());
     FAIL() << "it went on";
   } catch (const TimeIsUp& up) {
     EXPECT_EQ(up.missing.size(), many_points().size());
@@ -213,8 +213,8 @@ TEST_F(RaceOfPointsTest, ALoserIsCutKeptAndNeverChosen) {
     Journal journal(folder_ / "journal", journal_header({}, 1, *backend_));
     Trainer shared = trainer(Keep::shared_parts);
     Points points(shared, {}, &journal, {});
-    points.measure({good}, false);
-    points.measure({bad}, false, against(points, good));
+    points.measure({good});
+    points.measure({bad}, Diagonals::as_asked, against(points, good));
     const PointResult& cut = points.at(bad);
     ASSERT_TRUE(cut.cut);
     standing = *cut.cut;
@@ -233,13 +233,13 @@ TEST_F(RaceOfPointsTest, ALoserIsCutKeptAndNeverChosen) {
   Trainer shared = trainer(Keep::shared_parts);
   int trained = 0;
   Points again(shared, {}, &journal, {}, {.trained = [&](const auto&, auto, auto) { ++trained; }});
-  again.measure({good}, false);
-  again.measure({bad}, false, against(again, good));
+  again.measure({good});
+  again.measure({bad}, Diagonals::as_asked, against(again, good));
   EXPECT_EQ(trained, 0);
   ASSERT_TRUE(again.at(bad).cut);
   EXPECT_EQ(again.at(bad).cut->mean, standing.mean);
   // Without a race there is no way around scoring it; then it is known as a whole.
-  again.measure({bad}, false);
+  again.measure({bad});
   EXPECT_EQ(trained, 1);
   EXPECT_FALSE(again.at(bad).cut);
   const auto as_before = again.lost(bad, against(again, good)(bad));
@@ -254,36 +254,87 @@ TEST_F(RaceOfPointsTest, AWeakerLeaderNeedsMoreUsers) {
   Points points(shared, {}, nullptr, {});
   const ModelParameters good = with_lambda(300);
   const ModelParameters bad = with_lambda(0.01);
-  points.measure({good, with_lambda(0.0101)}, false);
-  points.measure({bad}, false, against(points, good));
+  points.measure({good, with_lambda(0.0101)});
+  points.measure({bad}, Diagonals::as_asked, against(points, good));
   ASSERT_TRUE(points.at(bad).cut);
-  points.measure({bad}, false, against(points, with_lambda(0.0101)));
+  points.measure({bad}, Diagonals::as_asked, against(points, with_lambda(0.0101)));
   EXPECT_FALSE(points.at(bad).cut);
 }
 
 /// With races a search tries fewer users, and says so; the leader of each kind is scored on all of them.
 TEST_F(RaceOfPointsTest, ASearchSparesScoringsAndChoosesTheSame) {
-  for (const bool both : {false, true}) {
-    const SearchSpace space{.method = SearchMethod::best,
-                            .lambda = {10, 10'000},
-                            .alpha = {0.3, both ? 1.0 : 4.0},
-                            .both_diagonals = both};
-    Trainer shared = trainer(Keep::shared_parts);
-    Points all(shared, {.race = false}, nullptr, {});
-    Points raced(shared, {}, nullptr, {});
-    const SearchResult slow = search(all, space);
-    const SearchResult fast = search(raced, space);
-    EXPECT_EQ(slow.scorings.spared, 0);
-    EXPECT_GT(fast.scorings.spared, 0);
-    for (const auto chosen :
-         {&SearchResult::unweighted, &SearchResult::weighted, &SearchResult::down_weighted}) {
-      ASSERT_EQ((slow.*chosen).has_value(), (fast.*chosen).has_value());
-      if (slow.*chosen) {
-        EXPECT_EQ(all.key(*(slow.*chosen)), all.key(*(fast.*chosen)));
-      }
-    }
-    for (const SearchProfile& profile : fast.profiles) EXPECT_FALSE(raced.at(*profile.best).cut);
+  const SearchSpace space{.method = SearchMethod::best, .lambda = {10, 10'000}, .alpha = {0.3, 4}};
+  Trainer shared = trainer(Keep::shared_parts);
+  Points all(shared, {.race = false}, nullptr, {});
+  Points raced(shared, {}, nullptr, {});
+  const SearchResult slow = search(all, space);
+  const SearchResult fast = search(raced, space);
+  EXPECT_EQ(slow.scorings.spared, 0);
+  EXPECT_GT(fast.scorings.spared, 0);
+  for (const auto chosen :
+       {&SearchResult::unweighted, &SearchResult::weighted, &SearchResult::down_weighted}) {
+    ASSERT_TRUE(slow.*chosen && fast.*chosen);
+    EXPECT_EQ(all.key(*(slow.*chosen)), all.key(*(fast.*chosen)));
   }
+  for (const SearchProfile& profile : fast.profiles) EXPECT_FALSE(raced.at(*profile.best).cut);
+}
+
+/// Two searches side by side try what each would try alone, and choose the same; what both want at a time is
+/// one solve.
+TEST_F(RaceOfPointsTest, SideBySideIsAsAlone) {
+  SearchSpace space{.method = SearchMethod::best, .lambda = {10, 10'000}, .alpha = {0.3, 1}};
+  std::vector<SearchSpace> both = {space, space};
+  both[1].base.zero_diagonal = true;
+  Trainer shared = trainer(Keep::shared_parts);
+  int solves = 0;
+  Points together(shared, {}, nullptr, {}, {.trained = [&](const auto&, auto, auto) { ++solves; }});
+  const std::vector<SearchResult> found = search(together, both);
+  ASSERT_EQ(found.size(), 2U);
+  std::size_t points = 0;
+  for (std::size_t k = 0; k < 2; ++k) {
+    Points alone(shared, {}, nullptr, {});
+    const SearchResult expected = search(alone, both[k]);
+    EXPECT_TRUE(found[k].complete);
+    ASSERT_EQ(found[k].points.size(), expected.points.size());
+    for (std::size_t p = 0; p < expected.points.size(); ++p)
+      EXPECT_EQ(together.key(found[k].points[p]), alone.key(expected.points[p]));
+    EXPECT_EQ(together.key(*found[k].best), alone.key(*expected.best));
+    EXPECT_EQ(found[k].scorings.done, expected.scorings.done);
+    points += expected.points.size();
+  }
+  EXPECT_LT(solves, static_cast<int>(points));
+  EXPECT_LE(together.measured().size(), points);
+}
+
+/// Out of points, a search keeps to its own number while the other one goes on.
+TEST_F(RaceOfPointsTest, SideBySideEachHasItsOwnPoints) {
+  const SearchSpace space{.method = SearchMethod::best, .lambda = {10, 10'000}, .alpha = {0.3, 1}};
+  std::vector<SearchSpace> both = {space, space};
+  both[0].most_points = 4;
+  both[1].base.zero_diagonal = true;
+  Trainer shared = trainer(Keep::shared_parts);
+  Points points(shared, {}, nullptr, {});
+  const std::vector<SearchResult> found = search(points, both);
+  EXPECT_FALSE(found[0].complete);
+  EXPECT_EQ(found[0].points.size(), 4U);
+  EXPECT_FALSE(found[0].missing.empty());
+  EXPECT_TRUE(found[1].complete);
+  EXPECT_TRUE(found[1].missing.empty());
+}
+
+/// What was cut is held for more scoring as long as there is room: a search that may hold nothing trains it
+/// again, and comes to the same.
+TEST_F(RaceOfPointsTest, WithoutRoomModelsAreTrainedAgain) {
+  const SearchSpace space{.method = SearchMethod::best, .lambda = {10, 10'000}, .alpha = {0.3, 4}};
+  Trainer wide = trainer(Keep::shared_parts);
+  Points roomy(wide, {}, nullptr, {});
+  const SearchResult expected = search(roomy, space);
+  const auto least = static_cast<std::uint64_t>(wide.expected_bytes(with_lambda(1)));
+  Trainer narrow(data_, {}, Keep::shared_parts, least, *backend_, {});
+  Points tight(narrow, {}, nullptr, {});
+  const SearchResult found = search(tight, space);
+  EXPECT_EQ(tight.key(*found.best), roomy.key(*expected.best));
+  EXPECT_EQ(found.scorings.done, expected.scorings.done);
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ class ColumnSolver {
   void residuals_on_host(std::span<const std::int32_t> items, MatrixView<const float> beta,
                          MatrixView<double> rho, std::span<ColumnFigures> figures) const;
   std::vector<double> inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
-                                    const Matrix<double>& rho) const;
+                                    MatrixView<const double> rho) const;
+  void background(MatrixView<const double> e, MatrixView<double> to) const;
   Checked check_with_residuals(std::span<const std::int32_t> items, bool zero_diagonal,
                                MatrixView<const float> beta) const;
 

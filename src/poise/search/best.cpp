@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <set>
 #include <tuple>
-
-#include "poise/base/error.hpp"
 
 namespace poise {
 namespace {
@@ -22,7 +21,10 @@ constexpr double most_gamma = 1.5;
 constexpr double gamma_spacing = 0.125;
 constexpr double usual_gamma = 0.5;
 constexpr int first_step = 3;
-constexpr double loosest_tolerance = 0.01;
+/// What has to be proven of full-rank models while searching: of weights below 1 what is proven of a float32
+/// model may be 1 / alpha^2 times the truth. The solver's own aim stays where it is (full_rank_columns.cpp).
+constexpr double searching_proof = 1e-4;
+constexpr double loosest_proof = 0.1;
 
 bool is_free(const std::vector<double>& range, bool automatic) { return automatic || range.size() > 1; }
 
@@ -60,11 +62,12 @@ struct Running {
   std::vector<Profile> profiles = {};
 };
 
+/// The kinds cover all places of a space.
 RowKind kind_of(const ProfileSpace& space, const Place& place) {
-  for (const ProfileKind& kind : space.kinds) {
-    if (kind.low <= place[1] && place[1] <= kind.high) return kind.kind;
-  }
-  fail(ErrorKind::usage, "a point lies outside of the search");
+  return std::ranges::find_if(
+             space.kinds,
+             [&](const ProfileKind& kind) { return kind.low <= place[1] && place[1] <= kind.high; })
+      ->kind;
 }
 
 /// What a search does next, or ends with.
@@ -88,23 +91,75 @@ class BestSearch {
     for (Running& each : running_) {
       each.scores.noise = [this, &each](const Place& a, const Place& b) { return noise(each, a, b); };
     }
+    plan();
+  }
+  BestSearch(const BestSearch&) = delete;
+
+  /// What to measure next; nothing once it is done, or the points or the time have run out.
+  [[nodiscard]] const std::vector<ModelParameters>& wanted() const { return batch_; }
+
+  /// The race of one of these points.
+  [[nodiscard]] std::optional<Race> race(const ModelParameters& point) const {
+    const auto found = places_.find(points_.key(point));
+    return found == places_.end() ? std::nullopt : race(found->second);
   }
 
-  SearchResult run() {
-    const SearchResult result = explore();
-    points_.drop_models();
-    return result;
+  /// All that is wanted was measured.
+  void go_on() {
+    if (batch_.empty()) return;
+    again_ ? take_again() : take();
+    if (refused_.empty())
+      plan();
+    else
+      stop(refused_);
   }
+
+  /// The time is up, with these still to be measured, of this search or others.
+  void give_up(std::vector<ModelParameters> missing) {
+    if (batch_.empty()) return;
+    const auto key = [&](const ModelParameters& point) { return points_.key(point); };
+    std::erase_if(missing, [&](const ModelParameters& point) {
+      return std::ranges::find(batch_, points_.key(point), key) == batch_.end();
+    });
+    if (missing.empty()) {
+      go_on();
+      missing = batch_;
+      if (batch_.empty()) return;
+    } else {
+      if (!again_) note_tried();
+      missing.insert(missing.end(), refused_.begin(), refused_.end());
+    }
+    stop(std::move(missing));
+  }
+
+  SearchResult result();
 
  private:
-  SearchResult explore() {
-    for (;;) {
-      const std::vector<Wanted> round = next();
-      const std::vector<Wanted> again = doubtful();
-      if (round.empty() && again.empty()) break;
-      if (again.empty() ? !measure(round) : !measure_again(again)) return result(false);
+  void stop(std::vector<ModelParameters> missing) {
+    complete_ = false;
+    missing_ = std::move(missing);
+    batch_.clear();
+  }
+
+  /// What comes next, from complete rounds alone: points that were cut and are in doubt, or a round.
+  void plan() {
+    const std::vector<Wanted> round = next();
+    const std::vector<Wanted> doubted = doubtful();
+    again_ = !doubted.empty();
+    wanted_ = again_ ? doubted : round;
+    batch_.clear();
+    places_.clear();
+    for (const Wanted& each : wanted_) batch_.push_back(parameters(each));
+    if (again_) return;
+    if (points_.options().race) {
+      for (std::size_t k = 0; k < batch_.size(); ++k) places_.emplace(points_.key(batch_[k]), wanted_[k]);
     }
-    return result(true);
+    if (space_.most_points && tried_.size() + batch_.size() > *space_.most_points) {
+      const auto left = static_cast<std::ptrdiff_t>(*space_.most_points - tried_.size());
+      refused_.assign(batch_.begin() + left, batch_.end());
+      batch_.resize(left);
+      if (batch_.empty()) stop(refused_);
+    }
   }
 
   std::vector<Wanted> next() {
@@ -141,27 +196,14 @@ class BestSearch {
     return doubted;
   }
 
-  /// Scores them on all users.
-  bool measure_again(const std::vector<Wanted>& doubted) {
-    std::vector<ModelParameters> batch;
-    for (const Wanted& each : doubted) {
-      batch.push_back(parameters(each));
-      const auto& cut = points_.at(batch.back()).cut;
-      if (cut && !points_.holds(batch.back())) scored_in_vain_ += cut->users;
-    }
-    try {
-      points_.measure(batch, space_.both_diagonals);
-    } catch (TimeIsUp& up) {
-      missing_ = std::move(up.missing);
-      return false;
-    }
-    for (std::size_t k = 0; k < doubted.size(); ++k) {
-      ProfileScores& scores = running_[doubted[k].setting].scores;
-      scores.cut.erase(doubted[k].place);
-      scores.score[doubted[k].place] = points_.at(batch[k]).score(points_.options().choice);
+  /// What was in doubt has been scored on all users.
+  void take_again() {
+    for (std::size_t k = 0; k < wanted_.size(); ++k) {
+      ProfileScores& scores = running_[wanted_[k].setting].scores;
+      scores.cut.erase(wanted_[k].place);
+      scores.score[wanted_[k].place] = points_.at(batch_[k]).score(points_.options().choice);
     }
     noises_.clear();
-    return true;
   }
 
   /// Asked for again and again.
@@ -175,53 +217,28 @@ class BestSearch {
     return running_[wanted.setting].setting.at(wanted.place);
   }
 
-  /// Whether all of the round could be measured.
-  bool measure(const std::vector<Wanted>& round) {
-    std::vector<ModelParameters> batch;
-    for (const Wanted& each : round) batch.push_back(parameters(each));
-    std::vector<ModelParameters> refused;
-    if (space_.most_points && tried_.size() + batch.size() > *space_.most_points) {
-      const auto left = static_cast<std::ptrdiff_t>(*space_.most_points - tried_.size());
-      refused.assign(batch.begin() + left, batch.end());
-      batch.resize(left);
-    }
-    std::map<std::string, const Wanted*> places;
-    for (const Wanted& each : round) places.emplace(points_.key(parameters(each)), &each);
-    const auto racing = [&](const ModelParameters& point) -> std::optional<Race> {
-      const auto found = places.find(points_.key(with_own_diagonal(point)));
-      return found == places.end() ? std::nullopt : race(*found->second, point.zero_diagonal);
-    };
-    try {
-      points_.measure(batch, space_.both_diagonals, points_.options().race ? Racing(racing) : Racing());
-    } catch (TimeIsUp& up) {
-      missing_ = std::move(up.missing);
-    }
-    for (const ModelParameters& point : batch) {
+  void note_tried() {
+    for (const ModelParameters& point : batch_) {
       if (points_.find(point) != nullptr) tried_.push_back(point);
     }
-    missing_.insert(missing_.end(), refused.begin(), refused.end());
-    if (!missing_.empty()) return false;
-    // All races are those of the rounds before.
+  }
+
+  /// A round was measured; all of its races are against the rounds before.
+  void take() {
+    note_tried();
+    if (!refused_.empty()) return;
     std::vector<std::optional<Standing>> lost;
-    for (const ModelParameters& point : batch)
-      lost.push_back(points_.options().race ? points_.lost(point, racing(point)) : std::nullopt);
-    for (std::size_t k = 0; k < round.size(); ++k) {
-      Running& search = running_[round[k].setting];
-      if (lost[k]) search.scores.cut.emplace(round[k].place, lost[k]->error);
-      search.scores.score[round[k].place] =
-          lost[k] ? lost[k]->mean : points_.at(batch[k]).score(points_.options().choice);
+    for (const ModelParameters& point : batch_) lost.push_back(points_.lost(point, race(point)));
+    for (std::size_t k = 0; k < wanted_.size(); ++k) {
+      ProfileScores& scores = running_[wanted_[k].setting].scores;
+      if (lost[k]) scores.cut.emplace(wanted_[k].place, lost[k]->error);
+      scores.score[wanted_[k].place] =
+          lost[k] ? lost[k]->mean : points_.at(batch_[k]).score(points_.options().choice);
     }
-    return true;
   }
 
-  [[nodiscard]] ModelParameters with_own_diagonal(ModelParameters point) const {
-    point.zero_diagonal = space_.base.zero_diagonal;
-    return point;
-  }
-
-  /// Against the best of its kind in the rounds before, with what is known next to it; the same for the other
-  /// diagonal of all these points.
-  [[nodiscard]] std::optional<Race> race(const Wanted& wanted, bool zero_diagonal) const {
+  /// Against the best of its kind in the rounds before, with what is known next to it.
+  [[nodiscard]] std::optional<Race> race(const Wanted& wanted) const {
     const Running& search = running_[wanted.setting];
     const ProfileSpace& space = search.setting.space;
     const RowKind kind = kind_of(space, wanted.place);
@@ -233,9 +250,7 @@ class BestSearch {
     std::vector<Known> known;
     for (const auto& [place, score] : search.scores.score) {
       if (search.scores.cut.contains(place)) continue;
-      ModelParameters point = search.setting.at(place);
-      point.zero_diagonal = zero_diagonal;
-      const std::optional<Rival> rival = points_.rival(point);
+      const std::optional<Rival> rival = points_.rival(search.setting.at(place));
       if (!rival) continue;
       double distance = 0;
       for (std::size_t axis = 0; axis < place.size(); ++axis)
@@ -254,55 +269,42 @@ class BestSearch {
     return race;
   }
 
-  SearchResult result(bool complete) {
-    std::ranges::stable_sort(tried_, {}, [](const ModelParameters& point) {
-      return std::tuple(point.rank, static_cast<int>(point.weighting.scheme), point.weighting.alpha,
-                        point.dropout, point.lambda_exponent, point.weighting.gamma, point.lambda);
-    });
-    SearchResult result = best_of(points_, tried_);
-    result.scorings.done += scored_in_vain_;
-    result.scorings.spared -= scored_in_vain_;
-    result.complete = complete;
-    result.missing = missing_;
-    std::optional<ModelParameters> of_kind[3];
-    for (const Running& each : running_) {
-      for (std::size_t k = 0; k < each.profiles.size(); ++k) {
-        const Profile& profile = each.profiles[k];
-        SearchProfile found{.kind = each.setting.space.kinds[k].kind,
-                            .complete = profile.complete,
-                            .interior = profile.interior};
-        if (profile.best) found.best = each.setting.at(*profile.best);
-        for (const Place& place : profile.curve) found.curve.push_back(each.setting.at(place));
-        if (found.best && complete) take(of_kind[static_cast<int>(found.kind)], *found.best);
-        result.profiles.push_back(std::move(found));
-      }
-    }
-    // What is flat to its edge is not chosen at the edge.
-    if (complete) {
-      result.best.reset();
-      result.unweighted = of_kind[static_cast<int>(RowKind::unweighted)];
-      result.weighted = of_kind[static_cast<int>(RowKind::weighted)];
-      result.down_weighted = of_kind[static_cast<int>(RowKind::down_weighted)];
-      for (const auto& kind : of_kind) {
-        if (kind) take(result.best, *kind);
-      }
-    }
-    return result;
-  }
-
-  void take(std::optional<ModelParameters>& best, const ModelParameters& point) const {
-    const Metric& choice = points_.options().choice;
-    if (!best || points_.at(point).score(choice) > points_.at(*best).score(choice)) best = point;
-  }
-
   Points& points_;
   const SearchSpace& space_;
   std::vector<Running> running_;
+  bool complete_ = true;
+  bool again_ = false;                    ///< what is wanted was cut, and is in doubt
+  std::vector<Wanted> wanted_;            ///< the round, or what is in doubt
+  std::vector<ModelParameters> batch_;    ///< the same as points, as far as there are points left
+  std::vector<ModelParameters> refused_;  ///< beyond the most points
+  std::map<std::string, Wanted> places_;  ///< of the batch, where it races
   std::vector<ModelParameters> tried_;
   std::vector<ModelParameters> missing_;
-  std::int64_t scored_in_vain_ = 0;  ///< users of points that were cut, and scored again
   std::map<std::tuple<const Running*, Place, Place>, double> noises_;
 };
+
+SearchResult BestSearch::result() {
+  std::ranges::stable_sort(tried_, {}, [](const ModelParameters& point) {
+    return std::tuple(point.rank, static_cast<int>(point.weighting.scheme), point.weighting.alpha,
+                      point.dropout, point.lambda_exponent, point.weighting.gamma, point.lambda);
+  });
+  SearchResult result = best_of(points_, tried_);
+  result.complete = complete_;
+  result.missing = missing_;
+  for (const Running& each : running_) {
+    for (std::size_t k = 0; k < each.profiles.size(); ++k) {
+      const Profile& profile = each.profiles[k];
+      SearchProfile found{.kind = each.setting.space.kinds[k].kind,
+                          .complete = profile.complete,
+                          .interior = profile.interior};
+      if (profile.best) found.best = each.setting.at(*profile.best);
+      for (const Place& place : profile.curve) found.curve.push_back(each.setting.at(place));
+      result.profiles.push_back(std::move(found));
+    }
+  }
+  choose_by_profiles(points_, result);
+  return result;
+}
 
 }  // namespace
 
@@ -313,11 +315,35 @@ ModelParameters BestSetting::at(const Place& place) const {
   for (std::size_t k = 0; k < parameters.size(); ++k)
     point.*parameters[k] = space.axes[k + 2].value[place[k + 2]];
   if (gamma) point.weighting.gamma = space.axes.back().value[place.back()];
-  // What is proven of a column may be 1 / alpha times the truth.
-  if (point.family == Family::full_rank && point.weighting.scheme == Scheme::constant)
-    point.tolerance =
-        std::max(base.tolerance, std::min(loosest_tolerance, base.tolerance / point.weighting.alpha));
+  if (point.family == Family::full_rank) {
+    const double alpha =
+        point.weighting.scheme == Scheme::constant ? std::min(1.0, point.weighting.alpha) : 1;
+    point.tolerance = std::max(base.tolerance, std::min(loosest_proof, searching_proof / (alpha * alpha)));
+  }
   return point;
+}
+
+void choose_by_profiles(const Points& points, SearchResult& result) {
+  const auto take = [&](std::optional<ModelParameters>& best, const ModelParameters& point) {
+    const Metric& choice = points.options().choice;
+    if (!best || points.at(point).score(choice) > points.at(*best).score(choice)) best = point;
+  };
+  const auto choose = [&](RowKind kind, std::optional<ModelParameters>& chosen) {
+    std::optional<ModelParameters> best;
+    for (const SearchProfile& each : result.profiles) {
+      if (each.kind != kind) continue;
+      if (!each.complete) return;
+      if (each.best) take(best, *each.best);
+    }
+    if (best) chosen = best;
+  };
+  choose(RowKind::unweighted, result.unweighted);
+  choose(RowKind::weighted, result.weighted);
+  choose(RowKind::down_weighted, result.down_weighted);
+  result.best.reset();
+  for (const auto& kind : {result.unweighted, result.weighted, result.down_weighted}) {
+    if (kind) take(result.best, *kind);
+  }
 }
 
 std::vector<BestSetting> best_settings(const SearchSpace& space) {
@@ -375,6 +401,31 @@ std::vector<ModelParameters> first_best_points(const SearchSpace& space) {
   return points;
 }
 
-SearchResult search_best(Points& points, const SearchSpace& space) { return BestSearch(points, space).run(); }
+std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpace> spaces) {
+  std::deque<BestSearch> searches;
+  for (const SearchSpace& space : spaces) searches.emplace_back(points, space);
+  const auto racing = [&](const ModelParameters& point) -> std::optional<Race> {
+    for (const BestSearch& search : searches) {
+      if (const auto race = search.race(point)) return race;
+    }
+    return {};
+  };
+  for (;;) {
+    std::vector<ModelParameters> batch;
+    for (const BestSearch& search : searches)
+      batch.insert(batch.end(), search.wanted().begin(), search.wanted().end());
+    if (batch.empty()) break;
+    try {
+      points.measure(batch, Diagonals::as_asked, racing);
+      for (BestSearch& search : searches) search.go_on();
+    } catch (const TimeIsUp& up) {
+      for (BestSearch& search : searches) search.give_up(up.missing);
+    }
+  }
+  points.drop_models();
+  std::vector<SearchResult> results;
+  for (BestSearch& search : searches) results.push_back(search.result());
+  return results;
+}
 
 }  // namespace poise

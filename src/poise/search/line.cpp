@@ -6,12 +6,13 @@
 namespace poise {
 namespace {
 
-constexpr double least_gain = 1e-5;      ///< no metric is read further
+constexpr double least_gain = 1e-4;      ///< no metric is read further
+constexpr double may_hide = 4e-4;        ///< a fall that less than least_gain can hide before
 constexpr double share_of_noise = 0.25;  ///< of the paired standard error that a gain has to exceed
 constexpr double believed_rise = 0.02;   ///< of the score: more is not hidden between points
 constexpr double growth = 1.6;
 constexpr double farthest = 2;  ///< gaps that an extrapolation may go
-constexpr double wide = 0.75;   ///< unless they are wide already
+constexpr double wide = 0.4;    ///< unless they are wide already
 
 /// Through three points; where it has no top, the end that rises.
 struct Parabola {
@@ -186,21 +187,29 @@ class Advisor {
     const Parabola guess = parabola(spot(l), spot(best_), spot(r), x(l), x(r));
     advice_.top = guess.top;
     if (out_of_reach(guess.value)) return advice_;
-    const double fine = line_.fine;
-    if (std::max(left, right) > 2 * fine) {
+    const bool wide_left = left > fine_beside(l);
+    const bool wide_right = right > fine_beside(r);
+    if (left > 2 * fine_beside(l) || right > 2 * fine_beside(r)) {
       // Too wide for a parabola: a top may stand right before a cliff.
-      if (left > fine) bisect(l);
-      if (right > fine) bisect(best_);
+      if (wide_left) bisect(l);
+      if (wide_right) bisect(best_);
     }
     look_before_cliffs();
     if (advice_.wanted.empty()) {
       const int nearer = score(l) > score(r) ? l : r;
       if (guess.value - score(best_) > tolerance(best_, nearer))
         want_between(guess.top < x(best_) ? l : best_, guess.top);
-      if (advice_.wanted.empty() && left > fine) bisect(l);
-      if (advice_.wanted.empty() && right > fine) bisect(best_);
+      if (advice_.wanted.empty() && wide_left) bisect(l);
+      if (advice_.wanted.empty() && wide_right) bisect(best_);
     }
     return advice_;
+  }
+
+  /// How wide the gap between the best and a neighbour may stay. Where many users say that both are all but
+  /// equal, nothing that matters hides in it.
+  [[nodiscard]] double fine_beside(int k) const {
+    const double noise = line_.noise ? line_.noise(points_[best_].node, points_[k].node) : 0;
+    return score(best_) - score(k) + 2 * noise > may_hide ? line_.finer : line_.fine;
   }
 
   /// A plateau's top may stand right before the cliff at its end: neither the last gap on it nor the one to
@@ -214,7 +223,7 @@ class Advisor {
     while (first > 0 && high(first - 1)) --first;
     while (end < last() && high(end + 1)) ++end;
     const auto look = [&](int k) {
-      if (k >= 0 && k < last() && x(k + 1) - x(k) > 2 * line_.fine) bisect(k);
+      if (k >= 0 && k < last() && x(k + 1) - x(k) > 2 * line_.finer) bisect(k);
     };
     if (first > 0) look(first - 1);
     if (first > 0 && first < end) look(first);

@@ -23,6 +23,7 @@ struct Line {
   int start = 0;
   int step = 1;
   double fine = 0;    ///< the widest gap that is left beside the best
+  double finer = 0;   ///< the same where more than a few ten-thousandths may hide in it
   bool lost = false;  ///< nothing says where the top may be: go on where all is flat
   /// Part of the highest score: how far below this a point lies says nothing about where the top is.
   double depth = std::numeric_limits<double>::infinity();

@@ -13,7 +13,7 @@ namespace poise {
 namespace {
 
 /// Raised whenever a change makes equal points give other numbers, so that no journal mixes the two.
-constexpr int method = 8;
+constexpr int method = 9;
 
 /// Points that share an inverse stand together.
 auto sharing_order(const ModelParameters& point) {
@@ -29,17 +29,6 @@ ModelParameters with_diagonal(ModelParameters parameters, bool zero) {
 std::optional<Race> race_of(const ModelParameters& point, const Racing& racing) {
   return racing ? racing(point) : std::nullopt;
 }
-
-/// How many bytes a trained model takes.
-double model_bytes(const ModelParameters& parameters, CsrView X) {
-  const auto items = static_cast<double>(X.cols);
-  const double numbers = parameters.family == Family::full_rank ? items * items
-                                                                : 2 * static_cast<double>(parameters.rank) *
-                                                                      (items + static_cast<double>(X.rows));
-  return numbers * sizeof(float);
-}
-/// Part of the memory that models may take which were cut, so that they need not be trained again.
-constexpr double held_share = 0.125;
 
 }  // namespace
 
@@ -129,11 +118,13 @@ void Points::add(const ModelParameters& parameters, Trained trained, double seco
 
 void Points::score(std::unique_ptr<Scoring> scoring, const std::optional<Race>& race) {
   PointResult result = scoring->run(race, to_string(options_.choice));
-  const double bytes = model_bytes(result.parameters, trainer_.data().dataset.train.view());
-  const double allowed = held_share * static_cast<double>(trainer_.memory_limit());
-  if (result.cut && bytes * static_cast<double>(held_.size() + 1) <= allowed)
-    held_[key(result.parameters)] = std::move(scoring);
+  if (result.cut) held_.put(key(result.parameters), std::move(scoring), room_beside(result.parameters));
   keep(std::move(result));
+}
+
+/// What the limit leaves beside the training of a point.
+double Points::room_beside(const ModelParameters& parameters) {
+  return static_cast<double>(trainer_.memory_limit()) - trainer_.expected_bytes(parameters);
 }
 
 void Points::keep(PointResult result) {
@@ -152,11 +143,15 @@ void Points::keep(PointResult result) {
 void Points::train(const ModelParameters& point, bool both_diagonals, const Racing& racing) {
   const auto begin = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  if (const auto held = held_.extract(key(point)))
-    return score(std::move(held.mapped()), race_of(point, racing));
+  if (std::unique_ptr<Scoring> held = held_.take(key(point)))
+    return score(std::move(held), race_of(point, racing));
+  held_.shrink(room_beside(point));
   const bool both = both_diagonals && point.family == Family::full_rank;
   try {
-    if (!both) return add(point, trainer_.train(point), seconds(), race_of(point, racing));
+    if (!both) {
+      Trained trained = trainer_.train(point);
+      return add(point, std::move(trained), seconds(), race_of(point, racing));
+    }
     auto [unconstrained, zero_diagonal] = trainer_.train_both_diagonals(point);
     const double half = seconds() / 2;
     for (const bool zero : {false, true}) {
@@ -174,7 +169,7 @@ void Points::train(const ModelParameters& point, bool both_diagonals, const Raci
   }
 }
 
-void Points::measure(std::vector<ModelParameters> points, bool both_diagonals, const Racing& racing) {
+void Points::measure(std::vector<ModelParameters> points, Diagonals diagonals, const Racing& racing) {
   const auto is_known = [&](const ModelParameters& point) { return known(point, race_of(point, racing)); };
   std::erase_if(points, is_known);
   std::ranges::stable_sort(points, {}, sharing_order);
@@ -186,8 +181,10 @@ void Points::measure(std::vector<ModelParameters> points, bool both_diagonals, c
     if (is_known(point)) continue;
     if (until_ && Clock::now() >= *until_)
       throw TimeIsUp{{points.begin() + static_cast<std::ptrdiff_t>(k), points.end()}};
+    const bool twins = k + 1 < points.size() && key(with_diagonal(point, true)) == key(points[k + 1]) &&
+                       !is_known(points[k + 1]);
     const auto begin = Clock::now();
-    train(point, both_diagonals, racing);
+    train(point, twins || diagonals == Diagonals::both, racing);
     expected_ += expected;
     taken_ += std::chrono::duration<double>(Clock::now() - begin).count();
     if (watcher_.trained) watcher_.trained(at(point), points.size() - k - 1, std::max(0.0, left) * pace());

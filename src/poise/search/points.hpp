@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "poise/search/held_scorings.hpp"
 #include "poise/search/journal.hpp"
 #include "poise/search/point_result.hpp"
 #include "poise/search/scoring.hpp"
@@ -33,6 +34,9 @@ Journal::Json journal_header(const MeasureOptions& options, std::uint64_t memory
 /// The race of a point, a function of that point; none: it is scored on all users.
 using Racing = std::function<std::optional<Race>(const ModelParameters& point)>;
 
+/// Of full rank: each point by itself, two diagonals that are both asked for together; or always both.
+enum class Diagonals { as_asked, both };
+
 /// Somebody who watches a search.
 struct PointWatcher {
   /// After each point that was trained: its result, how many are left of those asked for and the seconds they
@@ -54,9 +58,10 @@ class Points {
   Points(Trainer& trainer, MeasureOptions options, Journal* journal, Execution execution,
          PointWatcher watcher = {}, std::optional<Clock::time_point> until = {});
 
-  /// Trains those that are not known, in the order that shares most; with `both_diagonals` full-rank points
-  /// bring their other diagonal along. What loses its race is not scored to the end.
-  void measure(std::vector<ModelParameters> points, bool both_diagonals, const Racing& racing = {});
+  /// Trains those that are not known, in the order that shares most. What loses its race is not scored to the
+  /// end.
+  void measure(std::vector<ModelParameters> points, Diagonals diagonals = Diagonals::as_asked,
+               const Racing& racing = {});
   /// Null where it was neither trained nor read.
   [[nodiscard]] const PointResult* find(const ModelParameters& parameters) const;
   /// A measured point.
@@ -70,12 +75,8 @@ class Points {
   /// How many users there are to score.
   [[nodiscard]] std::int64_t users() const { return users_.count; }
 
-  /// Whether the model of a point that was cut is still there, to be scored further.
-  [[nodiscard]] bool holds(const ModelParameters& parameters) const {
-    return held_.contains(key(parameters));
-  }
-  /// Lets go of them all.
-  void drop_models() { held_.clear(); }
+  /// Lets go of the models of points that were cut.
+  void drop_models() { held_ = {}; }
 
   /// All that were trained or read, in the order of their names.
   [[nodiscard]] std::vector<ModelParameters> measured() const;
@@ -103,6 +104,7 @@ class Points {
            const std::optional<Race>& race);
   void score(std::unique_ptr<Scoring> scoring, const std::optional<Race>& race);
   void keep(PointResult result);
+  [[nodiscard]] double room_beside(const ModelParameters& parameters);
 
   Trainer& trainer_;
   MeasureOptions options_;
@@ -112,8 +114,8 @@ class Points {
   std::optional<Clock::time_point> until_;
   ScoredUsers users_;
   std::map<std::string, PointResult> results_;
-  std::map<std::string, std::unique_ptr<Scoring>> held_;  ///< what was cut, as far as memory allows
-  double expected_ = 0;                                   ///< of what was trained
+  HeldScorings held_;    ///< of what was cut, in the memory that training leaves
+  double expected_ = 0;  ///< of what was trained
   double taken_ = 0;
 };
 

@@ -139,6 +139,7 @@ class KindSearch {
             .start = start,
             .step = lost ? axis(0).step : warm_step,
             .fine = axis(0).fine,
+            .finer = axis(0).fine,
             .lost = lost,
             .depth = depth(),
             .noise = [this, outer](int a, int b) { return noise(place_of(a, outer), place_of(b, outer)); }};
@@ -153,9 +154,9 @@ class KindSearch {
       const LinePoint& top = *std::ranges::max_element(points, {}, &LinePoint::score);
       const double behind = best_score_ - top.score;
       if (behind == 0)
-        line.fine /= 4;
+        line.finer = line.fine / 4;
       else if (behind < 2 * noise(*best_, place_of(top.node, outer)))
-        line.fine /= 2;
+        line.finer = line.fine / 2;
     }
     return advise(line, points);
   }
@@ -222,6 +223,7 @@ class KindSearch {
               .start = here[k - 1],
               .step = axis(k).step,
               .fine = axis(k).fine,
+              .finer = axis(k).fine,
               .lost = false,
               .depth = depth(),
               .noise = {}};

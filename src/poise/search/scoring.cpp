@@ -32,6 +32,13 @@ Scoring::Scoring(const ModelParameters& parameters, Trained trained, double seco
           trainer.data().dataset.validation->targets.view(),
           column_counts(trainer.data().dataset.train.view()), options, execution, &trainer.backend()) {}
 
+double Scoring::bytes() const {
+  const auto items = static_cast<double>(scorer_of(trained_.model).items());
+  const ModelParameters& parameters = result_.parameters;
+  const double columns = parameters.low_rank() ? 2 * static_cast<double>(parameters.rank) : items;
+  return items * columns * sizeof(float);
+}
+
 PointResult Scoring::run(const std::optional<Race>& race, const std::string& metric) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();

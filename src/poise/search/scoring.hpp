@@ -33,6 +33,9 @@ class Scoring {
   /// The result on as many users as it takes to lose the race on `metric`, or on all.
   PointResult run(const std::optional<Race>& race, const std::string& metric);
 
+  /// Of the model, at most.
+  [[nodiscard]] double bytes() const;
+
  private:
   Trained trained_;
   PointResult result_;

@@ -15,9 +15,6 @@ namespace {
 
 constexpr double searching_decrease = 1e-4;
 constexpr double searching_tolerance = 1e-5;
-/// Of full rank by profiles: a hundredth of it is what the solver aims at, far below what validation can
-/// tell.
-constexpr double full_rank_tolerance = 1e-5;
 
 template <class T>
 std::vector<T> or_base(std::vector<T> axis, const T& base) {
@@ -94,7 +91,7 @@ SearchResult search_grid(Points& points, const SearchSpace& space) {
               (one_more ? batch : refused).push_back(parameters(point));
               if (one_more) asked.insert(point);
             }
-            points.measure(std::move(batch), space.both_diagonals);
+            points.measure(std::move(batch), space.both_diagonals ? Diagonals::both : Diagonals::as_asked);
             if (!refused.empty()) throw TimeIsUp{std::move(refused)};
           },
       .score = [&](const GridPoint& point) { return points.at(parameters(point)).score(choice); },
@@ -124,8 +121,7 @@ RowKind kind_of(const ModelParameters& parameters) {
 }
 
 std::vector<ModelParameters> discrete_settings(const SearchSpace& space) {
-  ModelParameters base = while_searching(space.base);
-  if (base.family == Family::full_rank) base.tolerance = std::max(base.tolerance, full_rank_tolerance);
+  const ModelParameters base = while_searching(space.base);
   std::vector<ModelParameters> settings;
   for (const std::int64_t rank : or_base(space.rank, base.rank)) {
     for (const Scheme scheme : or_base(space.scheme, base.weighting.scheme)) {
@@ -254,8 +250,15 @@ bool lies_inside(std::span<const ModelParameters> measured, const ModelParameter
 }
 
 SearchResult search(Points& points, const SearchSpace& space) {
-  validate(space);
-  return space.method == SearchMethod::best ? search_best(points, space) : search_grid(points, space);
+  return std::move(search(points, std::span(&space, 1)).front());
+}
+
+std::vector<SearchResult> search(Points& points, std::span<const SearchSpace> spaces) {
+  for (const SearchSpace& space : spaces) validate(space);
+  if (spaces.front().method == SearchMethod::best) return search_best(points, spaces);
+  std::vector<SearchResult> results;
+  for (const SearchSpace& space : spaces) results.push_back(search_grid(points, space));
+  return results;
 }
 
 ModelParameters to_convergence(ModelParameters parameters, const SearchSpace& space) {

@@ -44,7 +44,7 @@ struct SearchSpace {
   bool expand = true;  ///< of a grid, as refine
   int refine = 0;
   std::optional<std::size_t> most_points = {};
-  /// Full-rank points bring the model with the other diagonal along, for a search over that.
+  /// Another search has the other diagonal of these full-rank points: of a grid they bring it along.
   bool both_diagonals = false;
 };
 
@@ -76,6 +76,7 @@ struct SearchResult {
   bool complete = true;                  ///< neither the time nor the points ran out
   std::vector<ModelParameters> points;   ///< all that were measured, in the order of the axes
   std::vector<ModelParameters> missing;  ///< what would have been tried next
+  /// The best of each kind; by profiles what a profile that is complete has chosen.
   std::optional<ModelParameters> unweighted;
   std::optional<ModelParameters> weighted;
   std::optional<ModelParameters> down_weighted;
@@ -99,9 +100,12 @@ std::vector<ModelParameters> best_of_each_alpha(const Points& points,
 bool lies_inside(std::span<const ModelParameters> measured, const ModelParameters& point);
 
 /// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round, and by profiles
-/// full-rank ones are solved to a tolerance of 1e-5, or 1e-5 / alpha. Where the time or
-/// the points run out, the result is that of the points that were measured, and not complete.
+/// full-rank ones at a tolerance of 1e-5, or 1e-5 / alpha^2 below 1. Where the time or the points run out,
+/// the result is that of the points that were measured, and not complete.
 SearchResult search(Points& points, const SearchSpace& space);
+/// Explores spaces of one method, by profiles side by side, so that the two diagonals of full rank share the
+/// solves that both want. A result is what it would be alone.
+std::vector<SearchResult> search(Points& points, std::span<const SearchSpace> spaces);
 
 /// A searched point as it is trained once it is chosen: low-rank models to full convergence.
 ModelParameters to_convergence(ModelParameters parameters, const SearchSpace& space);

@@ -110,6 +110,7 @@ std::vector<SearchedModel> searched_models(const Points& points, const SearchSpa
       for (std::size_t kind = 0; kind < kinds && next_profile != result.profiles.end(); ++kind)
         part.profiles.push_back(*next_profile++);
       part.complete = result.complete || std::ranges::all_of(part.profiles, &SearchProfile::complete);
+      choose_by_profiles(points, part);
     }
     const StudyModel model = model_of(space, setting);
     // A rank that was given twice was searched once.

@@ -66,11 +66,8 @@ void mark_searches(Finals& finals, const std::vector<StudyProfile>& profiles) {
   for (StudyPair& pair : finals.pairs) pair.complete = complete(pair.kind) && complete(RowKind::unweighted);
 }
 
-/// The chosen point of a kind. A profile that is complete has chosen, whatever became of the others; what it
-/// chose need not be the highest, as what is flat to its edge is not chosen at the edge.
+/// The chosen point of a kind.
 const std::optional<ModelParameters>& chosen_of(const SearchResult& result, RowKind kind) {
-  const auto found = std::ranges::find(result.profiles, kind, &SearchProfile::kind);
-  if (found != result.profiles.end() && found->complete && found->best) return found->best;
   return kind == RowKind::unweighted ? result.unweighted
          : kind == RowKind::weighted ? result.weighted
                                      : result.down_weighted;

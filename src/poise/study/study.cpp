@@ -1,10 +1,11 @@
 #include "poise/study/study.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "poise/base/error.hpp"
 #include "poise/study/searched_data.hpp"
@@ -64,6 +65,17 @@ std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options)
   return all;
 }
 
+/// A task and those that share its solves: by profiles the other diagonal of full rank.
+std::vector<const Task*> searched_with(const Task& task, std::span<const Task> all) {
+  std::vector<const Task*> together = {&task};
+  if (task.space.method != SearchMethod::best || !task.space.both_diagonals) return together;
+  for (const Task& each : all) {
+    if (&each > &task && each.space.both_diagonals && each.model.key == task.model.key)
+      together.push_back(&each);
+  }
+  return together;
+}
+
 /// The study of one data set.
 class DataStudy {
  public:
@@ -97,9 +109,18 @@ class DataStudy {
       const Plan plan = planned(all);
       watcher_.planned(input_.name, all.size(), plan.points, plan.seconds);
     }
+    std::map<const Task*, SearchResult> results;
     for (const Task& task : all) {
-      later_ = planned(std::span(all).subspan(&task - all.data() + 1));
-      one(task);
+      if (!results.contains(&task)) {
+        const std::vector<const Task*> together = searched_with(task, all);
+        std::vector<Task> later;
+        for (const Task& each : std::span(all).subspan(&task - all.data() + 1)) {
+          if (std::ranges::find(together, &each) == together.end()) later.push_back(each);
+        }
+        later_ = planned(later);
+        search_together(together, results);
+      }
+      found_.add(task.model, task.space, results.at(&task));
     }
     found_.finish();
   }
@@ -122,8 +143,8 @@ class DataStudy {
       for (const ModelParameters& point : first) {
         if (grid && journal_.find(points_.key(point)) != nullptr) continue;
         ++points;
-        // The other diagonal comes along.
-        seconds += trainer_.expected_seconds(point) / (task.space.both_diagonals ? 2 : 1);
+        // Of a grid the other diagonal comes along.
+        seconds += trainer_.expected_seconds(point) / (grid && task.space.both_diagonals ? 2 : 1);
       }
       const std::size_t usual = grid ? points : usual_points(task.space);
       plan.points += usual;
@@ -147,11 +168,19 @@ class DataStudy {
     if (watcher_.say) watcher_.say(line);
   }
 
-  void one(const Task& task) {
-    const StudyModel& model = task.model;
+  void search_together(const std::vector<const Task*>& tasks, std::map<const Task*, SearchResult>& results) {
+    const StudyModel& model = tasks.front()->model;
+    std::vector<std::string> names;
+    std::vector<SearchSpace> spaces;
+    for (const Task* const task : tasks) {
+      names.push_back(task->name);
+      spaces.push_back(task->space);
+    }
     if (watcher_.searching && !time_is_up())
-      watcher_.searching(task.name + (model.rank ? fmt::format(", rank {}", *model.rank) : ""));
-    found_.add(model, task.space, search(points_, task.space));
+      watcher_.searching(fmt::format("{}", fmt::join(names, " and ")) +
+                         (model.rank ? fmt::format(", rank {}", *model.rank) : ""));
+    std::vector<SearchResult> found = search(points_, spaces);
+    for (std::size_t k = 0; k < tasks.size(); ++k) results.emplace(tasks[k], std::move(found[k]));
   }
 
   const StudyInput& input_;

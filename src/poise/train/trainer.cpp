@@ -129,17 +129,26 @@ void Trainer::forget() {
   spectrum_rank_ = 0;
 }
 
+const TrainingCost& Trainer::cost(const ModelParameters& parameters) {
+  const ModelParameters costly = cost_parameters(parameters);
+  const auto [entry, unknown] = costs_.try_emplace(fmt::format("{}", option_texts(costly)));
+  if (unknown) entry->second = training_cost(costly, X_, memory_limit_, nullptr, execution_.threads);
+  return entry->second;
+}
+
 double Trainer::expected_seconds(const ModelParameters& parameters) {
   if (parameters.family == Family::popularity) return 0;
   if (rate_ == 0) rate_ = product_rate(backend_);
-  const ModelParameters costly = cost_parameters(parameters);
-  const auto [entry, unknown] = expected_.try_emplace(fmt::format("{}", option_texts(costly)));
-  if (unknown) {
-    // A weighted low-rank fit takes some fifteen rounds; eigenpairs are found once.
-    const TrainingCost cost = training_cost(costly, X_, memory_limit_, nullptr, execution_.threads);
-    entry->second = (cost.round > 0 ? 15 * cost.round : cost.fit) / rate_;
-  }
-  return entry->second;
+  // A weighted low-rank fit takes some fifteen rounds; eigenpairs are found once.
+  const TrainingCost& of_model = cost(parameters);
+  return (of_model.round > 0 ? 15 * of_model.round : of_model.fit) / rate_;
+}
+
+double Trainer::expected_bytes(const ModelParameters& parameters) {
+  const double bytes = cost(parameters).bytes;
+  if (parameters.family != Family::full_rank) return bytes;
+  const double matrix = sizeof(float) * static_cast<double>(X_.cols) * static_cast<double>(X_.cols);
+  return matrix + std::max(bytes, static_cast<double>(full_rank_memory(X_, true, 2).least));
 }
 
 }  // namespace poise

@@ -16,6 +16,7 @@
 #include "poise/model/left_factor.hpp"
 #include "poise/model/popularity.hpp"
 #include "poise/model/wmf.hpp"
+#include "poise/train/cost.hpp"
 #include "poise/train/parameters.hpp"
 
 namespace poise {
@@ -85,6 +86,8 @@ class Trainer {
 
   /// Seconds that a model may take, from counted operations at the rate of a matrix product.
   [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
+  /// Bytes that training it may take beyond the data, with both diagonals and in float64.
+  [[nodiscard]] double expected_bytes(const ModelParameters& parameters);
 
   [[nodiscard]] const LoadedDataset& data() const { return *data_; }
   [[nodiscard]] Backend& backend() { return backend_; }
@@ -95,6 +98,7 @@ class Trainer {
   Trained asymmetric(const ModelParameters& parameters, const Weights& W);
   Trained wmf(const ModelParameters& parameters, const Weights& W);
   const Spectrum& spectrum(std::int64_t rank);
+  const TrainingCost& cost(const ModelParameters& parameters);
 
   CsrView X_;
   const LoadedDataset* data_ = nullptr;
@@ -104,8 +108,8 @@ class Trainer {
   Backend& backend_;
   Execution execution_;
   Pin X_pin_;
-  double rate_ = 0;                         ///< operations of a matrix product per second
-  std::map<std::string, double> expected_;  ///< seconds, by what they depend on
+  double rate_ = 0;                            ///< operations of a matrix product per second
+  std::map<std::string, TrainingCost> costs_;  ///< by what they depend on
   FullRankBasis basis_;
   LeftFactorCache left_;
   Spectrum spectrum_;
