@@ -240,7 +240,7 @@ TEST_F(RaceOfPointsTest, ALoserIsCutKeptAndNeverChosen) {
   EXPECT_EQ(again.at(bad).cut->mean, standing.mean);
   // Without a race there is no way around scoring it; then it is known as a whole.
   again.measure({bad});
-  EXPECT_EQ(trained, 1);
+  EXPECT_EQ(trained, 0);  // it is no new point
   EXPECT_FALSE(again.at(bad).cut);
   const auto as_before = again.lost(bad, against(again, good)(bad));
   ASSERT_TRUE(as_before);
@@ -259,6 +259,31 @@ TEST_F(RaceOfPointsTest, AWeakerLeaderNeedsMoreUsers) {
   ASSERT_TRUE(points.at(bad).cut);
   points.measure({bad}, Diagonals::as_asked, against(points, with_lambda(0.0101)));
   EXPECT_FALSE(points.at(bad).cut);
+}
+
+/// A point in doubt is scored on more users, and may be cut again; what is known of it as a whole loses the
+/// same race after as many.
+TEST_F(RaceOfPointsTest, MoreUsersAreScoredWhereMoreAreAskedFor) {
+  Trainer shared = trainer(Keep::shared_parts);
+  Points points(shared, {}, nullptr, {});
+  const ModelParameters good = with_lambda(300);
+  const ModelParameters bad = with_lambda(0.01);
+  points.measure({good});
+  points.measure({bad}, Diagonals::as_asked, against(points, good));
+  ASSERT_TRUE(points.at(bad).cut);
+  const Standing first = *points.at(bad).cut;
+  Race longer = *against(points, good)(bad);
+  longer.least = 2 * first.users;
+  points.measure({bad}, Diagonals::as_asked, [&](const auto&) { return longer; });
+  ASSERT_TRUE(points.at(bad).cut);
+  EXPECT_GE(points.at(bad).cut->users, longer.least);
+  EXPECT_LT(points.at(bad).cut->users, points.users());
+  const Standing second = *points.at(bad).cut;
+  points.measure({bad});
+  EXPECT_EQ(points.lost(bad, longer)->mean, second.mean);
+  EXPECT_EQ(points.lost(bad, against(points, good)(bad))->mean, first.mean);
+  longer.least = points.users();
+  EXPECT_FALSE(points.lost(bad, longer));
 }
 
 /// With races a search tries fewer users, and says so; the leader of each kind is scored on all of them.

@@ -52,13 +52,16 @@ std::optional<double> unweighted_alpha(Scheme scheme) {
 /// A point's neighbours say most of what it will score; more of them say little more.
 constexpr std::size_t alike_in_race = 3;
 /// How far the estimate of a point that was cut is trusted, in standard errors and as a factor.
-constexpr double errors_in_doubt = 1.5;
+constexpr double errors_in_doubt = 2.5;
 constexpr double scatter_in_doubt = 1.1;
+/// What is in doubt is scored on so many times as many users.
+constexpr std::int64_t more_in_doubt = 2;
 
 /// A setting's search, from complete rounds alone.
 struct Running {
   BestSetting setting;
   ProfileScores scores = {};
+  std::map<Place, std::int64_t> scored = {};  ///< users, of what was cut
   std::vector<Profile> profiles = {};
 };
 
@@ -82,6 +85,7 @@ auto decided(const std::vector<Profile>& profiles) {
 struct Wanted {
   std::size_t setting;
   Place place;
+  std::int64_t least = 0;  ///< how many users it is scored on at least
 };
 
 class BestSearch {
@@ -107,7 +111,7 @@ class BestSearch {
   /// All that is wanted was measured.
   void go_on() {
     if (batch_.empty()) return;
-    again_ ? take_again() : take();
+    take();
     if (refused_.empty())
       plan();
     else
@@ -150,10 +154,10 @@ class BestSearch {
     batch_.clear();
     places_.clear();
     for (const Wanted& each : wanted_) batch_.push_back(parameters(each));
-    if (again_) return;
     if (points_.options().race) {
       for (std::size_t k = 0; k < batch_.size(); ++k) places_.emplace(points_.key(batch_[k]), wanted_[k]);
     }
+    if (again_) return;
     if (space_.most_points && tried_.size() + batch_.size() > *space_.most_points) {
       const auto left = static_cast<std::ptrdiff_t>(*space_.most_points - tried_.size());
       refused_.assign(batch_.begin() + left, batch_.end());
@@ -168,7 +172,8 @@ class BestSearch {
       Running& each = running_[k];
       each.profiles = profiles_of(each.setting.space, each.scores);
       if (round.size() >= round_size) continue;
-      for (Place& place : next_round(each.profiles)) round.push_back({k, std::move(place)});
+      for (Place& place : next_round(each.profiles))
+        round.push_back({.setting = k, .place = std::move(place)});
     }
     return round;
   }
@@ -190,20 +195,10 @@ class BestSearch {
         };
         if (changes(-errors_in_doubt, 1) || changes(errors_in_doubt, 1) || changes(0, scatter_in_doubt) ||
             changes(0, 1 / scatter_in_doubt))
-          doubted.push_back({k, place});
+          doubted.push_back({k, place, more_in_doubt * each.scored.at(place)});
       }
     }
     return doubted;
-  }
-
-  /// What was in doubt has been scored on all users.
-  void take_again() {
-    for (std::size_t k = 0; k < wanted_.size(); ++k) {
-      ProfileScores& scores = running_[wanted_[k].setting].scores;
-      scores.cut.erase(wanted_[k].place);
-      scores.score[wanted_[k].place] = points_.at(batch_[k]).score(points_.options().choice);
-    }
-    noises_.clear();
   }
 
   /// Asked for again and again.
@@ -223,18 +218,22 @@ class BestSearch {
     }
   }
 
-  /// A round was measured; all of its races are against the rounds before.
+  /// A round was measured, or what was in doubt; all races are against what was known before.
   void take() {
-    note_tried();
+    if (!again_) note_tried();
     if (!refused_.empty()) return;
     std::vector<std::optional<Standing>> lost;
     for (const ModelParameters& point : batch_) lost.push_back(points_.lost(point, race(point)));
     for (std::size_t k = 0; k < wanted_.size(); ++k) {
-      ProfileScores& scores = running_[wanted_[k].setting].scores;
-      if (lost[k]) scores.cut.emplace(wanted_[k].place, lost[k]->error);
-      scores.score[wanted_[k].place] =
+      const Place& place = wanted_[k].place;
+      Running& search = running_[wanted_[k].setting];
+      search.scores.cut.erase(place);
+      if (lost[k]) search.scores.cut.emplace(place, lost[k]->error);
+      if (lost[k]) search.scored[place] = lost[k]->users;
+      search.scores.score[place] =
           lost[k] ? lost[k]->mean : points_.at(batch_[k]).score(points_.options().choice);
     }
+    if (again_) noises_.clear();
   }
 
   /// Against the best of its kind in the rounds before, with what is known next to it.
@@ -261,7 +260,7 @@ class BestSearch {
     const auto leader = std::ranges::max_element(
         known, {}, [](const Known& each) { return std::pair(each.same_kind, each.rival.mean); });
     if (leader == known.end() || !leader->same_kind) return {};
-    Race race{.users = points_.users(), .leader = leader->rival};
+    Race race{.users = points_.users(), .leader = leader->rival, .least = wanted.least};
     known.erase(leader);
     std::ranges::stable_sort(known, {}, &Known::distance);
     for (const Known& each : std::span(known).first(std::min(alike_in_race, known.size())))

@@ -183,11 +183,13 @@ void Points::measure(std::vector<ModelParameters> points, Diagonals diagonals, c
       throw TimeIsUp{{points.begin() + static_cast<std::ptrdiff_t>(k), points.end()}};
     const bool twins = k + 1 < points.size() && key(with_diagonal(point, true)) == key(points[k + 1]) &&
                        !is_known(points[k + 1]);
+    const bool scored_before = find(point) != nullptr;
     const auto begin = Clock::now();
     train(point, twins || diagonals == Diagonals::both, racing);
-    expected_ += expected;
+    if (!scored_before) expected_ += expected;
     taken_ += std::chrono::duration<double>(Clock::now() - begin).count();
-    if (watcher_.trained) watcher_.trained(at(point), points.size() - k - 1, std::max(0.0, left) * pace());
+    if (watcher_.trained && !scored_before)
+      watcher_.trained(at(point), points.size() - k - 1, std::max(0.0, left) * pace());
   }
 }
 

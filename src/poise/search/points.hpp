@@ -39,8 +39,8 @@ enum class Diagonals { as_asked, both };
 
 /// Somebody who watches a search.
 struct PointWatcher {
-  /// After each point that was trained: its result, how many are left of those asked for and the seconds they
-  /// may take.
+  /// After each point that was trained and scored for the first time: its result, how many are left of those
+  /// asked for and the seconds they may take.
   std::function<void(const PointResult& result, std::size_t left, double seconds)> trained;
 };
 

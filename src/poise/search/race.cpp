@@ -82,8 +82,9 @@ Standing standing_of(std::span<const std::int32_t> values, const Race& race) {
 
 std::optional<Standing> lost(std::span<const std::int32_t> values, std::span<const std::size_t> ends,
                              const Race& race) {
+  const std::size_t first = std::max(least_users, static_cast<std::size_t>(race.least));
   for (const std::size_t end : ends) {
-    if (end < least_users || end >= static_cast<std::size_t>(race.users)) continue;
+    if (end < first || end >= static_cast<std::size_t>(race.users)) continue;
     if (end > values.size()) break;
     const Standing standing = standing_of(values.first(end), race);
     const double behind = race.leader.mean - standing.mean;

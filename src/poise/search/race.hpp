@@ -19,6 +19,7 @@ struct Race {
   std::int64_t users = 0;
   Rival leader;
   std::vector<Rival> alike = {};
+  std::int64_t least = 0;  ///< users before whom nobody is out
 };
 
 /// What the users that were scored say of a point's mean over all users.
