@@ -20,7 +20,7 @@ namespace poise::app {
 
 namespace {
 
-struct Options {
+struct CertifyFlags {
   std::filesystem::path model;
   std::filesystem::path data;
 };
@@ -47,7 +47,7 @@ Matrix<float> columns_of(const FullRank& model, int threads) {
   return columns;
 }
 
-const FullRank& full_rank_of(const LoadedModel& model, const Options& options) {
+const FullRank& full_rank_of(const LoadedModel& model, const CertifyFlags& options) {
   if (const FullRank* const full_rank = model.full_rank()) return *full_rank;
   fail(ErrorKind::input,
        "{} is a {} model; only full-rank models can be certified from the data (`poise info` shows what "
@@ -56,7 +56,7 @@ const FullRank& full_rank_of(const LoadedModel& model, const Options& options) {
        options.model.string(), model.info.model);
 }
 
-void run(const Options& options, const Context& context) {
+void run_certify(const CertifyFlags& options, const Context& context) {
   std::map<std::string, double> seconds;
   const Stopwatch watch(seconds);
   const LoadedModel model = read_model(options.model, context.execution.threads);
@@ -109,7 +109,7 @@ void run(const Options& options, const Context& context) {
 }  // namespace
 
 Run setup_certify(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CertifyFlags>();
   parser.add_option("MODEL", options->model, "Model file of a full-rank model")
       ->required()
       ->type_name("FILE");
@@ -125,7 +125,7 @@ Run setup_certify(CLI::App& parser) {
       "Examples:\n"
       "  poise certify ease.model ml-20m.data\n"
       "  poise certify ease.model ml-20m.data --json");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_certify(*options, context); };
 }
 
 }  // namespace poise::app

@@ -46,7 +46,7 @@ std::string branch(const Command& command) {
   return text + fmt::format("        *) flags=\"{}\" {} ;;\n      esac ;;\n", flags, positional);
 }
 
-void run(const Context& context) {
+void run_completion(const Context& context) {
   std::string names;
   std::string branches;
   for (const Command& command : commands()) {
@@ -90,7 +90,7 @@ Run setup_completion(CLI::App& parser) {
   auto shell = std::make_shared<std::string>();
   parser.add_option("SHELL", *shell, "bash")->required()->check(one_of({"bash"}));
   parser.footer("Example:\n  source <(poise completion bash)");
-  return [shell](const Context& context) { run(context); };
+  return [shell](const Context& context) { run_completion(context); };
 }
 
 }  // namespace poise::app

@@ -70,7 +70,7 @@ std::string cuda_text(const CudaInfo& info) {
   return text;
 }
 
-void run(const Context& context) {
+void run_doctor(const Context& context) {
   const std::uint64_t memory = total_memory();
   const CudaInfo cuda = cuda_info();
   const KernelChoice kernels = kernel_choice();
@@ -101,7 +101,7 @@ void run(const Context& context) {
 
 Run setup_doctor(CLI::App& parser) {
   parser.footer("Example:\n  poise doctor\n  poise doctor --json");
-  return run;
+  return run_doctor;
 }
 
 }  // namespace poise::app

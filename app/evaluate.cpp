@@ -25,7 +25,7 @@ namespace poise::app {
 
 namespace {
 
-struct Options {
+struct EvaluateFlags {
   std::filesystem::path model;
   std::filesystem::path data;
   std::string on = "test";
@@ -34,7 +34,7 @@ struct Options {
   std::filesystem::path per_user;
 };
 
-const HeldOut& part_of(const Dataset& dataset, const Options& options) {
+const HeldOut& part_of(const Dataset& dataset, const EvaluateFlags& options) {
   const std::optional<HeldOut>& part = options.on == "test" ? dataset.test : dataset.validation;
   if (!part) {
     fail(ErrorKind::input,
@@ -60,7 +60,7 @@ void write_per_user(const std::filesystem::path& path, const EvaluationResult& r
 
 /// Operations of scoring with a dense matrix of items x items, from what the headers say; 0 for any other
 /// model.
-double expected_operations(const Options& options) {
+double expected_operations(const EvaluateFlags& options) {
   if (!built_with_cuda()) return 0;
   const DatasetSizes sizes = dataset_sizes(options.data);
   const auto histories = sizes.history_bytes.find(options.on);
@@ -73,7 +73,7 @@ double expected_operations(const Options& options) {
              : 0;
 }
 
-void run(const Options& options, const Context& context) {
+void run_evaluate(const EvaluateFlags& options, const Context& context) {
   std::map<std::string, double> phases = {{"start", seconds_since_start()}};
   Stopwatch watch(phases);
   const EvaluateOptions evaluation{
@@ -137,7 +137,7 @@ void run(const Options& options, const Context& context) {
 }  // namespace
 
 Run setup_evaluate(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvaluateFlags>();
   parser.add_option("MODEL", options->model, "Model file")->required()->type_name("FILE");
   parser.add_option("DATA", options->data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
   parser.add_option("--on", options->on, "test or validation")
@@ -159,7 +159,7 @@ Run setup_evaluate(CLI::App& parser) {
       "  poise evaluate popularity.model ml-20m.data\n"
       "  poise evaluate ease.model gowalla.data --metrics recall@20,ndcg@20 --recall-denominator targets "
       "--json");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_evaluate(*options, context); };
 }
 
 }  // namespace poise::app

@@ -15,7 +15,7 @@ namespace poise::app {
 
 namespace {
 
-struct Options {
+struct ExportFlags {
   std::filesystem::path model;
   std::filesystem::path item_factors;
   std::filesystem::path item_ids;
@@ -35,7 +35,7 @@ std::string id_lines(const Ids& items, const std::filesystem::path& model) {
   return lines;
 }
 
-void run(const Options& options, const Context& context) {
+void run_export(const ExportFlags& options, const Context& context) {
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const auto factors = model.item_factors();
   if (!factors) {
@@ -57,7 +57,7 @@ void run(const Options& options, const Context& context) {
 }  // namespace
 
 Run setup_export(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportFlags>();
   parser.add_option("MODEL", options->model, "Model file, of a low-rank model")
       ->required()
       ->type_name("FILE");
@@ -71,7 +71,7 @@ Run setup_export(CLI::App& parser) {
   parser.footer(
       "Examples:\n"
       "  poise export wmf.model --item-factors factors.npy --item-ids items.txt");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_export(*options, context); };
 }
 
 }  // namespace poise::app

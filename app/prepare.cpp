@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct PrepareFlags {
   std::vector<fs::path> inputs;
   fs::path out;
   LogFlags log;
@@ -51,20 +51,20 @@ void refuse(bool given, std::string_view flag, std::string_view reason) {
   if (given) fail(ErrorKind::usage, "{} {}", flag, reason);
 }
 
-void refuse_split_options(const Options& options, std::string_view reason) {
+void refuse_split_options(const PrepareFlags& options, std::string_view reason) {
   refuse(options.held_out_users.has_value(), "--held-out-users", reason);
   refuse(options.target_share.has_value(), "--target-share", reason);
   refuse(options.seed.has_value(), "--seed", reason);
 }
 
-void refuse_filters(const Options& options, std::string_view reason) {
+void refuse_filters(const PrepareFlags& options, std::string_view reason) {
   refuse(options.min_user_items.has_value(), "--min-user-items", reason);
   refuse(options.min_item_users.has_value(), "--min-item-users", reason);
   refuse(options.k_core, "--k-core", reason);
 }
 
 /// Checks what needs no look at the inputs.
-void check_flags(const Options& options) {
+void check_flags(const PrepareFlags& options) {
   refuse(options.export_values && options.export_pro_sg.empty(), "--export-values",
          "goes with --export-pro-sg DIR");
   refuse(!options.export_pro_sg.empty() && options.split != "users", "--export-pro-sg",
@@ -81,7 +81,7 @@ void check_flags(const Options& options) {
   options.log.check();
 }
 
-Dataset read_pro_sg_folder(const Options& options, const Execution& execution) {
+Dataset read_pro_sg_folder(const PrepareFlags& options, const Execution& execution) {
   constexpr std::string_view reason = "does not go with the pro-sg format, which is read as it is";
   refuse_filters(options, reason);
   refuse_split_options(options, reason);
@@ -92,7 +92,7 @@ Dataset read_pro_sg_folder(const Options& options, const Execution& execution) {
   return read_pro_sg(options.inputs.front(), execution);
 }
 
-Dataset split_log(const Options& options, const Interactions& log, const Execution& execution) {
+Dataset split_log(const PrepareFlags& options, const Interactions& log, const Execution& execution) {
   const Filters filters{.min_user_items = options.min_user_items.value_or(default_min_user_items),
                         .min_item_users = options.min_item_users.value_or(0),
                         .k_core = options.k_core};
@@ -104,7 +104,7 @@ Dataset split_log(const Options& options, const Interactions& log, const Executi
   return split_users(log, filters, split, execution);
 }
 
-Dataset read_logs(const Options& options, const LogOptions& reading, const Context& context) {
+Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const Context& context) {
   const auto read = [&](const std::vector<fs::path>& inputs) {
     Interactions log = read_log(inputs, reading, context.execution);
     context.say(fmt::format("{} read as {}", inputs.front().string(), log.reading));
@@ -141,7 +141,7 @@ double text_bytes(const fs::path& path) {
 
 /// How much a byte of text becomes depends on its columns and ids, so that only the clearly impossible is
 /// refused beforehand.
-void estimate(const Options& options, const Context& context) {
+void say_prepare_estimate(const PrepareFlags& options, const Context& context) {
   constexpr double memory_per_byte = 2.5;
   constexpr double least_memory_per_byte = 1.0 / 3;
   constexpr double bytes_per_second = 60e6;
@@ -157,7 +157,7 @@ constexpr const char* pro_sg_files[] = {"train.csv",   "validation_tr.csv", "val
                                         "test_tr.csv", "test_te.csv",       "unique_sid.txt"};
 
 /// Writes the export and then the data, so that a failed export leaves neither.
-void write_results(const Options& options, const Dataset& dataset, const Execution& execution) {
+void write_results(const PrepareFlags& options, const Dataset& dataset, const Execution& execution) {
   const fs::path& folder = options.export_pro_sg;
   if (folder.empty()) return write_dataset(options.out, dataset, execution);
   const bool fresh = !fs::exists(folder);
@@ -185,11 +185,11 @@ void say_if_without_targets(const Dataset& dataset, const Context& context) {
   }
 }
 
-void run(const Options& options, const Context& context) {
+void run_prepare(const PrepareFlags& options, const Context& context) {
   check_flags(options);
   check_folder_can_be_written(options.out);
   if (!options.export_pro_sg.empty()) check_folder_can_be_written(options.export_pro_sg);
-  estimate(options, context);
+  say_prepare_estimate(options, context);
   const LogOptions reading = options.log.options(options.inputs);
   if (reading.format == LogFormat::pro_sg)
     context.say(fmt::format("{} read as pro-sg", options.inputs.front().string()));
@@ -204,7 +204,7 @@ void run(const Options& options, const Context& context) {
 }  // namespace
 
 Run setup_prepare(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PrepareFlags>();
   parser.add_option("INPUT", options->inputs, "Logs (plain, .gz, .zst), or a folder for netflix and pro-sg")
       ->required()
       ->type_name("FILE");
@@ -249,7 +249,7 @@ Run setup_prepare(CLI::App& parser) {
       "  poise prepare shop.csv.zst --columns CustomerID,StockCode,Quantity --keep-above 0 --out shop.data\n"
       "  poise prepare train.txt --test test.txt --format adjacency --split given --out gowalla.data\n"
       "  poise prepare pro_sg/ --out data");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_prepare(*options, context); };
 }
 
 }  // namespace poise::app

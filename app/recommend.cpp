@@ -22,7 +22,7 @@ namespace poise::app {
 
 namespace {
 
-struct Options {
+struct RecommendFlags {
   std::filesystem::path model;
   std::vector<std::string> items;
   std::filesystem::path history;
@@ -50,7 +50,7 @@ std::vector<std::int32_t> listed_items(const std::filesystem::path& path, const 
   return items;
 }
 
-RecommendHistories histories_of(const Options& options, const ItemIndex& index, std::int64_t items,
+RecommendHistories histories_of(const RecommendFlags& options, const ItemIndex& index, std::int64_t items,
                                 const Context& context) {
   if (!options.histories.empty())
     return read_histories(options.histories, options.log, index, items, context);
@@ -78,7 +78,7 @@ void say_if_empty(const RecommendHistories& input, const Context& context) {
                               : "the history is empty"));
 }
 
-void run(const Options& options, const Context& context) {
+void run_recommend(const RecommendFlags& options, const Context& context) {
   const OutputFormat format = output_format(options.format, context);
   if (options.explain && format == OutputFormat::csv)
     fail(ErrorKind::usage, "--explain does not go with --format csv; use table or json");
@@ -102,7 +102,7 @@ void run(const Options& options, const Context& context) {
 }  // namespace
 
 Run setup_recommend(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecommendFlags>();
   parser.add_option("MODEL", options->model, "Model file")->required()->type_name("FILE");
   auto* sources = parser.add_option_group("History", "what the user has already, or all users have");
   sources->add_option("--items", options->items, "Item ids, separated by commas")
@@ -134,7 +134,7 @@ Run setup_recommend(CLI::App& parser) {
       "  poise recommend ease.model --histories shop.csv --columns CustomerID,StockCode,Quantity "
       "--keep-above 0 "
       "-k 5 --format csv > recommended.csv");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_recommend(*options, context); };
 }
 
 }  // namespace poise::app

@@ -30,7 +30,7 @@ namespace poise::app {
 namespace {
 
 /// The flags of `poise search`: those of a single model, and the axes that take several values.
-struct Options {
+struct SearchFlags {
   TrainOptions model;
   std::vector<double> lambda;
   std::vector<double> alpha;
@@ -49,7 +49,7 @@ struct Expanded {
   std::vector<double> lambda_exponent;
 };
 
-Expanded expand(Options& options) {
+Expanded expand(SearchFlags& options) {
   constexpr double something = 0.5;  // what is searched for is not nothing
   const auto given = [](const FreeAxis& axis, const char* flag) {
     return axis.automatic() ? std::vector{something} : axis.values(flag);
@@ -72,7 +72,7 @@ Expanded expand(Options& options) {
   return axes;
 }
 
-SearchSpace space_of(Options options, const Context& context) {
+SearchSpace space_of(SearchFlags options, const Context& context) {
   const auto first = [](auto& single, const auto& axis) {
     if (!axis.empty()) single = axis.front();
   };
@@ -159,7 +159,7 @@ std::string table_of(const SearchResult& result, const Points& points) {
 }
 
 /// What a search that ran out would have tried next.
-std::string missing_text(const SearchResult& result) {
+std::string next_points_text(const SearchResult& result) {
   std::string text = fmt::format("not complete; next would be {}, and what follows from them:\n",
                                  counted_points(result.missing.size()));
   for (const ModelParameters& point : result.missing) text += "  " + point_name(point) + "\n";
@@ -185,7 +185,7 @@ std::string kinds_text(const SearchResult& result, const Points& points) {
 }
 
 /// Trains a chosen point, on all rows where the search lacked some, and writes it to --out, if there is one.
-TrainReport save_best(const Options& options, const ModelParameters& chosen, const SearchSpace& space,
+TrainReport save_best(const SearchFlags& options, const ModelParameters& chosen, const SearchSpace& space,
                       Points& points, const AllRows& all_rows, const Context& context) {
   const LoadedDataset& data = all_rows.data ? *all_rows.data : points.trainer().data();
   const Chosen best = train_chosen(chosen, points, all_rows, context.execution);
@@ -203,7 +203,7 @@ TrainReport save_best(const Options& options, const ModelParameters& chosen, con
 }
 
 /// The search as a study of its own model, in --report.
-void write_report(const Options& options, const SearchSpace& space, const SearchResult& result,
+void write_report(const SearchFlags& options, const SearchSpace& space, const SearchResult& result,
                   Points& points, const AllRows& all_rows, Journal& journal,
                   std::optional<Points::Clock::time_point> until, Points::Clock::time_point begin,
                   const Context& context) {
@@ -217,7 +217,7 @@ void write_report(const Options& options, const SearchSpace& space, const Search
 }
 
 /// Says what was found, with the best point trained to convergence and, after that, `report` written.
-void finish(const Options& options, const SearchSpace& space, const SearchResult& result, Points& points,
+void finish(const SearchFlags& options, const SearchSpace& space, const SearchResult& result, Points& points,
             const AllRows& all_rows, Points::Clock::time_point begin, const std::function<void()>& report,
             const Context& context) {
   std::string text;
@@ -231,7 +231,7 @@ void finish(const Options& options, const SearchSpace& space, const SearchResult
     text += trained.text;
   }
   report();
-  if (!result.complete) text += missing_text(result);
+  if (!result.complete) text += next_points_text(result);
   Json json = search_json(result, points, best);
   const double seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
   json["seconds"] = seconds;
@@ -260,7 +260,7 @@ void say_plan(const SearchSpace& space, Points& points, const Journal& journal,
                           duration(each * static_cast<double>(usual)), journal.size(), path.string()));
 }
 
-void run(const Options& options, const Context& context) {
+void run_search(const SearchFlags& options, const Context& context) {
   say_what_has_no_effect(options.searching, context);
   const SearchSpace space = space_of(options, context);
   const MeasureOptions measure = options.searching.measure();
@@ -336,7 +336,7 @@ void run(const Options& options, const Context& context) {
 }  // namespace
 
 Run setup_search(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SearchFlags>();
   TrainOptions& model = options->model;
   parser.add_option("DATA", model.data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
   add_family(parser, model.model, false);
@@ -375,7 +375,7 @@ Run setup_search(CLI::App& parser) {
       "  poise search ml-20m.data --model wmf --rank 64 --weighting constant,log --report wmf\n"
       "  poise search ml-20m.data --model wmf --rank 64,128 --alpha 1,50 --lambda-exponent auto\n"
       "  poise search ml-20m.data --model awmf --regularizer dropout --rank 100 --grid extended --refine 3");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_search(*options, context); };
 }
 
 }  // namespace poise::app

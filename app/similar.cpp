@@ -14,14 +14,14 @@ namespace poise::app {
 
 namespace {
 
-struct Options {
+struct SimilarFlags {
   std::filesystem::path model;
   std::string item;
   std::int64_t k = 20;
   std::string format = "table";
 };
 
-void run(const Options& options, const Context& context) {
+void run_similar(const SimilarFlags& options, const Context& context) {
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const std::int32_t item = ItemIndex(model.info.items).at(options.item);
   const RankedLists list = similar(*model.scorer, item, options.k);
@@ -31,7 +31,7 @@ void run(const Options& options, const Context& context) {
 }  // namespace
 
 Run setup_similar(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimilarFlags>();
   parser.add_option("MODEL", options->model, "Model file, of a model that uses the history")
       ->required()
       ->type_name("FILE");
@@ -45,7 +45,7 @@ Run setup_similar(CLI::App& parser) {
       "Examples:\n"
       "  poise similar ease.model --item 85123A\n"
       "  poise similar ease.model --item 85123A -k 5 --json");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_similar(*options, context); };
 }
 
 }  // namespace poise::app

@@ -26,7 +26,7 @@ namespace poise::app {
 
 namespace {
 
-struct Options {
+struct StudyFlags {
   std::vector<std::filesystem::path> data;
   std::filesystem::path out;
   std::vector<std::int64_t> ranks = {10, 100, 1000};
@@ -37,7 +37,7 @@ struct Options {
   SearchingOptions searching;
 };
 
-std::vector<StudyInput> read_inputs(const Options& options, const Context& context) {
+std::vector<StudyInput> read_inputs(const StudyFlags& options, const Context& context) {
   if (!options.compare_paper.empty() && options.compare_paper.size() != options.data.size())
     fail(ErrorKind::usage,
          "--compare-paper names {} data sets and there are {}: name one for each, in their order",
@@ -64,7 +64,8 @@ std::vector<StudyInput> read_inputs(const Options& options, const Context& conte
   return inputs;
 }
 
-std::vector<std::pair<std::string, std::string>> option_list(const Options& options, const Context& context) {
+std::vector<std::pair<std::string, std::string>> option_list(const StudyFlags& options,
+                                                             const Context& context) {
   std::vector<std::pair<std::string, std::string>> list = {
       {"--models", options.models},
       {"--ranks", fmt::format("{}", fmt::join(options.ranks, ","))},
@@ -85,7 +86,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const Options& opti
 }
 
 /// What a study that ran out would do next.
-std::string missing_text(const StudyResults& results) {
+std::string points_left_text(const StudyResults& results) {
   if (results.missing.empty()) return "";
   std::string text = fmt::format("next would be {}:\n", counted_points(results.missing.size()));
   for (const ModelParameters& point : results.missing)
@@ -96,7 +97,7 @@ std::string missing_text(const StudyResults& results) {
   return text;
 }
 
-void run(const Options& options, const Context& context) {
+void run_study(const StudyFlags& options, const Context& context) {
   const auto begin = Points::Clock::now();
   say_what_has_no_effect(options.searching, context);
   StudyOptions study_options{.kinds = parse_kinds(options.models),
@@ -156,7 +157,7 @@ void run(const Options& options, const Context& context) {
   results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
 
   write_study(options.out, results);
-  context.print(to_json(results), study_markdown(results) + missing_text(results));
+  context.print(to_json(results), study_markdown(results) + points_left_text(results));
   context.say(fmt::format("{} in {}; written to {}", counted_points(results.points.size()),
                           duration(results.seconds), (options.out / "report.html").string()));
 }
@@ -164,7 +165,7 @@ void run(const Options& options, const Context& context) {
 }  // namespace
 
 Run setup_study(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StudyFlags>();
   parser.add_option("DATA", options->data, "Folders that `poise prepare` wrote")
       ->required()
       ->type_name("DIR");
@@ -221,7 +222,7 @@ Run setup_study(CLI::App& parser) {
       "  poise study netflix.data msd.data --out study --models full-rank,ease --time-limit 8h\n"
       "  poise study shop.data --out study --grid extended --refine 3 --ranks 50\n"
       "  poise study shop.data --out study --models ease,wmf --ranks 50 --seeds 1,2,3");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_study(*options, context); };
 }
 
 }  // namespace poise::app

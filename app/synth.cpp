@@ -21,7 +21,7 @@ namespace poise::app {
 
 namespace {
 
-struct Options {
+struct SynthFlags {
   std::string like;
   SynthOptions synth;
   std::filesystem::path out;
@@ -48,7 +48,7 @@ double rounded_down(double number) {
 }
 
 /// The constants are peak memory and processor time measured at 10 and 17 million interactions.
-void estimate(const SynthOptions& synth, bool csv, const Context& context) {
+void say_synth_estimate(const SynthOptions& synth, bool csv, const Context& context) {
   const auto entries = static_cast<double>(synth_size(synth).interactions);
   constexpr double base = 80e6;
   const double each = (csv ? 6.5 : 20) + (synth.values ? (csv ? 5 : 13) : 0);
@@ -60,11 +60,11 @@ void estimate(const SynthOptions& synth, bool csv, const Context& context) {
   refuse_if_too_large(expected, context, fmt::format("--scale {:.2g} fits", scale));
 }
 
-void run(const Options& options, const Context& context) {
+void run_synth(const SynthFlags& options, const Context& context) {
   SynthOptions synth = options.synth;
   synth.shape = parse_synth_shape(options.like);
   const bool csv = wants_csv(options.out);
-  estimate(synth, csv, context);
+  say_synth_estimate(synth, csv, context);
   if (csv) {
     check_file_can_be_written(options.out);
   } else {
@@ -88,7 +88,7 @@ void run(const Options& options, const Context& context) {
 }  // namespace
 
 Run setup_synth(CLI::App& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SynthFlags>();
   parser.add_option("--like", options->like, "ml-20m, netflix, msd or demo")
       ->required()
       ->check(one_of({"ml-20m", "netflix", "msd", "demo"}));
@@ -107,7 +107,7 @@ Run setup_synth(CLI::App& parser) {
   parser.footer(
       "Examples:\n  poise synth --like demo --out demo\n  poise synth --like ml-20m --scale 0.1 --out "
       "ratings.csv");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_synth(*options, context); };
 }
 
 }  // namespace poise::app

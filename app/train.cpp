@@ -58,7 +58,7 @@ void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& 
   context.say(text + memory);
 }
 
-void run(TrainOptions options, const Context& context) {
+void run_train(TrainOptions options, const Context& context) {
   std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
   Stopwatch watch(seconds);
   expand_short_form(options);
@@ -164,7 +164,7 @@ Run setup_train(CLI::App& parser) {
       "  poise train ml-20m.data --model wmf --rank 64 --lambda 0.05 --lambda-exponent 1 --alpha 10 --out "
       "wmf.model\n"
       "  poise train ml-20m.data --model popularity --out popularity.model");
-  return [options](const Context& context) { run(*options, context); };
+  return [options](const Context& context) { run_train(*options, context); };
 }
 
 }  // namespace poise::app

@@ -13,7 +13,7 @@
 namespace {
 
 /// The training users of the data that `poise synth --like ml-20m` prepares.
-poise::Csr ml_20m() {
+poise::Csr ml_20m_training() {
   poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m}, {});
   x.rows = 109'343;
   x.offsets.resize(x.rows + 1);
@@ -36,7 +36,7 @@ void forget_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 /// ratio_to_t: seconds over t = n^3 / (flops a second of gemm on 2 threads in the same run). matrices: the
 /// peak beyond what was there before, in units of n^2 floats; without T where that is used.
 void train(benchmark::State& state, double alpha, double memory_limit) {
-  const poise::Csr x = ml_20m();
+  const poise::Csr x = ml_20m_training();
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
   const poise::Weights weights = poise::make_weights(x.view(), {.alpha = alpha});
   poise::FullRankOptions options;

@@ -8,17 +8,17 @@
 
 namespace {
 
-constexpr std::int64_t users = 10'000;
+constexpr std::int64_t searched_users = 10'000;
 constexpr std::int64_t held_out = 500;
-constexpr std::int64_t items = 2'000;
+constexpr std::int64_t searched_items = 2'000;
 
 /// Rows [first, first + count) of the data, over the first items; with `parts` = 2 every fifth entry in one
 /// part and the rest in the other.
 poise::Csr rows_of(const poise::Csr& x, std::int64_t first, std::int64_t count, int part, int parts) {
-  poise::Csr result{.rows = count, .cols = items, .offsets = {0}, .indices = {}, .values = {}};
+  poise::Csr result{.rows = count, .cols = searched_items, .offsets = {0}, .indices = {}, .values = {}};
   for (std::int64_t u = first; u < first + count; ++u) {
     for (const std::int32_t i : x.view().row(u)) {
-      if (i < items && (parts == 1 || (i % 5 == 0) == (part == 1))) result.indices.push_back(i);
+      if (i < searched_items && (parts == 1 || (i % 5 == 0) == (part == 1))) result.indices.push_back(i);
     }
     result.offsets.push_back(result.entries());
   }
@@ -28,10 +28,10 @@ poise::Csr rows_of(const poise::Csr& x, std::int64_t first, std::int64_t count, 
 poise::LoadedDataset some_data() {
   const poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m}, {});
   poise::LoadedDataset data;
-  data.dataset.train = rows_of(x, 0, users, 0, 1);
+  data.dataset.train = rows_of(x, 0, searched_users, 0, 1);
   data.dataset.validation = poise::HeldOut{.users = {},
-                                           .fold_in = rows_of(x, users, held_out, 0, 2),
-                                           .targets = rows_of(x, users, held_out, 1, 2)};
+                                           .fold_in = rows_of(x, searched_users, held_out, 0, 2),
+                                           .targets = rows_of(x, searched_users, held_out, 1, 2)};
   data.dataset.split = poise::SplitKind::users;
   return data;
 }

@@ -66,7 +66,7 @@ std::pair<bool, bool> look_at(std::span<const T> values, const Execution& execut
 constexpr std::size_t few_entries = std::size_t{1} << 16;
 
 template <class Body>
-auto run_for(std::size_t entries, int threads, Body&& body) {
+auto run_for_entries(std::size_t entries, int threads, Body&& body) {
   if (entries <= few_entries) return run_here(body);
   return run({threads, py::none()}, body);
 }
@@ -76,13 +76,13 @@ auto run_for(std::size_t entries, int threads, Body&& body) {
 void bind_inspect(py::module_& module) {
   module.def("is_canonical", [](const CsrArrays& arrays, int threads) {
     const CsrView matrix = view_of(arrays);
-    return run_for(matrix.indices.size() + matrix.offsets.size(), threads,
-                   [&](const Execution& execution) { return is_canonical(matrix, execution); });
+    return run_for_entries(matrix.indices.size() + matrix.offsets.size(), threads,
+                           [&](const Execution& execution) { return is_canonical(matrix, execution); });
   });
   module.def("look_at_values", [](const py::array& values, int threads) {
     const auto look = [&]<class T>(std::span<const T> elements) {
-      return run_for(elements.size(), threads,
-                     [&](const Execution& execution) { return look_at(elements, execution); });
+      return run_for_entries(elements.size(), threads,
+                             [&](const Execution& execution) { return look_at(elements, execution); });
     };
     if (py::isinstance<py::array_t<float>>(values)) return look(elements_of<float>(values));
     return look(elements_of<double>(values));

@@ -32,7 +32,7 @@ constexpr std::int64_t few_users = 64;
 
 /// Runs a body for `users` users: where they are few, here and now.
 template <class Body>
-auto run_for(std::int64_t users, const Calling& calling, Body&& body) {
+auto run_for_users(std::int64_t users, const Calling& calling, Body&& body) {
   if (users <= few_users) return run_here(body);
   return run(calling, body);
 }
@@ -69,7 +69,7 @@ py::tuple recommend_to(const Model& model, const CsrArrays& histories, std::int6
   std::optional<FactorScorer> factors;
   if (user_factors) factors.emplace(matrix_of(*user_factors), model.wmf()->V());
   const Scorer& scorer = factors ? static_cast<const Scorer&>(*factors) : *model.scorer;
-  return to_arrays(run_for(rows.rows, {threads, py::none()}, [&](const Execution& execution) {
+  return to_arrays(run_for_users(rows.rows, {threads, py::none()}, [&](const Execution& execution) {
     const auto backend =
         factors ? nullptr
                 : scoring_backend_of(
@@ -82,7 +82,7 @@ py::tuple similar_to(const Model& model, const std::vector<std::int32_t>& items,
                      int threads) {
   const auto count = static_cast<std::int64_t>(items.size());
   return to_arrays(
-      run_for(count > 1 ? few_users + 1 : 1, {threads, py::none()}, [&](const Execution& execution) {
+      run_for_users(count > 1 ? few_users + 1 : 1, {threads, py::none()}, [&](const Execution& execution) {
         std::vector<RankedLists> each(count);
         for_each_tile(count, execution.threads,
                       [&](std::int64_t row) { each[row] = similar(*model.scorer, items[row], k); });
@@ -108,7 +108,7 @@ py::array_t<float> scores_of(const Model& model, const CsrArrays& histories, int
                           });
     return 0;
   };
-  run_for(rows.rows, {threads, py::none()}, fill);
+  run_for_users(rows.rows, {threads, py::none()}, fill);
   return scores;
 }
 
@@ -141,7 +141,7 @@ py::array_t<float> factors_of(const Model& model, const CsrArrays& histories, in
     });
     return 0;
   };
-  run_for(rows.rows, {threads, py::none()}, fill);
+  run_for_users(rows.rows, {threads, py::none()}, fill);
   return factors;
 }
 

@@ -60,10 +60,10 @@ struct Found {
 };
 
 /// What is asked of the report: what it calls the data, and --grid. None: no report.
-using Report = std::optional<std::pair<std::string, std::string>>;
+using AskedReport = std::optional<std::pair<std::string, std::string>>;
 
 Found explore(const Data& data, const std::string& folder, const SearchSpace& space,
-              const Searching& searching, const Report& report, const std::string& journal_path,
+              const Searching& searching, const AskedReport& report, const std::string& journal_path,
               const std::string& device, std::uint64_t memory_limit, const Execution& execution) {
   data.identify(execution);
   const LoadedDataset& prepared = *data.loaded();
@@ -125,7 +125,7 @@ void bind_search(py::module_& module) {
          const std::string& device, std::uint64_t memory_limit, int threads, const py::object& progress) {
         const Searching searching = searching_of(options);
         const SearchSpace space = space_of(base, axes, searching);
-        Report asked;
+        AskedReport asked;
         if (report) asked = {*report, py::cast<std::string>(options["grid"])};
         Found found = run({threads, progress}, [&](const Execution& execution) {
           return explore(data, folder, space, searching, asked, journal, device, memory_limit, execution);

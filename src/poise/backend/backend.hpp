@@ -27,6 +27,9 @@ struct SpdInverse {
   double condition = 0;
 };
 
+/// Up to this condition float32 holds an inverse; beyond it float64 does.
+constexpr double float32_condition = 1e5;
+
 /// Eigenpairs in float64, in descending order.
 struct EigenPairs {
   std::vector<double> s;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 
 #include "poise/base/error.hpp"
@@ -11,7 +10,6 @@
 namespace poise {
 namespace {
 
-constexpr std::int64_t max_count = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t rows_per_tile = 4096;
 
 [[noreturn]] void inconsistent(std::string_view part, std::string_view what) {

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::string_view format_name = "poise-data";
 constexpr std::string_view format_version = "1";
-constexpr std::int64_t max_count = std::numeric_limits<std::int32_t>::max();
 constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 5> count_names = {
     {{"duplicates", &PrepareCounts::duplicates},
      {"empty_ids", &PrepareCounts::empty_ids},

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace poise {
+
+/// Users, or items, that data may have at the most.
+constexpr std::int64_t max_count = std::numeric_limits<std::int32_t>::max();
 
 /// A list of texts (user or item ids) in one block of bytes: text k is bytes[offsets[k]] up to offsets[k +
 /// 1].

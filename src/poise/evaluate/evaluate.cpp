@@ -18,31 +18,22 @@ bool asks_for(const std::vector<Metric>& metrics, MetricKind kind) {
                      [&](const Metric& metric) { return metric.kind == kind; });
 }
 
-/// The best rank that each item reaches in any list. A minimum does not depend on the order of the lists, so
-/// threads may report in any.
-class BestRanks {
- public:
-  explicit BestRanks(std::int64_t items) : ranks_(items, std::numeric_limits<std::int64_t>::max()) {}
-
-  void add(std::span<const std::int32_t> ranked) {
-    for (std::size_t r = 0; r < ranked.size(); ++r) {
-      const std::atomic_ref best(ranks_[ranked[r]]);
-      const auto rank = static_cast<std::int64_t>(r + 1);
-      std::int64_t seen = best.load(std::memory_order_relaxed);
-      while (rank < seen && !best.compare_exchange_weak(seen, rank, std::memory_order_relaxed)) {
-      }
+/// Lowers each item's best rank in any list to that in this one. A minimum does not depend on the order of
+/// the lists, so threads may report in any.
+void lower_best_ranks(std::span<const std::int32_t> ranked, std::vector<std::int64_t>& best_ranks) {
+  for (std::size_t r = 0; r < ranked.size(); ++r) {
+    const std::atomic_ref best(best_ranks[ranked[r]]);
+    const auto rank = static_cast<std::int64_t>(r + 1);
+    std::int64_t seen = best.load(std::memory_order_relaxed);
+    while (rank < seen && !best.compare_exchange_weak(seen, rank, std::memory_order_relaxed)) {
     }
   }
+}
 
-  [[nodiscard]] double coverage(std::int64_t at) const {
-    const auto covered =
-        std::count_if(ranks_.begin(), ranks_.end(), [&](std::int64_t rank) { return rank <= at; });
-    return static_cast<double>(covered) / static_cast<double>(ranks_.size());
-  }
-
- private:
-  std::vector<std::int64_t> ranks_;
-};
+double coverage(const std::vector<std::int64_t>& best_ranks, std::int64_t at) {
+  const auto covered = std::ranges::count_if(best_ranks, [&](std::int64_t rank) { return rank <= at; });
+  return static_cast<double>(covered) / static_cast<double>(best_ranks.size());
+}
 
 /// Sums of whole numbers, in whatever order threads add them.
 void count_hits(const UserRanking& ranking, std::int64_t at, std::vector<std::int64_t>& hits) {
@@ -109,7 +100,7 @@ struct Evaluation::Measuring {
   std::vector<double> weights;
   std::int64_t longest;
   bool wants_coverage;
-  BestRanks best_ranks;
+  std::vector<std::int64_t> best_ranks;
   EvaluationResult result = {};
 
   /// Measures the users of `some`, rows of the histories; place(k) is that of row k among all users, or none
@@ -118,7 +109,7 @@ struct Evaluation::Measuring {
   void measure(CsrView some, const Place& place) {
     const auto measure_user = [&](std::int64_t user, std::span<const std::int32_t> items) {
       const UserRanking ranking{items, targets.row(result.user_rows[user]), weights};
-      if (wants_coverage) best_ranks.add(ranking.items);
+      if (wants_coverage) lower_best_ranks(ranking.items, best_ranks);
       if (options.item_hits_at > 0) count_hits(ranking, options.item_hits_at, result.item_hits);
       for (std::size_t c = 0; c < result.per_user_metrics.size(); ++c)
         result.per_user(user, static_cast<std::int64_t>(c)) =
@@ -168,19 +159,20 @@ Evaluation::Evaluation(const Scorer& scorer, CsrView histories, CsrView targets,
   result.per_user = Matrix<double>(result.users, std::ssize(result.per_user_metrics));
   if (options.item_hits_at > 0) result.item_hits.assign(scorer.items(), 0);
   const bool wants_coverage = asks_for(options.metrics, MetricKind::coverage);
-  measuring_ =
-      std::make_unique<Measuring>(Measuring{.scorer = scorer,
-                                            .histories = histories,
-                                            .targets = targets,
-                                            .options = std::move(options),
-                                            .execution = execution,
-                                            .backend = backend,
-                                            .elsewhere = nullptr,
-                                            .weights = stratified_weights(training_counts),
-                                            .longest = std::min(longest, scorer.items()),
-                                            .wants_coverage = wants_coverage,
-                                            .best_ranks = BestRanks(wants_coverage ? scorer.items() : 0),
-                                            .result = std::move(result)});
+  measuring_ = std::make_unique<Measuring>(Measuring{
+      .scorer = scorer,
+      .histories = histories,
+      .targets = targets,
+      .options = std::move(options),
+      .execution = execution,
+      .backend = backend,
+      .elsewhere = nullptr,
+      .weights = stratified_weights(training_counts),
+      .longest = std::min(longest, scorer.items()),
+      .wants_coverage = wants_coverage,
+      .best_ranks =
+          std::vector(wants_coverage ? scorer.items() : 0, std::numeric_limits<std::int64_t>::max()),
+      .result = std::move(result)});
 }
 
 Evaluation::~Evaluation() = default;
@@ -209,7 +201,7 @@ EvaluationResult Evaluation::finish() {
   std::int64_t column = 0;
   for (const Metric& metric : measuring_->options.metrics) {
     if (metric.kind == MetricKind::coverage) {
-      result.metrics.push_back({metric, measuring_->best_ranks.coverage(metric.at)});
+      result.metrics.push_back({metric, coverage(measuring_->best_ranks, metric.at)});
     } else {
       result.metrics.push_back(summarize(metric, result.per_user, column++));
     }

@@ -34,9 +34,9 @@ Tensor tensor_of(const char* name, ElementType type, const T& values, std::vecto
 }
 
 /// Where a model's container goes: a file, or memory.
-using Sink = std::function<void(const Metadata&, std::span<const Tensor>)>;
+using ModelSink = std::function<void(const Metadata&, std::span<const Tensor>)>;
 
-void put(const Sink& sink, const ModelInfo& info, std::vector<Tensor> tensors, Metadata metadata = {}) {
+void put(const ModelSink& sink, const ModelInfo& info, std::vector<Tensor> tensors, Metadata metadata = {}) {
   metadata.insert({{"format", format_name},
                    {"version", format_version},
                    {"model", info.model},
@@ -203,11 +203,11 @@ std::unique_ptr<Scorer> read_scorer(const Container& file, const std::string& mo
   fail(ErrorKind::input, "{} holds a model of the unknown kind '{}'", file.name(), model);
 }
 
-void put_model(const Sink& sink, const ModelInfo& info, const Popularity& model) {
+void put_model(const ModelSink& sink, const ModelInfo& info, const Popularity& model) {
   put(sink, info, {tensor_of("counts", ElementType::f32, model.counts(), {model.items()})});
 }
 
-void put_model(const Sink& sink, const ModelInfo& info, const FullRank& model) {
+void put_model(const ModelSink& sink, const ModelInfo& info, const FullRank& model) {
   const std::int64_t n = model.items();
   if (const Csr* sparse = model.sparse()) {
     put(sink, info,
@@ -219,11 +219,11 @@ void put_model(const Sink& sink, const ModelInfo& info, const FullRank& model) {
   put(sink, info, {tensor_of("B", model.dense())});
 }
 
-void put_model(const Sink& sink, const ModelInfo& info, const Asymmetric& model) {
+void put_model(const ModelSink& sink, const ModelInfo& info, const Asymmetric& model) {
   put(sink, info, {tensor_of("U", model.U()), tensor_of("V", model.V())});
 }
 
-void put_model(const Sink& sink, const ModelInfo& info, const Wmf& model) {
+void put_model(const ModelSink& sink, const ModelInfo& info, const Wmf& model) {
   const WmfTraining& training = model.training();
   const WeightingOptions& weighting = training.weighting;
   const std::array<double, fold_in_numbers> numbers = {
@@ -238,7 +238,7 @@ void put_model(const Sink& sink, const ModelInfo& info, const Wmf& model) {
       {{"weighting", std::string(scheme_name(weighting.scheme))}});
 }
 
-void put_any(const Sink& sink, const ModelInfo& info, const Scorer& model) {
+void put_any(const ModelSink& sink, const ModelInfo& info, const Scorer& model) {
   if (const auto* const full_rank = dynamic_cast<const FullRank*>(&model))
     return put_model(sink, info, *full_rank);
   if (const auto* const low_rank = dynamic_cast<const Asymmetric*>(&model))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <numeric>
 #include <span>
 
 namespace poise {
@@ -17,6 +18,11 @@ double dot(std::span<const T> x, std::span<const U> y) {
   }
   for (; k < x.size(); ++k) sums[0] += static_cast<double>(x[k]) * static_cast<double>(y[k]);
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+/// From the first to the last.
+inline double sum_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 /// y += alpha x.

@@ -7,9 +7,9 @@
 namespace poise {
 namespace {
 
-class OnBackend final : public BackendScorer {
+class AsymmetricOnBackend final : public BackendScorer {
  public:
-  OnBackend(Backend& backend, MatrixView<const float> U, MatrixView<const float> V)
+  AsymmetricOnBackend(Backend& backend, MatrixView<const float> U, MatrixView<const float> V)
       : backend_(backend), U_(backend, U), V_(backend, V) {}
   void score(CsrView histories, MatrixView<float> scores) override {
     histories.values = {};
@@ -46,7 +46,7 @@ void Asymmetric::score(CsrView histories, std::int64_t first, MatrixView<float> 
 }
 
 std::unique_ptr<BackendScorer> Asymmetric::on(Backend& backend, const Execution& /*execution*/) const {
-  return std::make_unique<OnBackend>(backend, U_, V_);
+  return std::make_unique<AsymmetricOnBackend>(backend, U_, V_);
 }
 
 double Asymmetric::operations(CsrView histories) const {

@@ -25,9 +25,6 @@ constexpr double first_tolerance = 1e-3;
 /// V's solves, the cheaper ones, leave that part of it: rows that end by themselves at what they may leave
 /// end elsewhere on another machine.
 constexpr double V_share = 0.005;
-/// Objectives of float32 factors nearer to each other than this part of the observed weight are not compared:
-/// the solves know better what they gained.
-constexpr double told_apart = 1e-8;
 /// Solves in float32 gain about that part of the objective from their own rounding.
 constexpr double felt = 1e-12;
 
@@ -42,20 +39,11 @@ std::int64_t live_columns(const Matrix<float>& A) {
   return live;
 }
 
-/// The first columns of A, with zeros beyond its own.
-Matrix<float> with_columns(Matrix<float> A, std::int64_t columns) {
-  if (A.cols() == columns) return A;
-  Matrix<float> result(A.rows(), columns);
-  for (std::int64_t i = 0; i < A.rows(); ++i) {
-    std::copy_n(A.row(i).begin(), std::min(columns, A.cols()), result.row(i).begin());
-  }
-  return result;
-}
-
-class Fit {
+class AsymmetricSolver {
  public:
-  Fit(const AsymmetricProblem& problem, const AsymmetricOptions& options, const Spectrum& spectrum,
-      LeftFactorCache& cache, Backend& backend, const Execution& execution)
+  AsymmetricSolver(const AsymmetricProblem& problem, const AsymmetricOptions& options,
+                   const Spectrum& spectrum, LeftFactorCache& cache, Backend& backend,
+                   const Execution& execution)
       : problem_(problem),
         options_(options),
         spectrum_(spectrum),
@@ -371,7 +359,8 @@ LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& 
   const AsymmetricProblem problem =
       make_asymmetric_problem(X, W, options.regularizer, options.lambda, backend, execution);
   LeftFactorCache own;
-  return Fit(problem, options, spectrum, cache != nullptr ? *cache : own, backend, execution).run();
+  return AsymmetricSolver(problem, options, spectrum, cache != nullptr ? *cache : own, backend, execution)
+      .run();
 }
 
 }  // namespace poise

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "poise/linalg/vector.hpp"
 #include "poise/model/asymmetric_gauge.hpp"
 #include "poise/solver/certificate.hpp"
 #include "poise/solver/kronecker_bound.hpp"
@@ -53,8 +53,6 @@ void change(AsymmetricPoint& point, const Gauge& gauge, Backend& backend) {
   point.U = changed(point.U.view(), gauge.T, backend);
   point.V = changed(point.V.view(), gauge.T_dual, backend);
 }
-
-double total(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 }  // namespace
 
@@ -128,7 +126,7 @@ double unweighted_U_excess(const AsymmetricProblem& problem, const AsymmetricPoi
   backend.combine(std::vector<Term<double>>{{.x = XD.view(), .cols = roots}}, XD.view());
   std::vector<double> squares(XD.rows());
   backend.row_dots(std::as_const(XD).view(), std::as_const(XD).view(), squares);
-  return total(squares);
+  return sum_of(squares);
 }
 
 }  // namespace poise

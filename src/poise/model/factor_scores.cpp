@@ -18,7 +18,7 @@ using Lane [[gnu::vector_size(lane * sizeof(double))]] = double;
 constexpr std::int64_t items_per_tile = 32;
 constexpr std::int64_t users_at_once = 4;
 
-POISE_INLINE float total(const Lane& sums) {
+POISE_INLINE float lane_total(const Lane& sums) {
   return static_cast<float>(((sums[0] + sums[1]) + (sums[2] + sums[3])) +
                             ((sums[4] + sums[5]) + (sums[6] + sums[7])));
 }
@@ -37,7 +37,7 @@ POISE_INLINE void score_item(const double* z, const double* v, std::int64_t padd
       sums[u] += left * right;
     }
   }
-  for (int u = 0; u < users; ++u) scores[u * stride] = total(sums[u]);
+  for (int u = 0; u < users; ++u) scores[u * stride] = lane_total(sums[u]);
 }
 
 POISE_INLINE void score_tile(MatrixView<const double> z, MatrixView<const double> v, std::int64_t first,

@@ -64,9 +64,9 @@ void score_sparse(CsrView B, CsrView histories, std::int64_t first, MatrixView<f
   }
 }
 
-class OnBackend final : public BackendScorer {
+class FullRankOnBackend final : public BackendScorer {
  public:
-  OnBackend(Backend& backend, MatrixView<const float> B) : backend_(backend), B_(backend, B) {}
+  FullRankOnBackend(Backend& backend, MatrixView<const float> B) : backend_(backend), B_(backend, B) {}
   void score(CsrView histories, MatrixView<float> scores) override {
     histories.values = {};
     backend_.spmm(histories, std::as_const(B_).view(), scores);
@@ -80,7 +80,7 @@ class OnBackend final : public BackendScorer {
 }  // namespace
 
 std::unique_ptr<BackendScorer> FullRank::on(Backend& backend, const Execution& /*execution*/) const {
-  return sparse_ ? nullptr : std::make_unique<OnBackend>(backend, dense_);
+  return sparse_ ? nullptr : std::make_unique<FullRankOnBackend>(backend, dense_);
 }
 
 double FullRank::operations(CsrView histories) const {

@@ -52,10 +52,10 @@ struct Variant {
 
 /// The fit in one precision of the inverse.
 template <class T>
-class Fit {
+class FullRankSolver {
  public:
-  Fit(const ColumnProblem& problem, const FullRankOptions& options, FullRankBasis& basis, bool keep,
-      Backend& backend, const Execution& execution, FullRankFit& result)
+  FullRankSolver(const ColumnProblem& problem, const FullRankOptions& options, FullRankBasis& basis,
+                 bool keep, Backend& backend, const Execution& execution, FullRankFit& result)
       : problem_(problem),
         options_(options),
         basis_(basis),
@@ -380,7 +380,7 @@ template <class T>
 bool fit_in(const ColumnProblem& problem, const std::function<void()>& complete,
             const FullRankOptions& options, FullRankBasis& basis, bool keep, Backend& backend,
             const Execution& execution, FullRankFit& result) {
-  Fit<T> fit(problem, options, basis, keep, backend, execution, result);
+  FullRankSolver<T> fit(problem, options, basis, keep, backend, execution, result);
   if (!fit.invert()) return false;
   complete();
   fit.solve();

@@ -6,9 +6,6 @@ namespace poise {
 
 namespace {
 
-/// Up to this condition float32 holds the inverse; beyond it float64 does.
-constexpr double float32_condition = 1e5;
-
 /// G in the place of A^-1. On a GPU by way of the basis, for residuals.
 template <class T>
 void fill_gram(const ColumnProblem& problem, FullRankBasis& basis, Backend& backend, MatrixView<T> to) {

@@ -12,7 +12,7 @@ namespace poise {
 namespace {
 
 /// B is read by rows, of which a tile's piece is whole cache lines.
-constexpr std::int64_t columns_per_tile = 64;
+constexpr std::int64_t columns_at_once = 64;
 
 /// Floats without their sign are ordered as their bits.
 std::uint32_t size_bits(float entry) { return std::bit_cast<std::uint32_t>(entry) & 0x7FFFFFFFU; }
@@ -47,7 +47,7 @@ class LargestEntries {
   std::vector<std::uint64_t> keys_;
 };
 
-using Thresholds = std::array<std::uint32_t, columns_per_tile>;
+using Thresholds = std::array<std::uint32_t, columns_at_once>;
 
 /// No branch inside, so that it vectorizes: few entries are among the largest so far.
 bool any_above(std::span<const float> entries, const Thresholds& thresholds) {
@@ -96,7 +96,7 @@ Csr keep_top(MatrixView<const float> B, std::int64_t per_column, int threads) {
   columns.values.resize(B.cols * width);
   std::vector<std::int64_t> counts(B.cols);
 
-  const Tiling tiling{B.cols, columns_per_tile};
+  const Tiling tiling{B.cols, columns_at_once};
   for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
     const std::int64_t first = tiling.first(tile);
     auto largest = largest_entries(B, first, tiling.last(tile) - first, width);

@@ -12,7 +12,6 @@
 namespace poise {
 namespace {
 
-constexpr double float32_condition = 1e5;
 /// Where lambda is the smallest eigenvalue float64 goes that far: what rounding leaves in the directions that
 /// only lambda holds is then 3e-15 times that of r'M^-1 r.
 constexpr double float64_condition = 1e12;

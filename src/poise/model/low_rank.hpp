@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -10,6 +11,10 @@
 #include "poise/solver/certificate.hpp"
 
 namespace poise {
+
+/// Objectives of float32 factors nearer to each other than this part of the observed weight are not compared:
+/// rows solved in float32 say what they explain with errors below it.
+constexpr double told_apart = 1e-8;
 
 /// Where an alternating solve begins: at the closed form of the unweighted problem with every direction
 /// alive, or at small random factors.
@@ -52,5 +57,14 @@ struct LowRankFit {
   std::vector<LowRankRound> trace;
   std::map<std::string, double> seconds;  ///< by phase
 };
+
+/// The first columns of A, with zeros beyond its own.
+inline Matrix<float> with_columns(Matrix<float> A, std::int64_t columns) {
+  if (A.cols() == columns) return A;
+  Matrix<float> result(A.rows(), columns);
+  for (std::int64_t i = 0; i < A.rows(); ++i)
+    std::copy_n(A.row(i).begin(), std::min(columns, A.cols()), result.row(i).begin());
+  return result;
+}
 
 }  // namespace poise

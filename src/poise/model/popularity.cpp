@@ -8,9 +8,9 @@
 namespace poise {
 namespace {
 
-class OnBackend final : public BackendScorer {
+class PopularityOnBackend final : public BackendScorer {
  public:
-  OnBackend(Backend& backend, std::span<const float> counts)
+  PopularityOnBackend(Backend& backend, std::span<const float> counts)
       : backend_(backend),
         counts_(backend, MatrixView<const float>{counts.data(), 1, std::ssize(counts), std::ssize(counts)}) {}
   void score(CsrView histories, MatrixView<float> scores) override {
@@ -36,7 +36,7 @@ void Popularity::score(CsrView /*histories*/, std::int64_t /*first*/, MatrixView
 }
 
 std::unique_ptr<BackendScorer> Popularity::on(Backend& backend, const Execution& /*execution*/) const {
-  return std::make_unique<OnBackend>(backend, counts_);
+  return std::make_unique<PopularityOnBackend>(backend, counts_);
 }
 
 std::vector<double> Popularity::contributions(std::span<const std::int32_t> /*history*/,

@@ -15,8 +15,6 @@ namespace {
 const Execution here{.threads = 1, .observer = nullptr};
 /// What float32 reaches; relative to what the row explains.
 constexpr double fold_in_tolerance = 1e-12;
-/// Eigenvalues below that share of the largest are rounding noise.
-constexpr double dead_direction = 1e-11;
 
 /// Hands solve() the systems of all rows.
 template <class Solve>

@@ -13,6 +13,7 @@
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/closed_form.hpp"
 #include "poise/model/rebalance.hpp"
+#include "poise/model/row_fold_in.hpp"
 #include "poise/solver/row_entries.hpp"
 #include "poise/solver/small_products.hpp"
 
@@ -21,12 +22,7 @@ namespace {
 
 /// Every round solves to that share of the tolerance. Coarser solves are no faster, as they take more rounds,
 /// and what they leave would be another thing on every machine.
-constexpr double inner_share = 0.1;
-/// Objectives nearer to each other than this part of the observed weight are told apart in float64 only: rows
-/// solved in float32 say what they explain with errors below it.
-constexpr double told_apart = 1e-8;
-/// Directions of a Gram matrix below that share of its largest carry nothing but rounding.
-constexpr double dead_direction = 1e-11;
+constexpr double share_of_tolerance = 0.1;
 constexpr float random_scale = 0.1F;
 
 /// One side of the problem: the rows that a half-round solves.
@@ -174,7 +170,7 @@ class WmfSolver {
     const double explained = W_.observed - objective_;
     const double share = (explained > 0 ? explained : 1e-3 * W_.observed) /
                          static_cast<double>(std::max<std::int64_t>(1, rows.entries.rows));
-    const double half = inner_share * options_.tolerance / 2;
+    const double half = share_of_tolerance * options_.tolerance / 2;
     const RowTolerance tolerance{.relative = half, .absolute = half * share};
     solved = backend_.solve_rows(systems(rows, factors, sigma), solution.view(), tolerance);
     iterations_ = std::max(iterations_, solved.most_iterations);
@@ -281,7 +277,7 @@ Matrix<float> random_factors(std::int64_t rows, std::int64_t rank, std::uint64_t
 }
 
 /// Columns in which both factors have something, however little.
-std::vector<std::int64_t> live_columns(const Pair& pair, Backend& backend) {
+std::vector<std::int64_t> columns_of_both(const Pair& pair, Backend& backend) {
   const Matrix<double> u = backend.factor_gram(pair.U.view(), {});
   const Matrix<double> v = backend.factor_gram(pair.V.view(), {});
   double largest = 0;
@@ -301,14 +297,6 @@ void keep_columns(Pair& pair, const std::vector<std::int64_t>& columns, Backend&
   for (std::int64_t k = 0; k < std::ssize(columns); ++k) selection(columns[k], k) = 1;
   backend.multiply_rows(pair.U.view(), selection);
   backend.multiply_rows(pair.V.view(), selection);
-}
-
-/// Zero columns fill up to the rank.
-Matrix<float> widened(Matrix<float> factors, std::int64_t rank) {
-  if (factors.cols() == rank) return factors;
-  Matrix<float> result(factors.rows(), rank);
-  for (std::int64_t r = 0; r < factors.rows(); ++r) std::ranges::copy(factors.row(r), result.row(r).begin());
-  return result;
 }
 
 }  // namespace
@@ -361,7 +349,7 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
   watch.book("start");
   if (!solved) pair = solver.run(std::move(pair), fit);
 
-  const std::vector<std::int64_t> live = live_columns(pair, backend);
+  const std::vector<std::int64_t> live = columns_of_both(pair, backend);
   keep_columns(pair, live, backend);
   fit.live_directions = std::ssize(live);
   const auto checked = solver.check(pair);
@@ -378,8 +366,8 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
     fit.converged = true;
   } else {
     fit.certificate.relative = fit.certificate.absolute / explained;
-    fit.U = widened(pair.U.take(), options.rank);
-    fit.V = widened(pair.V.take(), options.rank);
+    fit.U = with_columns(pair.U.take(), options.rank);
+    fit.V = with_columns(pair.V.take(), options.rank);
   }
   if (solved) {
     fit.converged = true;

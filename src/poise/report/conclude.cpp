@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/report/findings.hpp"
 #include "poise/report/text.hpp"
 
 namespace poise {
@@ -16,48 +17,24 @@ double validation_score(const StudyResults& results, const StudyRow& row) {
   return estimate == nullptr ? 0 : estimate->mean;
 }
 
-const StudyPair* pair_of(const StudyResults& results, const StudyRow& row, RowKind kind) {
-  for (const StudyPair& pair : results.pairs) {
-    if (pair.data == row.data && pair.model == row.model && pair.kind == kind &&
-        pair.metric == results.choice)
-      return &pair;
-  }
-  return nullptr;
-}
-
-const StudyRow* row_of(const StudyResults& results, const StudyPair& pair) {
-  for (const StudyRow& row : results.rows) {
-    if (row.data == pair.data && row.model == pair.model && row.kind == pair.kind) return &row;
-  }
-  return nullptr;
-}
-
 /// "+0.0041 nDCG@100 with alpha 5 (95 % interval +0.0032 to +0.0050, p < 0.001)"
 std::string by_how_much(const StudyResults& results, const StudyPair& pair) {
-  const StudyRow* const row = row_of(results, pair);
+  const StudyRow* const row = find_row(results, pair.data, pair.model, pair.kind);
   return fmt::format("{} {}{} (95 % interval {} to {}, {})", difference(pair.test.difference),
                      metric_name(results.choice), row ? " with alpha " + setting(row->alpha) : "",
                      difference(pair.test.low), difference(pair.test.high), p_text(pair.test.p));
 }
 
 /// "of 4 models it helps 3, hurts none, and makes no measurable difference to 1"
-std::string counts(const std::vector<const StudyPair*>& pairs) {
-  const auto some = [](std::int64_t count) { return count == 0 ? "none" : fmt::format("{}", count); };
-  const auto helps = std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(*pair) > 0; });
-  const auto hurts = std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(*pair) < 0; });
-  const auto total = std::ssize(pairs);
-  return fmt::format("of {} models it helps {}, hurts {}, and makes no measurable difference to {}", total,
-                     some(helps), some(hurts), some(total - helps - hurts));
+std::string models_helped(const std::vector<const StudyPair*>& pairs) {
+  const Balance counts = balance(pairs);
+  return fmt::format("of {} models it helps {}, hurts {}, and makes no measurable difference to {}",
+                     counts.total(), count_or_none(counts.helps), count_or_none(counts.hurts),
+                     count_or_none(counts.even));
 }
 
-std::string sentence(const StudyResults& results, const std::string& data,
-                     const std::optional<std::int64_t>& rank) {
-  std::vector<const StudyPair*> pairs;
-  for (const StudyPair& pair : results.pairs) {
-    if (pair.data == data && pair.model.rank == rank && pair.kind == RowKind::weighted &&
-        pair.metric == results.choice && pair.complete)
-      pairs.push_back(&pair);
-  }
+std::string rank_sentence(const StudyResults& results, const std::string& data,
+                          const std::optional<std::int64_t>& rank) {
   const StudyRow* best = nullptr;
   for (const StudyRow& row : results.rows) {
     if (row.data != data || row.model.rank != rank || is_baseline(row.model) || !row.final) continue;
@@ -67,7 +44,8 @@ std::string sentence(const StudyResults& results, const std::string& data,
     return search.data == data && search.model.rank == rank;
   });
   const char* const so_far = all ? "" : " so far";
-  const StudyPair* const pair = best == nullptr ? nullptr : pair_of(results, *best, RowKind::weighted);
+  const StudyPair* const pair =
+      best == nullptr ? nullptr : find_pair(results, data, best->model, RowKind::weighted, results.choice);
   if (pair == nullptr) return {};
   if (!pair->complete)
     return fmt::format(
@@ -79,9 +57,11 @@ std::string sentence(const StudyResults& results, const std::string& data,
   const char* const verb = found == 0 ? "makes no measurable difference to" : found > 0 ? "helps" : "hurts";
   std::string text = fmt::format("Weighting {} the model that is best on validation{}, {}: {}", verb, so_far,
                                  model_name(best->model), by_how_much(results, *pair));
-  if (pairs.size() > 1) text += "; " + counts(pairs);
+  if (const auto pairs = deciding_pairs(results, data, rank); pairs.size() > 1)
+    text += "; " + models_helped(pairs);
   text += ".";
-  if (const StudyPair* const down = pair_of(results, *best, RowKind::down_weighted);
+  if (const StudyPair* const down =
+          find_pair(results, data, best->model, RowKind::down_weighted, results.choice);
       down != nullptr && down->complete) {
     const int below = direction(*down);
     text += fmt::format(" Weights below one {}: {}.",
@@ -122,15 +102,8 @@ std::vector<StudyConclusion> conclude(const StudyResults& results) {
         std::ranges::find(results.unfinished, data.name, &UnfinishedSearch::data) == results.unfinished.end();
     if (auto conclusion = nothing_learned(results, data.name); conclusion && all)
       conclusions.push_back(std::move(*conclusion));
-    std::vector<std::optional<std::int64_t>> ranks;
-    for (const StudyRow& row : results.rows) {
-      if (row.data == data.name && !is_baseline(row.model)) ranks.push_back(row.model.rank);
-    }
-    // Full rank, which has no number, last.
-    std::ranges::sort(ranks, [](const auto& a, const auto& b) { return a && (!b || *a < *b); });
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    for (const auto& rank : ranks) {
-      if (std::string text = sentence(results, data.name, rank); !text.empty())
+    for (const auto& rank : ranks_of(results, data.name)) {
+      if (std::string text = rank_sentence(results, data.name, rank); !text.empty())
         conclusions.push_back({data.name, rank, std::move(text)});
     }
   }

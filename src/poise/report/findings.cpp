@@ -14,7 +14,7 @@ namespace poise::report {
 
 namespace {
 
-std::vector<const StudyPair*> deciding_pairs(const StudyResults& results) {
+std::vector<const StudyPair*> all_deciding_pairs(const StudyResults& results) {
   std::vector<const StudyPair*> pairs;
   for (const StudyPair& pair : results.pairs) {
     if (pair.kind == RowKind::weighted && pair.metric == results.choice && pair.complete)
@@ -35,15 +35,6 @@ std::string count_of(int part, int whole) {
   return fmt::format("{} of {}", part, whole);
 }
 
-Balance balance_of(const std::vector<const StudyPair*>& pairs) {
-  Balance result;
-  for (const StudyPair* pair : pairs) {
-    const int found = direction(*pair);
-    ++(found > 0 ? result.helps : found < 0 ? result.hurts : result.even);
-  }
-  return result;
-}
-
 /// "helps in 2 and hurts in none"
 std::string after_correction(const std::vector<const StudyPair*>& pairs) {
   std::vector<double> p;
@@ -55,8 +46,7 @@ std::string after_correction(const std::vector<const StudyPair*>& pairs) {
     if (!(corrected[k] < significant)) continue;
     ++(pairs[k]->test.difference > 0 ? helps : hurts);
   }
-  const auto some = [](int count) { return count == 0 ? "none" : fmt::format("{}", count); };
-  return fmt::format("helps in {} and hurts in {}", some(helps), some(hurts));
+  return fmt::format("helps in {} and hurts in {}", count_or_none(helps), count_or_none(hurts));
 }
 
 bool nothing_beats_popularity(const StudyResults& results) {
@@ -64,14 +54,6 @@ bool nothing_beats_popularity(const StudyResults& results) {
          std::ranges::none_of(results.against_popularity, [](const RowComparison& row) {
            return row.test.difference > 0 && row.corrected_p < significant;
          });
-}
-
-/// "EDLAE (full rank, dropout), unweighted"
-std::string row_name(const StudyModel& model, RowKind kind) {
-  std::string name = model_name(model);
-  if (model.rank) name += fmt::format(", {}", rank_name(model.rank));
-  if (!is_baseline(model)) name += fmt::format(", {}", to_string(kind));
-  return name;
 }
 
 /// "a; b; c; d; and 2 more"
@@ -91,8 +73,7 @@ std::vector<std::string> names_of(const StudyResults& results, UnfinishedSearch:
   for (const UnfinishedSearch& search : results.unfinished) data.insert(search.data);
   for (const UnfinishedSearch& search : results.unfinished) {
     if (search.state != state) continue;
-    std::string name = model_name(search.model);
-    if (search.model.rank) name += fmt::format(", {}", rank_name(search.model.rank));
+    const std::string name = ranked_name(search.model);
     names.push_back(data.size() > 1 ? fmt::format("{} on {}", name, search.data) : name);
   }
   return names;
@@ -132,9 +113,9 @@ std::string told_apart(const StudyResults& results, const std::string& data) {
 }
 
 /// What the comparisons say.
-std::string verdict(const StudyResults& results) {
+std::string study_verdict(const StudyResults& results) {
   if (nothing_beats_popularity(results)) return "No model is measurably better than popularity";
-  const Balance counts = balance_of(deciding_pairs(results));
+  const Balance counts = balance(all_deciding_pairs(results));
   const int total = counts.total();
   const std::string comparisons = total == 1 ? "comparison" : "comparisons";
   if (total == 0) return "No weighted row to compare with an unweighted one";
@@ -151,13 +132,39 @@ std::string verdict(const StudyResults& results) {
 
 }  // namespace
 
-Balance balance(const StudyResults& results) { return balance_of(deciding_pairs(results)); }
+Balance balance(const std::vector<const StudyPair*>& pairs) {
+  Balance result;
+  for (const StudyPair* pair : pairs) {
+    const int found = direction(*pair);
+    ++(found > 0 ? result.helps : found < 0 ? result.hurts : result.even);
+  }
+  return result;
+}
+
+Balance balance(const StudyResults& results) { return balance(all_deciding_pairs(results)); }
+
+std::vector<const StudyPair*> deciding_pairs(const StudyResults& results, const std::string& data,
+                                             const std::optional<std::int64_t>& rank) {
+  std::vector<const StudyPair*> pairs = all_deciding_pairs(results);
+  std::erase_if(pairs, [&](const StudyPair* pair) { return pair->data != data || pair->model.rank != rank; });
+  return pairs;
+}
+
+std::vector<std::optional<std::int64_t>> ranks_of(const StudyResults& results, const std::string& data) {
+  std::vector<std::optional<std::int64_t>> ranks;
+  for (const StudyRow& row : results.rows) {
+    if (row.data == data && !is_baseline(row.model)) ranks.push_back(row.model.rank);
+  }
+  std::ranges::sort(ranks, [](const auto& a, const auto& b) { return a && (!b || *a < *b); });
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
 
 std::string headline(const StudyResults& results) {
   if (without_test(results)) return "What validation chose, with no test users to confirm it";
   if (balance(results).total() == 0 && undecided(results) > 0 && !nothing_beats_popularity(results))
     return "No search is complete, so nothing is said about weighting";
-  std::string text = verdict(results);
+  std::string text = study_verdict(results);
   if (results.complete) return text;
   if (balance(results).total() == 0) return "Not complete: nothing can be said about weighting yet";
   return fmt::format("Not complete: so far {}{}", static_cast<char>(std::tolower(text[0])), text.substr(1));
@@ -186,14 +193,14 @@ std::string headline_terms(const StudyResults& results) {
                         counts.even == 1 ? "One shows" : fmt::format("{} show", counts.even));
   if (counts.total() > 1 && counts.even < counts.total())
     text += fmt::format(" Of so many comparisons some pass by chance: after Holm's correction weighting {}.",
-                        after_correction(deciding_pairs(results)));
+                        after_correction(all_deciding_pairs(results)));
   return text + left_out;
 }
 
 std::string rank_finding(const StudyResults& results, const std::optional<std::int64_t>& rank) {
-  std::vector<const StudyPair*> pairs = deciding_pairs(results);
+  std::vector<const StudyPair*> pairs = all_deciding_pairs(results);
   std::erase_if(pairs, [&](const StudyPair* pair) { return pair->model.rank != rank; });
-  const Balance counts = balance_of(pairs);
+  const Balance counts = balance(pairs);
   const int total = counts.total();
   if (total == 0) return "";
   const std::string what = results.data.size() > 1 ? "comparisons" : total == 1 ? "model" : "models";

@@ -19,6 +19,15 @@ struct Balance {
   [[nodiscard]] int total() const { return helps + hurts + even; }
 };
 Balance balance(const StudyResults& results);
+Balance balance(const std::vector<const StudyPair*>& pairs);
+
+/// The weighted rows of a rank on a data set against the unweighted ones, on the study's metric, where both
+/// searches are complete.
+std::vector<const StudyPair*> deciding_pairs(const StudyResults& results, const std::string& data,
+                                             const std::optional<std::int64_t>& rank);
+
+/// The ranks of a data set's rows, ascending; full rank, which has no number, last.
+std::vector<std::optional<std::int64_t>> ranks_of(const StudyResults& results, const std::string& data);
 
 /// "Weighting helps in 5 of 12 comparisons and hurts in 4"
 std::string headline(const StudyResults& results);

@@ -12,41 +12,11 @@
 
 namespace poise {
 
-namespace report {
-
-std::string html_text(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
-}  // namespace report
-
 namespace {
 
 using namespace report;
 
-constexpr std::string_view policy =
+constexpr std::string_view scripts_policy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri "
     "'none'; form-action 'none'";
 
@@ -76,45 +46,11 @@ constexpr std::string_view kinds_legend =
     "weighted\">weighted</span> "
     "<span class=\"kind down-weighted\">down-weighted</span></p>\n";
 
-std::string conclusions(const StudyResults& results) {
-  std::string text;
-  for (const StudyData& part : results.data) {
-    std::string lines;
-    for (const StudyConclusion& conclusion : results.conclusions) {
-      if (conclusion.data != part.name) continue;
-      const std::string rank =
-          conclusion.overall ? "" : fmt::format("<b>{}</b> ", rank_heading(conclusion.rank));
-      lines += fmt::format("<li>{}{}</li>\n", rank, html_text(conclusion.sentence));
-    }
-    if (const std::string best = best_finding(results, part.name); !best.empty())
-      lines += fmt::format("<li class=\"most\">{}</li>\n", html_text(best));
-    if (!lines.empty())
-      text += fmt::format("<section><h2>{}</h2>\n<ul>\n{}</ul></section>\n", html_text(part.name), lines);
-  }
-  return text.empty() ? "" : "<div class=\"conclusions\">\n" + text + "</div>\n";
-}
-
 bool has_paper(const StudyResults& results) {
   for (const StudyData& part : results.data) {
     if (!part.paper_data.empty()) return true;
   }
   return false;
-}
-
-// A line may end after a hyphen, not after a minus.
-std::string with_minus(const std::string& text) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool negative = text[at] == '-' && at > 0 && (text[at - 1] == 'e' || text[at - 1] == ' ') &&
-                          at + 1 < text.size() && text[at + 1] >= '0' && text[at + 1] <= '9';
-    result += negative ? "−" : std::string(1, text[at]);
-  }
-  return result;
-}
-
-std::string section(std::string_view id, const std::string& heading, const std::string& body) {
-  return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, html_text(with_minus(heading)),
-                     body);
 }
 
 /// What alpha is; weights other than constant ones are a search's.
@@ -148,8 +84,8 @@ std::string tables(const StudyResults& results) {
         "Factorization for "
         "Recommender Systems?”, WWW 2025), which prints α of model 2 one higher than this table does.</p>\n";
   text += kinds_legend;
-  return section("tables", "Accuracy at each rank",
-                 text + rank_tables_html(results) + models_legend(results));
+  return html_section("tables", "Accuracy at each rank",
+                      text + rank_tables_html(results) + models_legend(results));
 }
 
 std::string figure(std::string_view id, const std::string& heading, const std::string& caption) {
@@ -197,7 +133,7 @@ std::string plots(const StudyResults& results) {
       "full rank that of the worst column, as a part of the explained weight. Both on log scales, after each "
       "round or iteration; a panel needs more than one of them. Every row's final certificate is in the "
       "table below.");
-  return section("plots", "Plots", text);
+  return html_section("plots", "Plots", text);
 }
 
 std::string every_row(const StudyResults& results) {
@@ -217,16 +153,6 @@ std::string every_row(const StudyResults& results) {
   return text + data_tables_html(results);
 }
 
-std::string options(const StudyResults& results) {
-  std::string text = "<dl class=\"options\">\n";
-  for (const auto& [name, value] : results.options)
-    text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", html_text(name), html_text(value));
-  text += fmt::format(
-      "<div><dt>points</dt><dd>{}</dd></div>\n<div><dt>time of the last run</dt><dd>{}</dd></div>\n",
-      grouped(std::ssize(results.points)), duration(results.seconds));
-  return text + fmt::format("<div><dt>Poise</dt><dd>{}</dd></div>\n</dl>\n", html_text(results.version));
-}
-
 std::string body(const StudyResults& results) {
   std::string text = fmt::format(
       "<header>\n<p class=\"kicker\">A {} by Poise: does weighting help?</p>\n<h1>{}</h1>\n<p>{}</p>\n",
@@ -234,14 +160,18 @@ std::string body(const StudyResults& results) {
       html_text(headline_terms(results)));
   if (const std::string open = unfinished_finding(results); !open.empty())
     text += fmt::format("<p class=\"unfinished\">{}</p>\n", html_text(open));
-  text += conclusions(results);
+  const std::string findings = html_findings(results, [&](const StudyData& part) {
+    const std::string best = best_finding(results, part.name);
+    return best.empty() ? "" : fmt::format("<li class=\"most\">{}</li>\n", html_text(best));
+  });
+  if (!findings.empty()) text += "<div class=\"conclusions\">\n" + findings + "</div>\n";
   text += fmt::format(
       "<nav><a href=\"#tables\">Tables</a> {}<a href=\"#plots\">Plots</a> "
       "<a href=\"#points\">Every row</a> <a href=\"#data\">Data and options</a></nav>\n</header>\n<main>\n",
       results.pairs.empty() ? "" : "<a href=\"#pairs\">Differences</a> ");
   text += tables(results);
   if (!results.pairs.empty())
-    text += section(
+    text += html_section(
         "pairs", "Weighted less unweighted",
         "<p>The mean over the same test users of a row less its unweighted row, with the 95 % interval and "
         "p of a paired t test, not corrected for the number of comparisons. Coloured where p &lt; "
@@ -249,9 +179,10 @@ std::string body(const StudyResults& results) {
             pairs_html(results));
   text += plots(results);
   const std::string certified = certificate_finding(results);
-  text += section("points", certified.empty() ? "Every row" : certified, every_row(results));
-  text += section("data", "Data", data_summary_html(results));
-  text += section("options", "Options, version, time", options(results));
+  text += html_section("points", certified.empty() ? "Every row" : certified, every_row(results));
+  text += html_section("data", "Data", data_summary_html(results));
+  text += html_section("options", "Options, version, time",
+                       html_options(results, {{"points", grouped(std::ssize(results.points))}}));
   return text +
          "</main>\n<footer><p>Made by Poise. Plots by Vega (BSD 3-clause), included in this file with its "
          "licence.</p></footer>\n";
@@ -260,14 +191,7 @@ std::string body(const StudyResults& results) {
 }  // namespace
 
 std::string study_html(const StudyResults& results) {
-  std::string page = fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light "
-      "dark\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      policy, html_text(headline(results)), assets::page_css);
-  page += body(results);
+  std::string page = html_head(scripts_policy, headline(results)) + body(results);
   page +=
       fmt::format("<script type=\"application/json\" id=\"study-data\">{}</script>\n", page_data(results));
   page +=

@@ -1,15 +1,59 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "poise/study/results.hpp"
+#include "poise/report/table.hpp"
 
-/// The parts that html.cpp puts together.
+/// The parts of the pages of a study and of several splits.
 namespace poise::report {
 
 /// Any text as HTML text or attribute value.
 std::string html_text(std::string_view text);
+
+/// A page up to its body; `policy` is its Content-Security-Policy, `title` any text.
+std::string html_head(std::string_view policy, const std::string& title);
+
+std::string html_section(std::string_view id, const std::string& heading, const std::string& body);
+
+/// The conclusions of each data set, and what `more` adds, as list items.
+std::string html_findings(const StudyResults& results,
+                          const std::function<std::string(const StudyData& data)>& more);
+
+/// The options, what `more` adds (names and texts), the time and the version.
+std::string html_options(const StudyResults& results,
+                         const std::vector<std::pair<std::string, std::string>>& more);
+
+/// A wide table scrolls by itself, with the keyboard too; the page's script says so where it does not fit.
+std::string scrolled(const std::string& table, const std::string& name);
+
+std::string number_cell(const std::string& text, const std::string& attributes = {});
+
+/// The head of a column of numbers.
+std::string number_head(const std::string& text);
+
+/// "(0.376 ±0.002 ↑)" without spaces, each part in an element of its own; empty where nothing was measured.
+std::string estimate_html(const TableCell& cell);
+
+/// A row's kind, and its state where it is not done.
+std::string kind_cell(const StudyModel& model, RowKind kind, const std::string& state = {});
+
+/// A group's name beside all its rows.
+std::string model_cell(const TableGroup& group);
+
+/// The first cells of a line about a model's pair, and their heads.
+std::string pair_cells(const StudyModel& model, RowKind kind);
+std::string_view pair_heads();
+
+/// Begins the part of a table that is about a data set. Its name may be long, so it gets a line of its own
+/// and not a column.
+std::string data_line(const std::string& data, std::size_t columns);
+
+/// " helps", " hurts" or nothing: a class of a cell with a difference.
+std::string_view direction_class(const StudyPair& pair);
 
 /// One table for each rank, the paper's figures under ours. A cell names its row and metric in results.json
 /// (data-row, data-metric).

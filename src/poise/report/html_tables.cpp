@@ -11,32 +11,8 @@ namespace poise::report {
 
 namespace {
 
-// A wide table scrolls by itself, with the keyboard too; the page's script says so where it does not fit.
-std::string scrolled(const std::string& table, const std::string& name) {
-  return fmt::format(
-      "<div class=\"wide\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-      "aria-label=\"{}\">{}</div></div>\n",
-      html_text(name), table);
-}
-
-std::string number_cell(const std::string& attributes, const std::string& text) {
-  return fmt::format("<td class=\"number\"{}{}>{}</td>", attributes.empty() ? "" : " ", attributes, text);
-}
-
-std::string_view arrow(const StudyPair& pair) {
-  const int found = direction(pair);
-  return found == 0 ? "" : found > 0 ? "↑" : "↓";
-}
-
 std::string accuracy_cell(const TableCell& cell, const std::string& metric, std::ptrdiff_t row, bool leads) {
-  std::string text;
-  if (cell.test) {
-    text = fmt::format("{}<span class=\"value\">{}</span>", cell.aside ? "(" : "", accuracy(cell.test->mean));
-    if (cell.test->standard_error)
-      text += fmt::format("<span class=\"error\">±{}</span>", accuracy(*cell.test->standard_error));
-    if (cell.aside) text += ")";
-    text += fmt::format("<span class=\"mark\">{}</span>", cell.pair ? arrow(*cell.pair) : "");
-  }
+  std::string text = estimate_html(cell);
   if (cell.paper) text += fmt::format("<span class=\"paper\">{}</span>", accuracy(*cell.paper));
   const std::string attributes =
       cell.test ? fmt::format("data-row=\"{}\" data-metric=\"{}\"", row, html_text(metric)) : "";
@@ -46,23 +22,11 @@ std::string accuracy_cell(const TableCell& cell, const std::string& metric, std:
 
 std::string field_cell(const StudyRow* row, std::ptrdiff_t index, std::string_view field,
                        const std::string& text) {
-  return row ? number_cell(fmt::format("data-row=\"{}\" data-field=\"{}\"", index, field), text)
-             : number_cell("", "");
+  return row ? number_cell(text, fmt::format("data-row=\"{}\" data-field=\"{}\"", index, field))
+             : number_cell("");
 }
 
-std::string kind_cell(const StudyModel& model, RowKind kind, const std::string& state = {}) {
-  if (is_baseline(model)) return "<td></td>";
-  const std::string mark = state.empty() ? "" : fmt::format("<small>{}</small>", state);
-  return fmt::format("<td class=\"kind {0}{1}\"><span>{0}</span>{2}</td>", to_string(kind),
-                     state.empty() ? "" : " open", mark);
-}
-
-std::string model_cell(const TableGroup& group) {
-  return fmt::format("<th scope=\"rowgroup\" class=\"model\" rowspan=\"{}\">{}</th>", group.rows.size(),
-                     html_text(numbered_name(group.model)));
-}
-
-std::string rank_table(const StudyResults& results, const StudyTable& table, const std::string& name) {
+std::string rank_table_html(const StudyResults& results, const StudyTable& table, const std::string& name) {
   const std::size_t metrics = results.metrics.size();
   std::string names;
   std::string heads;
@@ -73,16 +37,14 @@ std::string rank_table(const StudyResults& results, const StudyTable& table, con
                                                 html_text(paper_data_name(data->paper_data)));
     names += fmt::format("<th scope=\"colgroup\" colspan=\"{}\">{}{}</th>", metrics + 1,
                          html_text(data->name), paper);
-    for (const std::string& metric : results.metrics)
-      heads += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
-    heads += "<th scope=\"col\" class=\"number\">α</th>";
+    for (const std::string& metric : results.metrics) heads += number_head(html_text(metric_name(metric)));
+    heads += number_head("α");
   }
   const bool counted = !without_test(results);
   std::string text = fmt::format(
       "<table class=\"accuracies\"><thead><tr><td colspan=\"2\"></td>{}{}</tr><tr><th "
       "scope=\"col\">Model</th><td></td>{}{}</tr></thead>\n",
-      names, counted ? "<td></td>" : "", heads,
-      counted ? "<th scope=\"col\" class=\"number\">Wins</th>" : "");
+      names, counted ? "<td></td>" : "", heads, counted ? number_head("Wins") : "");
   for (const TableGroup& group : table.groups) {
     text += "<tbody>";
     for (const TableRow& row : group.rows) {
@@ -113,17 +75,16 @@ std::string comparison_cell(const std::vector<RowComparison>& all, const StudyRo
     return candidate.data == row.data && candidate.model == row.model && candidate.kind == row.kind;
   });
   if (found == all.end()) return "<td></td>";
-  return number_cell(fmt::format("data-{}=\"{}\"", name, found - all.begin()),
-                     fmt::format("<span class=\"value\">{}</span><span class=\"interval\">{}</span>",
-                                 difference(found->test.difference), html_text(p_text(found->corrected_p))));
+  return number_cell(fmt::format("<span class=\"value\">{}</span><span class=\"interval\">{}</span>",
+                                 difference(found->test.difference), html_text(p_text(found->corrected_p))),
+                     fmt::format("data-{}=\"{}\"", name, found - all.begin()));
 }
 
-std::string data_table(const StudyResults& results, const StudyTable& table) {
+std::string data_table_html(const StudyResults& results, const StudyTable& table) {
   std::string text =
       "<table class=\"points\"><thead><tr><th scope=\"col\">Model</th><th scope=\"col\" "
       "class=\"number\">Rank</th><td></td>";
-  for (const std::string& metric : results.metrics)
-    text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", html_text(metric_name(metric)));
+  for (const std::string& metric : results.metrics) text += number_head(html_text(metric_name(metric)));
   const bool exponent = has_any(table, &StudyRow::lambda_exponent);
   const bool gamma = has_any(table, &StudyRow::gamma);
   std::vector<std::string> heads = {"α", "λ", "Dropout", "Certificate"};
@@ -131,8 +92,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
   if (compared) heads.insert(heads.end(), {"Less the best", "Less popularity"});
   if (gamma) heads.insert(heads.begin() + 2, "γ");
   if (exponent) heads.insert(heads.begin() + 2, "Exponent of λ");
-  for (const std::string& head : heads)
-    text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", head);
+  for (const std::string& head : heads) text += number_head(head);
   text += "</tr></thead>\n";
   const StudyRow* const best = best_on_validation(results, table.data[0]->name);
   for (const TableGroup& group : table.groups) {
@@ -181,14 +141,12 @@ std::string difference_text(const PairedDifference& test) {
                      difference(test.difference), difference(test.low), difference(test.high));
 }
 
-std::string pair_cells(const StudyResults& results, std::ptrdiff_t place) {
+std::string metric_cells(const StudyResults& results, std::ptrdiff_t place) {
   const StudyPair& pair = results.pairs[place];
   const PairedDifference& test = pair.test;
-  const int found = direction(pair);
-  const char* sign = found == 0 ? "" : found > 0 ? " helps" : " hurts";
   return fmt::format(
-      "<td class=\"number{}\" data-pair=\"{}\">{}</td><td class=\"number\" data-pair-p=\"{}\">{}</td>", sign,
-      place, difference_text(test), place,
+      "<td class=\"number{}\" data-pair=\"{}\">{}</td><td class=\"number\" data-pair-p=\"{}\">{}</td>",
+      direction_class(pair), place, difference_text(test), place,
       pair.complete ? html_text(p_value(test.p)) : "search not complete");
 }
 
@@ -213,21 +171,6 @@ std::vector<PairLine> pair_lines(const StudyResults& results) {
   return lines;
 }
 
-std::string who(const StudyModel& model, RowKind kind) {
-  return fmt::format("<th scope=\"row\" class=\"model\">{}</th>{}<td class=\"number\">{}</td>",
-                     html_text(numbered_name(model)), kind_cell(model, kind), rank_number(model));
-}
-
-constexpr std::string_view who_heads =
-    "<th scope=\"col\">Model</th><td></td><th scope=\"col\" class=\"number\">Rank</th>";
-
-// A name may be long, so it gets a line of its own and not a column.
-std::string data_line(const std::string& data, std::size_t columns) {
-  return fmt::format(
-      "<tbody><tr><th scope=\"rowgroup\" class=\"of-data\" colspan=\"{}\"><span>{}</span></th></tr>\n",
-      columns, html_text(data));
-}
-
 }  // namespace
 
 std::string rank_tables_html(const StudyResults& results) {
@@ -235,7 +178,7 @@ std::string rank_tables_html(const StudyResults& results) {
   for (const auto& [rank, table] : tables_by_rank(results)) {
     const std::string finding = rank_finding(results, rank);
     text += fmt::format("<h3>{}{}{}</h3>\n{}", rank_heading(rank), finding.empty() ? "" : ": ", finding,
-                        rank_table(results, table, rank_heading(rank)));
+                        rank_table_html(results, table, rank_heading(rank)));
   }
   return text;
 }
@@ -243,12 +186,12 @@ std::string rank_tables_html(const StudyResults& results) {
 std::string data_tables_html(const StudyResults& results) {
   std::string text;
   for (const StudyTable& table : tables_by_data(results))
-    text += fmt::format("<h3>{}</h3>\n{}", html_text(table.data[0]->name), data_table(results, table));
+    text += fmt::format("<h3>{}</h3>\n{}", html_text(table.data[0]->name), data_table_html(results, table));
   return text;
 }
 
 std::string pairs_html(const StudyResults& results) {
-  std::string text = fmt::format("<table class=\"pairs\"><thead><tr>{}", who_heads);
+  std::string text = fmt::format("<table class=\"pairs\"><thead><tr>{}", pair_heads());
   for (const std::string& metric : results.metrics)
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th><th scope=\"col\" class=\"number\">p</th>",
                         html_text(metric_name(metric)));
@@ -258,9 +201,9 @@ std::string pairs_html(const StudyResults& results) {
     text += data_line(part.name, 3 + 2 * results.metrics.size());
     for (const PairLine& line : lines) {
       if (line.first->data != part.name) continue;
-      text += "<tr>" + who(line.first->model, line.first->kind);
+      text += "<tr>" + pair_cells(line.first->model, line.first->kind);
       for (const std::ptrdiff_t place : line.by_metric)
-        text += place < 0 ? "<td></td><td></td>" : pair_cells(results, place);
+        text += place < 0 ? "<td></td><td></td>" : metric_cells(results, place);
       text += "</tr>\n";
     }
     text += "</tbody>\n";
@@ -272,7 +215,7 @@ std::string data_summary_html(const StudyResults& results) {
   std::string text = "<table class=\"data\"><thead><tr><th scope=\"col\">Data</th>";
   for (const char* head :
        {"Users", "Items", "Interactions", "Density", "Training users", "Validation users", "Test users"})
-    text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", head);
+    text += number_head(head);
   text += "<th scope=\"col\">Checksum</th></tr></thead><tbody>\n";
   for (const StudyData& part : results.data) {
     const double cells = static_cast<double>(part.users) * static_cast<double>(part.items);
@@ -282,7 +225,7 @@ std::string data_summary_html(const StudyResults& results) {
          {grouped(part.users), grouped(part.items), grouped(part.interactions),
           cells > 0 ? fmt::format("{:.3g} %", 100.0 * static_cast<double>(part.interactions) / cells) : "",
           grouped(part.train_users), grouped(part.validation_users), grouped(part.test_users)})
-      text += number_cell("", value);
+      text += number_cell(value);
     text += fmt::format("<td class=\"checksum\">{}</td></tr>\n", html_text(part.checksum));
   }
   std::string notes;

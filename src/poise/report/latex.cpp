@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "poise/report/findings.hpp"
-#include "poise/report/table.hpp"
 #include "poise/report/text.hpp"
 
 namespace poise {
@@ -27,7 +26,7 @@ constexpr std::string_view preamble = R"(\documentclass{article}
 \begin{document}
 )";
 
-std::string estimate(const TableCell& cell) {
+std::string latex_estimate(const TableCell& cell) {
   if (!cell.test) return "";
   const std::string mean = accuracy(cell.test->mean);
   const std::string error =
@@ -49,50 +48,17 @@ std::string paper_line(const TableRow& row) {
   return any ? fmt::format("{} & {} \\\\\n", line, wins(any->wins, 9)) : "";
 }
 
-std::string rank_table(const StudyResults& results, const RankTable& ranked) {
-  const std::size_t metrics = results.metrics.size();
-  const StudyTable& table = ranked.table;
-  std::string columns = "ll";
-  std::string names = " & ";
-  std::string rules;
-  std::string heads = "Model & ";
-  for (std::size_t part = 0; part < table.data.size(); ++part) {
-    columns += std::string(metrics + 1, 'r');
-    names +=
-        fmt::format(" & \\multicolumn{{{}}}{{c}}{{{}}}", metrics + 1, latex_text(table.data[part]->name));
-    const std::size_t left = 3 + part * (metrics + 1);
-    rules += fmt::format("\\cmidrule(lr){{{}-{}}}", left, left + metrics);
-    for (const std::string& metric : results.metrics) heads += " & " + latex_text(metric_name(metric));
-    heads += " & $\\alpha$";
-  }
-  const bool counted = !without_test(results);
-  std::string body = fmt::format("{}{} \\\\\n{}\n{}{} \\\\\n", names, counted ? " &" : "", rules, heads,
-                                 counted ? " & Wins" : "");
-  for (const TableGroup& group : table.groups) {
-    body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
-    for (const TableRow& row : group.rows) {
-      body += &row == &group.rows.front() ? latex_text(numbered_name(group.model)) : "";
-      body += " & " + kind_name(group.model, row.kind);
-      for (const TableEntry& entry : row.entries) {
-        for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
-        body += " & " + (entry.row && !is_baseline(group.model) ? setting(entry.row->alpha) : "");
-      }
-      if (counted) body += fmt::format(" & {}", wins(row.wins, group.compared));
-      body += " \\\\\n" + paper_line(row);
-    }
-  }
-  return latex_table(
-      fmt::format("Ranking accuracies at {}: means over the {} and their standard errors{}.",
-                  rank_name(ranked.rank), users_of(results),
-                  without_test(results)
-                      ? ""
-                      : "; arrows where a row is measurably more or less accurate than the unweighted one "
-                        "(paired $t$ test, $p < 0.05$, not corrected); bold where it is alone the best of "
-                        "its model in the digits shown"),
-      columns + (counted ? "r" : ""), body);
+std::string rank_caption(const StudyResults& results, const std::optional<std::int64_t>& rank) {
+  return fmt::format("Ranking accuracies at {}: means over the {} and their standard errors{}.",
+                     rank_name(rank), users_of(results),
+                     without_test(results)
+                         ? ""
+                         : "; arrows where a row is measurably more or less accurate than the unweighted one "
+                           "(paired $t$ test, $p < 0.05$, not corrected); bold where it is alone the best of "
+                           "its model in the digits shown");
 }
 
-std::string data_table(const StudyResults& results, const StudyTable& table) {
+std::string latex_data_table(const StudyResults& results, const StudyTable& table) {
   std::string body = "Rank & Model & ";
   for (const std::string& metric : results.metrics) body += " & " + latex_text(metric_name(metric));
   const bool exponent = has_any(table, &StudyRow::lambda_exponent);
@@ -109,7 +75,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
       body += fmt::format("{} & {} & {}{}{}", first ? rank_number(group.model) : "",
                           first ? latex_text(numbered_name(group.model)) : "",
                           kind_name(group.model, row.kind), state.empty() ? "" : ", ", state);
-      for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
+      for (const TableCell& cell : entry.cells) body += " & " + latex_estimate(cell);
       body += baseline ? std::string(" & & & &") + (exponent ? " &" : "") + (gamma ? " &" : "")
                        : fmt::format(" & {} & {}{}{} & {} & {}", setting(entry.row->alpha),
                                      setting(entry.row->lambda),
@@ -132,6 +98,57 @@ namespace report {
 
 std::string_view latex_preamble() { return preamble; }
 
+std::string latex_findings(const StudyResults& results,
+                           const std::function<std::string(const std::string& data)>& best) {
+  std::string text;
+  for (const StudyConclusion& conclusion : results.conclusions)
+    text += fmt::format("\n\\noindent {}{}: {}\n", latex_text(conclusion.data),
+                        conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
+                        latex_text(conclusion.sentence));
+  for (const StudyData& part : results.data) {
+    if (const std::string row = best(part.name); !row.empty())
+      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), latex_text(row));
+    if (const std::string note = validation_note(part); !note.empty())
+      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), note);
+  }
+  return text;
+}
+
+std::string latex_rank_table(const StudyResults& results, const StudyTable& table, const RankColumns& with,
+                             const std::string& caption) {
+  const std::size_t metrics = results.metrics.size();
+  std::string columns = "ll";
+  std::string names = " & ";
+  std::string rules;
+  std::string heads = "Model & ";
+  for (std::size_t part = 0; part < table.data.size(); ++part) {
+    columns += std::string(metrics + 1, 'r');
+    names +=
+        fmt::format(" & \\multicolumn{{{}}}{{c}}{{{}}}", metrics + 1, latex_text(table.data[part]->name));
+    const std::size_t left = 3 + part * (metrics + 1);
+    rules += fmt::format("\\cmidrule(lr){{{}-{}}}", left, left + metrics);
+    for (const std::string& metric : results.metrics) heads += " & " + latex_text(metric_name(metric));
+    heads += " & $\\alpha$";
+  }
+  std::string body = fmt::format("{}{} \\\\\n{}\n{}{} \\\\\n", names, with.wins ? " &" : "", rules, heads,
+                                 with.wins ? " & Wins" : "");
+  for (const TableGroup& group : table.groups) {
+    body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
+    for (const TableRow& row : group.rows) {
+      body += &row == &group.rows.front() ? latex_text(numbered_name(group.model)) : "";
+      body += " & " + kind_name(group.model, row.kind);
+      for (const TableEntry& entry : row.entries) {
+        for (const TableCell& cell : entry.cells) body += " & " + latex_estimate(cell);
+        body += " & " + (entry.row && !is_baseline(group.model) ? with.alpha(*entry.row) : "");
+      }
+      if (with.wins) body += fmt::format(" & {}", wins(row.wins, group.compared));
+      body += " \\\\\n";
+      if (with.paper) body += paper_line(row);
+    }
+  }
+  return latex_table(caption, columns + (with.wins ? "r" : ""), body);
+}
+
 std::string latex_table(const std::string& caption, const std::string& columns, const std::string& body) {
   return fmt::format(
       "\n\\begin{{table}}[p]\n\\centering\n\\caption{{{}}}\n\\fitted{{%\n\\begin{{tabular}}{{{}}}"
@@ -148,18 +165,10 @@ std::string study_latex(const StudyResults& results) {
       fmt::format("\\noindent {}. {}\n", latex_text(headline(results)), latex_text(headline_terms(results)));
   if (const std::string open = unfinished_finding(results); !open.empty())
     text += fmt::format("\n\\noindent {}\n", latex_text(open));
-  for (const StudyConclusion& conclusion : results.conclusions)
-    text += fmt::format("\n\\noindent {}{}: {}\n", latex_text(conclusion.data),
-                        conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
-                        latex_text(conclusion.sentence));
-  for (const StudyData& part : results.data) {
-    if (const std::string best = best_finding(results, part.name); !best.empty())
-      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), latex_text(best));
-    if (const std::string note = validation_note(part); !note.empty())
-      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), note);
-  }
-  for (const RankTable& table : tables_by_rank(results)) text += rank_table(results, table);
-  for (const StudyTable& table : tables_by_data(results)) text += data_table(results, table);
+  text += latex_findings(results, [&](const std::string& data) { return best_finding(results, data); });
+  for (const auto& [rank, table] : tables_by_rank(results))
+    text += latex_rank_table(results, table, rank_columns(results), rank_caption(results, rank));
+  for (const StudyTable& table : tables_by_data(results)) text += latex_data_table(results, table);
   return text + "\\end{document}\n";
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
-#include "poise/study/results.hpp"
+#include "poise/report/table.hpp"
 
 namespace poise {
 
@@ -15,6 +16,14 @@ namespace report {
 
 /// What a document begins with, up to \begin{document}.
 std::string_view latex_preamble();
+
+/// The conclusions, and of each data set the best row, in the words of `best`, and its note.
+std::string latex_findings(const StudyResults& results,
+                           const std::function<std::string(const std::string& data)>& best);
+
+/// The table of a rank under its caption.
+std::string latex_rank_table(const StudyResults& results, const StudyTable& table, const RankColumns& with,
+                             const std::string& caption);
 
 /// A table of its own page width at most; `columns` as of tabular.
 std::string latex_table(const std::string& caption, const std::string& columns, const std::string& body);

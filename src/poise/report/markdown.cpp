@@ -6,7 +6,6 @@
 
 #include "poise/report/findings.hpp"
 #include "poise/report/pipe_table.hpp"
-#include "poise/report/table.hpp"
 #include "poise/report/text.hpp"
 
 namespace poise {
@@ -15,7 +14,7 @@ namespace {
 
 using namespace report;
 
-std::string estimate(const TableCell& cell) {
+std::string markdown_estimate(const TableCell& cell) {
   if (!cell.test) return "";
   const std::string mean = accuracy(cell.test->mean);
   const std::string error =
@@ -26,15 +25,12 @@ std::string estimate(const TableCell& cell) {
   return (cell.best ? "**" + mean + "**" : mean) + error + arrow;
 }
 
-std::vector<std::string> paper_row(const TableRow& row, std::size_t metrics) {
+std::vector<std::string> paper_row(const TableRow& row) {
   std::vector<std::string> cells = {"", "  the paper"};
   const PaperFigure* any = nullptr;
   for (const TableEntry& entry : row.entries) {
     if (entry.paper) any = entry.paper;
-    for (std::size_t metric = 0; metric < metrics; ++metric) {
-      const std::optional<double> value = entry.cells[metric].paper;
-      cells.push_back(value ? accuracy(*value) : "");
-    }
+    for (const TableCell& cell : entry.cells) cells.push_back(cell.paper ? accuracy(*cell.paper) : "");
     cells.push_back(entry.paper ? fmt::format("{}", entry.paper->alpha) : "");
   }
   if (!any) return {};
@@ -42,41 +38,7 @@ std::vector<std::string> paper_row(const TableRow& row, std::size_t metrics) {
   return cells;
 }
 
-std::string rank_table(const StudyResults& results, const StudyTable& table) {
-  const std::size_t metrics = results.metrics.size();
-  std::string alignment = "ll";
-  std::vector<std::string> names = {"", ""};
-  std::vector<std::string> heads = {"Model", ""};
-  for (const StudyData* data : table.data) {
-    alignment += std::string(metrics + 1, 'r');
-    names.push_back(markdown_text(data->name));
-    names.resize(names.size() + metrics);
-    for (const std::string& metric : results.metrics) heads.push_back(metric_name(metric));
-    heads.emplace_back("alpha");
-  }
-  const bool counted = !without_test(results);
-  if (counted) heads.emplace_back("Wins");
-  PipeTable text(alignment + (counted ? "r" : ""));
-  text.add(names);
-  text.add(heads);
-  for (const TableGroup& group : table.groups) {
-    for (const TableRow& row : group.rows) {
-      const bool first = &row == &group.rows.front();
-      std::vector<std::string> cells = {first ? markdown_text(numbered_name(group.model)) : "",
-                                        kind_name(group.model, row.kind)};
-      for (const TableEntry& entry : row.entries) {
-        for (const TableCell& cell : entry.cells) cells.push_back(estimate(cell));
-        cells.push_back(entry.row && !is_baseline(group.model) ? setting(entry.row->alpha) : "");
-      }
-      if (counted) cells.push_back(wins(row.wins, group.compared));
-      text.add(cells);
-      if (auto paper = paper_row(row, metrics); !paper.empty()) text.add(std::move(paper));
-    }
-  }
-  return text.text();
-}
-
-std::string data_table(const StudyResults& results, const StudyTable& table) {
+std::string markdown_data_table(const StudyResults& results, const StudyTable& table) {
   const bool dropout = has_any(table, &StudyRow::dropout);
   const bool exponent = has_any(table, &StudyRow::lambda_exponent);
   const bool gamma = has_any(table, &StudyRow::gamma);
@@ -100,7 +62,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
                                         first ? markdown_text(numbered_name(group.model)) : "",
                                         kind_name(group.model, row.kind)};
       const TableEntry& entry = row.entries[0];
-      for (const TableCell& cell : entry.cells) cells.push_back(estimate(cell));
+      for (const TableCell& cell : entry.cells) cells.push_back(markdown_estimate(cell));
       if (!baseline) {
         cells.push_back(setting(entry.row->alpha));
         cells.push_back(setting(entry.row->lambda));
@@ -118,7 +80,7 @@ std::string data_table(const StudyResults& results, const StudyTable& table) {
   return text.text();
 }
 
-std::string pairs_table(const StudyResults& results) {
+std::string markdown_pairs(const StudyResults& results) {
   PipeTable text("lrllrrrr");
   text.add({"Data", "Rank", "Model", "", "Users", "Difference", "95 % interval", "p"});
   for (const StudyPair& pair : results.pairs) {
@@ -134,25 +96,74 @@ std::string pairs_table(const StudyResults& results) {
 
 }  // namespace
 
-std::string study_markdown(const StudyResults& results) {
-  std::string text = fmt::format("# {}\n\n", headline(results));
-  if (const std::string terms = headline_terms(results); !terms.empty()) text += terms + "\n\n";
-  if (const std::string open = unfinished_finding(results); !open.empty())
-    text += markdown_text(open) + "\n\n";
+namespace report {
+
+std::string markdown_findings(const StudyResults& results,
+                              const std::function<std::string(const std::string& data)>& best) {
   std::string lines;
   for (const StudyConclusion& conclusion : results.conclusions)
     lines += fmt::format("- **{}{}**: {}\n", markdown_text(conclusion.data),
                          conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
                          markdown_text(conclusion.sentence));
   for (const StudyData& part : results.data) {
-    if (const std::string best = best_finding(results, part.name); !best.empty())
-      lines += fmt::format("- **{}**: {}\n", markdown_text(part.name), markdown_text(best));
+    if (const std::string row = best(part.name); !row.empty())
+      lines += fmt::format("- **{}**: {}\n", markdown_text(part.name), markdown_text(row));
     if (const std::string note = validation_note(part); !note.empty())
       lines += fmt::format("- **{}**: {}\n", markdown_text(part.name), note);
   }
+  return lines;
+}
+
+std::string markdown_rank_table(const StudyResults& results, const StudyTable& table,
+                                const RankColumns& with) {
+  const std::size_t columns = results.metrics.size() + (with.lambda ? 2 : 1);
+  std::string alignment = "ll";
+  std::vector<std::string> names = {"", ""};
+  std::vector<std::string> heads = {"Model", ""};
+  for (const StudyData* data : table.data) {
+    alignment += std::string(columns, 'r');
+    names.push_back(markdown_text(data->name));
+    names.resize(names.size() + columns - 1);
+    for (const std::string& metric : results.metrics) heads.push_back(metric_name(metric));
+    heads.emplace_back("alpha");
+    if (with.lambda) heads.emplace_back("lambda");
+  }
+  if (with.wins) heads.emplace_back("Wins");
+  PipeTable text(alignment + (with.wins ? "r" : ""));
+  text.add(names);
+  text.add(heads);
+  for (const TableGroup& group : table.groups) {
+    for (const TableRow& row : group.rows) {
+      const bool first = &row == &group.rows.front();
+      std::vector<std::string> cells = {first ? markdown_text(numbered_name(group.model)) : "",
+                                        kind_name(group.model, row.kind)};
+      for (const TableEntry& entry : row.entries) {
+        for (const TableCell& cell : entry.cells) cells.push_back(markdown_estimate(cell));
+        const bool trained = entry.row && !is_baseline(group.model);
+        cells.push_back(trained ? with.alpha(*entry.row) : "");
+        if (with.lambda) cells.push_back(trained ? with.lambda(*entry.row) : "");
+      }
+      if (with.wins) cells.push_back(wins(row.wins, group.compared));
+      text.add(cells);
+      if (auto paper = paper_row(row); with.paper && !paper.empty()) text.add(std::move(paper));
+    }
+  }
+  return text.text();
+}
+
+}  // namespace report
+
+std::string study_markdown(const StudyResults& results) {
+  std::string text = fmt::format("# {}\n\n", headline(results));
+  if (const std::string terms = headline_terms(results); !terms.empty()) text += terms + "\n\n";
+  if (const std::string open = unfinished_finding(results); !open.empty())
+    text += markdown_text(open) + "\n\n";
+  const std::string lines =
+      markdown_findings(results, [&](const std::string& data) { return best_finding(results, data); });
   if (!lines.empty()) text += lines + "\n";
   for (const auto& [rank, table] : tables_by_rank(results))
-    text += fmt::format("## {}\n\n{}\n", rank_heading(rank), rank_table(results, table));
+    text += fmt::format("## {}\n\n{}\n", rank_heading(rank),
+                        markdown_rank_table(results, table, rank_columns(results)));
   text +=
       without_test(results)
           ? "Validation users' mean ± its standard error.\n\n"
@@ -161,7 +172,7 @@ std::string study_markdown(const StudyResults& results) {
             "the best of a model's rows in the digits shown, be it by chance; wins count these cells.\n\n";
   for (const StudyTable& table : tables_by_data(results))
     text += fmt::format("## {}: every row\n\n{}\n", markdown_text(table.data[0]->name),
-                        data_table(results, table));
+                        markdown_data_table(results, table));
   if (const std::string finding = certificate_finding(results); !finding.empty())
     text += fmt::format("{}. {}\n\n", finding, certificate_terms());
   if (std::ranges::any_of(results.pairs,
@@ -169,7 +180,7 @@ std::string study_markdown(const StudyResults& results) {
     text += fmt::format(
         "## {} less the unweighted row's, over the same users\n\n{}\n"
         "Paired t tests; p is not corrected for the number of comparisons.\n\n",
-        metric_name(results.choice), pairs_table(results));
+        metric_name(results.choice), markdown_pairs(results));
   if (const std::string finding = popularity_finding(results); !finding.empty())
     text += fmt::format("{} ({}, p < 0.05 after Holm's correction over all rows).\n", finding,
                         metric_name(results.choice));

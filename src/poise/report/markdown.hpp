@@ -1,8 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
-#include "poise/study/results.hpp"
+#include "poise/report/table.hpp"
 
 namespace poise {
 
@@ -10,5 +11,17 @@ namespace poise {
 /// paper's figures under ours, every row of each data set, the paired differences, the comparison with
 /// popularity.
 std::string study_markdown(const StudyResults& results);
+
+namespace report {
+
+/// The conclusions, and of each data set the best row, in the words of `best`, and its note: a list.
+std::string markdown_findings(const StudyResults& results,
+                              const std::function<std::string(const std::string& data)>& best);
+
+/// The table of a rank.
+std::string markdown_rank_table(const StudyResults& results, const StudyTable& table,
+                                const RankColumns& with);
+
+}  // namespace report
 
 }  // namespace poise

@@ -5,16 +5,13 @@
 
 #include "poise/report/html_parts.hpp"
 #include "poise/report/text.hpp"
+#include "poise/study/json_number.hpp"
 
 namespace poise::report {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(); }
 
 // Models whatever their rank: a plot has one panel for each.
 class Numbering {
@@ -49,23 +46,25 @@ Json row_json(const StudyRow& row, const StudyResults& results, Numbering& numbe
   Json object = Json::object();
   numbering.add_place(object, row.data, row.model);
   object["kind"] = to_string(row.kind);
-  object["alpha"] = number(row.alpha);
-  object["lambda"] = number(row.lambda);
+  object["alpha"] = json_number(row.alpha);
+  object["lambda"] = json_number(row.lambda);
   Json test = Json::array();
   for (const std::string& metric : results.metrics) {
     // Those of validation where no row has others.
     const Estimate* estimate = find(without_test(results) ? row.validation : row.test, metric);
-    test.push_back(estimate ? Json::array({number(estimate->mean), number(estimate->standard_error)})
-                            : Json());
+    test.push_back(estimate
+                       ? Json::array({json_number(estimate->mean), json_number(estimate->standard_error)})
+                       : Json());
   }
   object["test"] = std::move(test);
   Json convergence = Json::array();
   for (const ConvergenceStep& step : row.convergence)
-    convergence.push_back(Json::array({step.step, number(step.objective), number(step.certificate)}));
+    convergence.push_back(
+        Json::array({step.step, json_number(step.objective), json_number(step.certificate)}));
   object["convergence"] = std::move(convergence);
   Json popularity = Json::array();
   for (const PopularityBin& bin : row.by_popularity)
-    popularity.push_back(Json::array({bin.least, bin.most, bin.targets, number(bin.recall)}));
+    popularity.push_back(Json::array({bin.least, bin.most, bin.targets, json_number(bin.recall)}));
   object["popularity"] = std::move(popularity);
   return object;
 }
@@ -74,13 +73,13 @@ Json point_json(const StudyPoint& point, const StudyResults& results, Numbering&
   Json object = Json::object();
   numbering.add_place(object, point.data, point.model);
   object["kind"] = to_string(point.kind);
-  object["lambda"] = number(point.lambda);
-  object["alpha"] = number(point.alpha);
-  if (point.dropout != 0) object["dropout"] = number(point.dropout);
-  if (point.lambda_exponent != 0) object["exponent"] = number(point.lambda_exponent);
-  if (point.gamma != 0) object["gamma"] = number(point.gamma);
+  object["lambda"] = json_number(point.lambda);
+  object["alpha"] = json_number(point.alpha);
+  if (point.dropout != 0) object["dropout"] = json_number(point.dropout);
+  if (point.lambda_exponent != 0) object["exponent"] = json_number(point.lambda_exponent);
+  if (point.gamma != 0) object["gamma"] = json_number(point.gamma);
   const Estimate* estimate = find(point.validation, results.choice);
-  object["value"] = estimate ? number(estimate->mean) : Json();
+  object["value"] = estimate ? json_number(estimate->mean) : Json();
   if (point.cut) object["cut"] = true;
   return object;
 }
@@ -91,23 +90,23 @@ Json profile_json(const StudyProfile& profile, Numbering& numbering) {
   object["kind"] = to_string(profile.kind);
   object["complete"] = profile.complete;
   object["interior"] = profile.interior;
-  object["alpha"] = number(profile.alpha);
-  object["lambda"] = number(profile.lambda);
-  if (profile.dropout != 0) object["dropout"] = number(profile.dropout);
-  if (profile.lambda_exponent != 0) object["exponent"] = number(profile.lambda_exponent);
-  if (profile.gamma != 0) object["gamma"] = number(profile.gamma);
+  object["alpha"] = json_number(profile.alpha);
+  object["lambda"] = json_number(profile.lambda);
+  if (profile.dropout != 0) object["dropout"] = json_number(profile.dropout);
+  if (profile.lambda_exponent != 0) object["exponent"] = json_number(profile.lambda_exponent);
+  if (profile.gamma != 0) object["gamma"] = json_number(profile.gamma);
   object["curve"] = Json::array();
   for (const ProfilePoint& point : profile.curve) {
     // Where nothing is known of its error the page draws none.
     if (!std::isfinite(point.validation.mean) || !(point.alpha >= 0)) continue;
     Json on_curve = {{"alpha", point.alpha},
-                     {"lambda", number(point.lambda)},
+                     {"lambda", json_number(point.lambda)},
                      {"value", point.validation.mean},
-                     {"error", number(point.paired_error)}};
+                     {"error", json_number(point.paired_error)}};
     if (point.cut) on_curve["cut"] = true;
-    if (point.dropout != 0) on_curve["dropout"] = number(point.dropout);
-    if (point.lambda_exponent != 0) on_curve["exponent"] = number(point.lambda_exponent);
-    if (point.gamma != 0) on_curve["gamma"] = number(point.gamma);
+    if (point.dropout != 0) on_curve["dropout"] = json_number(point.dropout);
+    if (point.lambda_exponent != 0) on_curve["exponent"] = json_number(point.lambda_exponent);
+    if (point.gamma != 0) on_curve["gamma"] = json_number(point.gamma);
     object["curve"].push_back(std::move(on_curve));
   }
   return object;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "poise/report/findings.hpp"
 #include "poise/report/latex.hpp"
 #include "poise/report/splits.hpp"
 #include "poise/report/splits_text.hpp"
@@ -11,56 +10,16 @@ namespace {
 
 using namespace report;
 
-std::string estimate(const TableCell& cell) {
-  if (!cell.test) return "";
-  const std::string mean = accuracy(cell.test->mean);
-  const std::string spread =
-      cell.test->standard_error ? fmt::format("\\pmse{{{}}}", accuracy(*cell.test->standard_error)) : "";
-  const int found = cell.pair ? direction(*cell.pair) : 0;
-  const char* const arrow = found == 0 ? "" : found > 0 ? "\\,$\\uparrow$" : "\\,$\\downarrow$";
-  return (cell.best ? fmt::format("\\textbf{{{}}}", mean) : mean) + spread + arrow;
+std::string splits_caption(const SplitsResults& results, const std::optional<std::int64_t>& rank) {
+  return fmt::format(
+      "Ranking accuracies at {}: means over {} splits (seeds {}) and their standard "
+      "deviations; arrows where the 95\\,\\% interval of the mean difference from the "
+      "unweighted row is on one side of 0; bold where a row is alone the best of its "
+      "model in the digits shown.",
+      rank_name(rank), results.seeds.size(), seed_list(results));
 }
 
-std::string rank_table(const SplitsResults& results, const RankTable& ranked) {
-  const std::size_t metrics = results.means.metrics.size();
-  const StudyTable& table = ranked.table;
-  std::string columns = "ll";
-  std::string names = " & ";
-  std::string rules;
-  std::string heads = "Model & ";
-  for (std::size_t part = 0; part < table.data.size(); ++part) {
-    columns += std::string(metrics + 1, 'r');
-    names +=
-        fmt::format(" & \\multicolumn{{{}}}{{c}}{{{}}}", metrics + 1, latex_text(table.data[part]->name));
-    const std::size_t left = 3 + part * (metrics + 1);
-    rules += fmt::format("\\cmidrule(lr){{{}-{}}}", left, left + metrics);
-    for (const std::string& metric : results.means.metrics) heads += " & " + latex_text(metric_name(metric));
-    heads += " & $\\alpha$";
-  }
-  std::string body = fmt::format("{} \\\\\n{}\n{} \\\\\n", names, rules, heads);
-  for (const TableGroup& group : table.groups) {
-    body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
-    for (const TableRow& row : group.rows) {
-      body += &row == &group.rows.front() ? latex_text(numbered_name(group.model)) : "";
-      body += " & " + kind_name(group.model, row.kind);
-      for (const TableEntry& entry : row.entries) {
-        for (const TableCell& cell : entry.cells) body += " & " + estimate(cell);
-        body += " & ";
-        if (entry.row && !is_baseline(group.model)) body += range_text(splits_of(results, *entry.row).alpha);
-      }
-      body += " \\\\\n";
-    }
-  }
-  return latex_table(
-      fmt::format("Ranking accuracies at {}: means over {} splits (seeds {}) and their standard "
-                  "deviations; arrows where the 95\\,\\% interval of the mean difference from the "
-                  "unweighted row is on one side of 0; bold where a row is alone the best of its "
-                  "model in the digits shown.",
-                  rank_name(ranked.rank), results.seeds.size(), seed_list(results)),
-      columns, body);
-}
-
-std::string pairs_table(const SplitsResults& results) {
+std::string latex_split_pairs(const SplitsResults& results) {
   std::string body =
       "Data & Rank & Model & & difference & spread & positive in & 95\\,\\% interval \\\\\n\\midrule\n";
   for (std::size_t k = 0; k < results.pairs.size(); ++k) {
@@ -84,18 +43,13 @@ std::string splits_latex(const SplitsResults& results) {
   std::string text(latex_preamble());
   text += fmt::format("\\noindent {}. {}\n", latex_text(splits_headline(results)),
                       latex_text(splits_terms(results)));
-  for (const StudyConclusion& conclusion : results.means.conclusions)
-    text += fmt::format("\n\\noindent {}{}: {}\n", latex_text(conclusion.data),
-                        conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
-                        latex_text(conclusion.sentence));
-  for (const StudyData& part : results.means.data) {
-    if (const std::string best = best_row_text(results, part.name); !best.empty())
-      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), latex_text(best));
-    if (const std::string note = validation_note(part); !note.empty())
-      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), note);
-  }
-  for (const RankTable& table : tables_by_rank(results.means)) text += rank_table(results, table);
-  if (!results.pairs.empty()) text += pairs_table(results);
+  text +=
+      latex_findings(results.means, [&](const std::string& data) { return best_row_text(results, data); });
+  const RankColumns columns{
+      .alpha = [&](const StudyRow& row) { return range_text(splits_of(results, row).alpha); }};
+  for (const auto& [rank, table] : tables_by_rank(results.means))
+    text += latex_rank_table(results.means, table, columns, splits_caption(results, rank));
+  if (!results.pairs.empty()) text += latex_split_pairs(results);
   return text + "\\end{document}\n";
 }
 

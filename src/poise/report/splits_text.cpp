@@ -28,35 +28,16 @@ bool none_above_popularity(const SplitsResults& results, const std::string& data
   return any;
 }
 
-std::string row_name(const StudyRow& row) {
-  std::string name = model_name(row.model);
-  if (row.model.rank) name += fmt::format(", {}", rank_name(row.model.rank));
-  if (!is_baseline(row.model)) name += fmt::format(", {}", to_string(row.kind));
-  return name;
-}
-
-const StudyPair* pair_of(const SplitsResults& results, const StudyRow& row, RowKind kind) {
-  for (const StudyPair& pair : results.means.pairs) {
-    if (pair.data == row.data && pair.model == row.model && pair.kind == kind &&
-        pair.metric == results.means.choice)
-      return &pair;
-  }
-  return nullptr;
-}
-
 const SplitPair& pair_in_splits(const SplitsResults& results, const StudyPair& pair) {
   return results.pairs[&pair - results.means.pairs.data()];
 }
 
 /// "+0.0117 nDCG@100 on average with alpha 3.16 to 5 (spread 0.0021, positive in all 3 splits, 95 % interval
 /// +0.0039 to +0.0194)"
-std::string by_how_much(const SplitsResults& results, const StudyPair& pair) {
+std::string by_how_much_on_average(const SplitsResults& results, const StudyPair& pair) {
   const SplitPair& all = pair_in_splits(results, pair);
-  std::string alpha;
-  for (const StudyRow& row : results.means.rows) {
-    if (row.data == pair.data && row.model == pair.model && row.kind == pair.kind)
-      alpha = " with alpha " + range_text(splits_of(results, row).alpha);
-  }
+  const StudyRow* const row = find_row(results.means, pair.data, pair.model, pair.kind);
+  const std::string alpha = row ? " with alpha " + range_text(splits_of(results, *row).alpha) : "";
   const std::string metric = metric_name(results.means.choice);
   if (all.splits == 1) return fmt::format("{} {}{}", difference(pair.test.difference), metric, alpha);
   return fmt::format(
@@ -66,9 +47,9 @@ std::string by_how_much(const SplitsResults& results, const StudyPair& pair) {
 }
 
 /// What the splits say of weights above or below one for `object`: "Weighting helps the model ..."
-std::string verdict(const SplitsResults& results, const StudyPair& pair, const std::string& object) {
+std::string splits_verdict(const SplitsResults& results, const StudyPair& pair, const std::string& object) {
   const SplitPair& all = pair_in_splits(results, pair);
-  const std::string how = by_how_much(results, pair);
+  const std::string how = by_how_much_on_average(results, pair);
   if (all.complete < all.splits)
     return fmt::format(
         "Of {} the search is not complete in {} splits, so that the difference may be one of tuning and not "
@@ -90,39 +71,31 @@ std::string verdict(const SplitsResults& results, const StudyPair& pair, const s
                      one_sided ? ", though all of them point the same way" : "", how);
 }
 
-std::vector<const StudyPair*> deciding_pairs(const SplitsResults& results, const std::string& data,
-                                             const std::optional<std::int64_t>& rank) {
-  std::vector<const StudyPair*> pairs;
-  for (const StudyPair& pair : results.means.pairs) {
-    if (pair.data == data && pair.model.rank == rank && pair.kind == RowKind::weighted &&
-        pair.metric == results.means.choice && pair.complete)
-      pairs.push_back(&pair);
-  }
-  return pairs;
-}
-
 /// " Of 4 models weighting helps 3 and hurts none; of 1 the splits do not show it."
-std::string counts(const SplitsResults& results, const std::vector<const StudyPair*>& pairs) {
+std::string models_helped_in_splits(const SplitsResults& results,
+                                    const std::vector<const StudyPair*>& pairs) {
   if (pairs.size() < 2 || results.seeds.size() < 2) return "";
-  const auto some = [](std::int64_t count) { return count == 0 ? "none" : fmt::format("{}", count); };
-  const auto helps = std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(*pair) > 0; });
-  const auto hurts = std::ranges::count_if(pairs, [](const StudyPair* pair) { return direction(*pair) < 0; });
-  const auto open = std::ssize(pairs) - helps - hurts;
-  return fmt::format(" Of {} models it helps {} and hurts {}{}.", pairs.size(), some(helps), some(hurts),
-                     open == 0 ? "" : fmt::format("; of {} these splits show neither", open));
+  const Balance counts = balance(pairs);
+  return fmt::format(" Of {} models it helps {} and hurts {}{}.", counts.total(), count_or_none(counts.helps),
+                     count_or_none(counts.hurts),
+                     counts.even == 0 ? "" : fmt::format("; of {} these splits show neither", counts.even));
 }
 
-std::string sentence(const SplitsResults& results, const std::string& data,
-                     const std::optional<std::int64_t>& rank) {
+std::string splits_sentence(const SplitsResults& results, const std::string& data,
+                            const std::optional<std::int64_t>& rank) {
   const StudyRow* const best = poise::best_over_splits(results, [&](const StudyRow& row) {
     return row.data == data && row.model.rank == rank && !is_baseline(row.model);
   });
-  const StudyPair* const pair = best == nullptr ? nullptr : pair_of(results, *best, RowKind::weighted);
+  const auto weighted_pair = [&](RowKind kind) {
+    return find_pair(results.means, data, best->model, kind, results.means.choice);
+  };
+  const StudyPair* const pair = best == nullptr ? nullptr : weighted_pair(RowKind::weighted);
   if (pair == nullptr) return {};
   const std::string object = "the model that is best on validation, " + model_name(best->model);
-  std::string text = verdict(results, *pair, object) + counts(results, deciding_pairs(results, data, rank));
-  if (const StudyPair* const down = pair_of(results, *best, RowKind::down_weighted))
-    text += " " + verdict(results, *down, "it");
+  std::string text = splits_verdict(results, *pair, object) +
+                     models_helped_in_splits(results, deciding_pairs(results.means, data, rank));
+  if (const StudyPair* const down = weighted_pair(RowKind::down_weighted))
+    text += " " + splits_verdict(results, *down, "it");
   return text;
 }
 
@@ -220,8 +193,9 @@ std::string best_row_text(const SplitsResults& results, const std::string& data)
   const std::string first = splits == 1 ? ""
                                         : fmt::format(" (on average; first in {} splits)",
                                                       count_of_splits(all.best_on_validation, splits));
-  return fmt::format("Best on validation{}: {}, with {} {}{} on the test part.", first, row_name(*best),
-                     metric_name(results.means.choice), accuracy(test->mean),
+  return fmt::format("Best on validation{}: {}, with {} {}{} on the test part.", first,
+                     row_name(best->model, best->kind), metric_name(results.means.choice),
+                     accuracy(test->mean),
                      test->standard_error ? fmt::format(" ±{}", accuracy(*test->standard_error)) : "");
 }
 
@@ -250,15 +224,8 @@ std::vector<StudyConclusion> conclude(const SplitsResults& results) {
                              .sentence = "No model is above popularity in every split, so these data cannot "
                                          "tell whether weighting helps.",
                              .overall = true});
-    std::vector<std::optional<std::int64_t>> ranks;
-    for (const StudyRow& row : results.means.rows) {
-      if (row.data == data.name && !is_baseline(row.model)) ranks.push_back(row.model.rank);
-    }
-    // Full rank, which has no number, last.
-    std::ranges::sort(ranks, [](const auto& a, const auto& b) { return a && (!b || *a < *b); });
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    for (const auto& rank : ranks) {
-      if (std::string text = sentence(results, data.name, rank); !text.empty())
+    for (const auto& rank : ranks_of(results.means, data.name)) {
+      if (std::string text = splits_sentence(results, data.name, rank); !text.empty())
         conclusions.push_back({data.name, rank, std::move(text)});
     }
   }

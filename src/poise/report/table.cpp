@@ -39,21 +39,6 @@ std::vector<StudyModel> models_of(const StudyResults& results) {
   return models;
 }
 
-const StudyRow* find_row(const StudyResults& results, const std::string& data, const StudyModel& model,
-                         RowKind kind) {
-  const auto found = std::ranges::find_if(results.rows, [&](const StudyRow& row) {
-    return row.kind == kind && row.data == data && row.model == model;
-  });
-  return found == results.rows.end() ? nullptr : &*found;
-}
-
-const StudyPair* find_pair(const StudyResults& results, const StudyRow& row, const std::string& metric) {
-  const auto found = std::ranges::find_if(results.pairs, [&](const StudyPair& pair) {
-    return pair.kind == row.kind && pair.metric == metric && pair.data == row.data && pair.model == row.model;
-  });
-  return found == results.pairs.end() ? nullptr : &*found;
-}
-
 TableEntry entry(const StudyResults& results, const StudyData& data, const StudyModel& model, RowKind kind) {
   TableEntry result;
   result.row = find_row(results, data.name, model, kind);
@@ -66,7 +51,7 @@ TableEntry entry(const StudyResults& results, const StudyData& data, const Study
         cell.test = find(result.row->validation, metric);
         cell.aside = cell.test != nullptr && !without_test(results);
       }
-      cell.pair = find_pair(results, *result.row, metric);
+      cell.pair = find_pair(results, data.name, model, kind, metric);
     }
     if (result.paper) cell.paper = result.paper->value(metric);
     result.cells.push_back(cell);
@@ -141,6 +126,12 @@ std::vector<RankTable> tables_by_rank(const StudyResults& results) {
     tables.push_back({first.rank, table(results, data, of_rank)});
   }
   return tables;
+}
+
+RankColumns rank_columns(const StudyResults& results) {
+  return {.alpha = [](const StudyRow& row) { return setting(row.alpha); },
+          .wins = !without_test(results),
+          .paper = true};
 }
 
 std::vector<StudyTable> tables_by_data(const StudyResults& results) {

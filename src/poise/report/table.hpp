@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "poise/study/paper_figures.hpp"
@@ -55,6 +57,16 @@ struct RankTable {
   StudyTable table;
 };
 std::vector<RankTable> tables_by_rank(const StudyResults& results);
+
+/// What a rank's table has beside the accuracies of a row.
+struct RankColumns {
+  std::function<std::string(const StudyRow&)> alpha;
+  std::function<std::string(const StudyRow&)> lambda = {};  ///< none: no such column
+  bool wins = false;                                        ///< how many of its cells are best
+  bool paper = false;                                       ///< the paper's figures, in a line below
+};
+/// Those of a study; reports over splits have others.
+RankColumns rank_columns(const StudyResults& results);
 
 /// One table for each data set, with all models and ranks.
 std::vector<StudyTable> tables_by_data(const StudyResults& results);

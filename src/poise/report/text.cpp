@@ -107,6 +107,14 @@ std::string model_name(const StudyModel& model) {
   return model.key + (model.zero_diagonal ? ", zero diagonal" : "") + weights_of(model);
 }
 
+std::string ranked_name(const StudyModel& model) {
+  return model.rank ? fmt::format("{}, {}", model_name(model), rank_name(model.rank)) : model_name(model);
+}
+
+std::string row_name(const StudyModel& model, RowKind kind) {
+  return is_baseline(model) ? ranked_name(model) : fmt::format("{}, {}", ranked_name(model), to_string(kind));
+}
+
 std::string variant_name(const StudyModel& model) {
   const Named* known = named(model);
   if (!known) return model_name(model);
@@ -140,6 +148,8 @@ std::string rank_number(const StudyModel& model) {
   if (is_baseline(model)) return "";
   return model.rank ? fmt::format("{}", *model.rank) : "full";
 }
+
+std::string count_or_none(std::int64_t count) { return count == 0 ? "none" : fmt::format("{}", count); }
 
 std::string wins(int count, int compared) {
   return compared > 0 ? fmt::format("{}/{}", count, compared) : "";

@@ -49,6 +49,12 @@ std::string duration(double seconds);
 /// "AWMF, weight decay"; a key that is not known reads as it is.
 std::string model_name(const StudyModel& model);
 
+/// "WMF, rank 10"; none of full rank, which its name says.
+std::string ranked_name(const StudyModel& model);
+
+/// "EDLAE (full rank, dropout), unweighted"
+std::string row_name(const StudyModel& model, RowKind kind);
+
 /// What sets it apart from others of its family, for an axis: "zero diag.", "EDLAE"; "plain" for nothing.
 std::string variant_name(const StudyModel& model);
 
@@ -69,6 +75,9 @@ std::string users_of(const StudyResults& results);
 
 /// "100", "full"; empty for the baseline.
 std::string rank_number(const StudyModel& model);
+
+/// "none", "3"
+std::string count_or_none(std::int64_t count);
 
 /// "7/9"; empty where nothing was compared.
 std::string wins(int count, int compared);

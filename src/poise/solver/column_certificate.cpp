@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "poise/linalg/vector.hpp"
+#include "poise/solver/column_parts.hpp"
 #include "poise/solver/diagonal_bound.hpp"
 #include "poise/solver/trace_bound.hpp"
 
@@ -39,10 +41,6 @@ constexpr double column_remainder = 0.01;
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-double sum_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
 /// Probes that look for errors that all columns share, as those do that were iterated equally long.
 std::int64_t basis_of(std::int64_t probes, bool iterated) { return iterated ? 3 * probes / 8 : 0; }
 
@@ -52,13 +50,6 @@ std::int64_t basis_of(std::int64_t probes, bool iterated) { return iterated ? 3 
 double ratio_of(double K) {
   const double root = std::sqrt(K);
   return root < 0.25 ? K / (1 - 2 * root) : unknown;
-}
-
-Matrix<double> columns_of(const Matrix<double>& v, std::int64_t first, std::int64_t count) {
-  Matrix<double> part(v.rows(), count);
-  for (std::int64_t i = 0; i < v.rows(); ++i)
-    std::copy_n(v.row(i).begin() + first, count, part.row(i).begin());
-  return part;
 }
 
 Matrix<double> side_by_side(const Matrix<double>& left, const Matrix<double>& right) {

@@ -1,11 +1,11 @@
 #include "poise/solver/kronecker_bound.hpp"
 
 #include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "poise/base/parallel.hpp"
+#include "poise/linalg/vector.hpp"
 #include "poise/solver/pcg.hpp"
 
 namespace poise {
@@ -18,12 +18,10 @@ constexpr int most_times = 3;
 /// Columns that pass through the data together in float64.
 constexpr std::int64_t columns_at_a_time = 32;
 
-double total(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
-
 double dot(MatrixView<const double> x, MatrixView<const double> y, Backend& backend) {
   std::vector<double> dots(x.rows);
   backend.row_dots(x, y, dots);
-  return total(dots);
+  return sum_of(dots);
 }
 
 template <class T>
@@ -81,7 +79,7 @@ double bound_inverse_form(const UProblem& problem, const LeftFactor& left, Resid
     P.apply({}, as_row(r), as_row(e));
     std::vector<double> dots(r.rows());
     backend.row_dots(std::as_const(r).view(), std::as_const(e).view(), dots);
-    return total(dots);
+    return sum_of(dots);
   }
   const RowEntries none;
   UProblem background = problem;

@@ -13,23 +13,22 @@ namespace {
 /// many is at the floor of its precision.
 constexpr int patience = 12;
 
-/// A running system: where its x lies, and its scalars.
-struct Running {
-  std::int32_t row;
-  std::int32_t system;
-  double rz = 0;
-  double best_rz = HUGE_VAL;
-  int best_at = 0;
-  double gained = 0;
-  bool done = false;
-};
-
 }  // namespace
 
 template <class T>
 std::vector<PcgOutcome> pcg(Operator<T>& H, Preconditioner<T>& M_inverse, std::vector<std::int32_t> systems,
                             MatrixView<T> x, MatrixView<T> r, const PcgSolved& solved, int max_iterations,
                             Backend& backend, Observer* observer) {
+  /// A running system: where its x lies, and its scalars.
+  struct Running {
+    std::int32_t row;
+    std::int32_t system;
+    double rz = 0;
+    double best_rz = HUGE_VAL;
+    int best_at = 0;
+    double gained = 0;
+    bool done = false;
+  };
   const auto count = static_cast<std::int64_t>(systems.size());
   std::vector<PcgOutcome> outcomes(count);
   std::vector<Running> running(count);

@@ -12,15 +12,13 @@ bool same_support(CsrView X, CsrView support) {
          (X.offsets.data() == support.offsets.data() || std::ranges::equal(X.offsets, support.offsets));
 }
 
-constexpr std::int64_t users_per_tile = 1024;
-
 /// The entries of X alone; C is 0 or stored for exactly these.
 RowEntries on_support(CsrView X, const Weights& W, const Execution& execution) {
   RowEntries result{X.rows, X.cols, {X.offsets.begin(), X.offsets.end()}, {}, {}, {}};
   result.indices.assign(X.indices.begin(), X.indices.end());
   result.w.resize(X.indices.size());
   if (!W.c.empty()) result.c.resize(X.indices.size());
-  const Tiling tiling{X.rows, users_per_tile};
+  const Tiling tiling{X.rows, 1024};
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
       for (std::int64_t e = X.offsets[u]; e < X.offsets[u + 1]; ++e) {

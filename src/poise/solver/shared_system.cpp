@@ -5,27 +5,18 @@
 #include <limits>
 
 #include "poise/backend/resident.hpp"
+#include "poise/linalg/vector.hpp"
+#include "poise/solver/column_parts.hpp"
 
 namespace poise {
 
 namespace {
 
-/// Vectors that pass through the data together.
-constexpr std::int64_t vectors_at_a_time = 32;
 /// Steps of conjugate gradients at a time, how often at the most, and what they must leave of the remainders
 /// for more to be worth their time.
 constexpr int max_steps = 8;
 constexpr int max_times = 3;
 constexpr double worthwhile = 0.5;
-
-Matrix<double> vectors(const Matrix<double>& v, std::int64_t first, std::int64_t count) {
-  Matrix<double> part(v.rows(), count);
-  for (std::int64_t i = 0; i < v.rows(); ++i) {
-    const auto row = v.row(i).subspan(first, count);
-    std::copy(row.begin(), row.end(), part.row(i).begin());
-  }
-  return part;
-}
 
 /// x'y of each column, added up by item.
 std::vector<double> column_dots(const Matrix<double>& x, const Matrix<double>& y) {
@@ -83,12 +74,6 @@ void bound(const SharedSystem& A, const Matrix<double>& y, const Matrix<double>&
   }
 }
 
-double total(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
-}
-
 }  // namespace
 
 SharedSystem::SharedSystem(const ColumnProblem& problem, CsrView users_of, Backend& backend,
@@ -100,21 +85,12 @@ SharedSystem::SharedSystem(const ColumnProblem& problem, CsrView users_of, Backe
 }
 
 Matrix<double> SharedSystem::background(const Matrix<double>& v) const {
-  Matrix<double> result(v.rows(), v.cols());
-  const Tiling tiling{v.cols(), vectors_at_a_time};
-  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
-    stop_if_asked(execution_.observer);
-    const std::int64_t first = tiling.first(tile);
-    const std::int64_t count = tiling.last(tile) - first;
-    Matrix<double> part = vectors(v, first, count);
-    Resident<double> s(backend_, X_.rows, count);
-    backend_.spmm(X_, MatrixView<const double>(part.view()), s.view());
+  return in_parts(v, execution_.observer, [&](const Matrix<double>& part, Matrix<double>& to) {
+    Resident<double> s(backend_, X_.rows, part.cols());
+    backend_.spmm(X_, part.view(), s.view());
     if (!a_.empty()) backend_.combine(std::vector<Term<double>>{{.x = s.view(), .rows = a_}}, s.view());
-    backend_.spmm(users_of_, MatrixView<const double>(s.view()), part.view());
-    for (std::int64_t i = 0; i < v.rows(); ++i)
-      std::copy_n(part.row(i).begin(), count, result.row(i).begin() + first);
-  }
-  return result;
+    backend_.spmm(users_of_, MatrixView<const double>(s.view()), to.view());
+  });
 }
 
 template <class T>
@@ -204,11 +180,11 @@ InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, c
   };
   Matrix<double> r;
   InverseForms best = bounded(std::move(start), r);
-  for (int time = 0; time < max_times && total(best.remainder) > share * total(best.form); ++time) {
+  for (int time = 0; time < max_times && sum_of(best.remainder) > share * sum_of(best.form); ++time) {
     Matrix<double> e = best.e;
-    improve(A, P, e, r, 0.5 * share * total(best.form));
+    improve(A, P, e, r, 0.5 * share * sum_of(best.form));
     InverseForms next = bounded(std::move(e), r);
-    if (!(total(next.remainder) < worthwhile * total(best.remainder))) break;
+    if (!(sum_of(next.remainder) < worthwhile * sum_of(best.remainder))) break;
     best = std::move(next);
   }
   return best;

@@ -5,40 +5,9 @@
 #include <utility>
 
 #include "poise/backend/resident.hpp"
+#include "poise/solver/column_parts.hpp"
 
 namespace poise {
-
-namespace {
-
-/// Vectors that pass through the data together.
-constexpr std::int64_t vectors_at_a_time = 32;
-
-/// Columns [first, first + result's) of v, or the other way round.
-void copy_columns(const Matrix<double>& from, std::int64_t from_first, Matrix<double>& to,
-                  std::int64_t to_first, std::int64_t count) {
-  for (std::int64_t i = 0; i < from.rows(); ++i)
-    std::copy_n(from.row(i).begin() + from_first, count, to.row(i).begin() + to_first);
-}
-
-/// body(part, result) for a few columns of v at a time; the results side by side.
-template <class Body>
-Matrix<double> in_parts(const Matrix<double>& v, Observer* observer, const Body& body) {
-  Matrix<double> result(v.rows(), v.cols());
-  const Tiling tiling{v.cols(), vectors_at_a_time};
-  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
-    stop_if_asked(observer);
-    const std::int64_t first = tiling.first(tile);
-    const std::int64_t count = tiling.last(tile) - first;
-    Matrix<double> part(v.rows(), count);
-    Matrix<double> made(v.rows(), count);
-    copy_columns(v, first, part, 0, count);
-    body(part, made);
-    copy_columns(made, 0, result, first, count);
-  }
-  return result;
-}
-
-}  // namespace
 
 WeightedErrors::WeightedErrors(const ColumnProblem& problem, CsrView users_of, Backend& backend,
                                const Execution& execution)

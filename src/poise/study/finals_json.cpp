@@ -3,6 +3,7 @@
 #include "poise/base/error.hpp"
 #include "poise/search/point_json.hpp"
 #include "poise/study/finals.hpp"
+#include "poise/study/json_number.hpp"
 
 namespace poise {
 namespace {
@@ -10,14 +11,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Infinite ends of an interval are written as null.
-double number(const Json& json, double otherwise) { return json.is_null() ? otherwise : json.get<double>(); }
+double number_or(const Json& json, double otherwise) {
+  return json.is_null() ? otherwise : json.get<double>();
+}
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::optional<double> optional_number(const Json& json) {
   if (json.is_null()) return {};
   return json.get<double>();
 }
-Json to_json(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
 RowKind parse_kind(const std::string& name) {
   for (const RowKind kind : {RowKind::unweighted, RowKind::weighted, RowKind::down_weighted}) {
@@ -26,7 +28,7 @@ RowKind parse_kind(const std::string& name) {
   fail(ErrorKind::input, "an entry of the journal has rows of an unknown kind");
 }
 
-Json to_json(const PairedDifference& test) {
+Json difference_json(const PairedDifference& test) {
   return {{"users", test.users},
           {"difference", test.difference},
           {"low", test.low},
@@ -36,15 +38,15 @@ Json to_json(const PairedDifference& test) {
 PairedDifference difference_from_json(const Json& json) {
   return {.users = json.at("users").get<std::int64_t>(),
           .difference = json.at("difference").get<double>(),
-          .low = number(json.at("low"), -infinity),
-          .high = number(json.at("high"), infinity),
+          .low = number_or(json.at("low"), -infinity),
+          .high = number_or(json.at("high"), infinity),
           .p = json.at("p").get<double>()};
 }
 
-Json to_json(const StudyRow& row) {
+Json journal_row(const StudyRow& row) {
   Json convergence = Json::array();
   for (const ConvergenceStep& step : row.convergence)
-    convergence.push_back({step.step, to_json(step.objective), to_json(step.certificate)});
+    convergence.push_back({step.step, json_number(step.objective), json_number(step.certificate)});
   Json bins = Json::array();
   for (const PopularityBin& bin : row.by_popularity)
     bins.push_back({bin.least, bin.most, bin.items, bin.targets, bin.recall});
@@ -98,7 +100,7 @@ template <class T>
 Json comparison_json(const T& comparison) {
   return {{"kind", to_string(comparison.kind)},
           {"metric", comparison.metric},
-          {"test", to_json(comparison.test)}};
+          {"test", difference_json(comparison.test)}};
 }
 template <class T>
 T comparison_from_json(const Json& json, const std::string& data, const StudyModel& model) {
@@ -113,7 +115,7 @@ T comparison_from_json(const Json& json, const std::string& data, const StudyMod
 
 Json to_json(const Finals& finals) {
   Json json = {{"rows", Json::array()}, {"pairs", Json::array()}, {"against_popularity", Json::array()}};
-  for (const StudyRow& row : finals.rows) json["rows"].push_back(to_json(row));
+  for (const StudyRow& row : finals.rows) json["rows"].push_back(journal_row(row));
   for (const StudyPair& pair : finals.pairs) json["pairs"].push_back(comparison_json(pair));
   for (const RowComparison& row : finals.against_popularity)
     json["against_popularity"].push_back(comparison_json(row));

@@ -21,6 +21,22 @@ std::string_view to_string(UnfinishedSearch::State state) {
   return "not begun";
 }
 
+const StudyRow* find_row(const StudyResults& results, std::string_view data, const StudyModel& model,
+                         RowKind kind) {
+  const auto found = std::ranges::find_if(results.rows, [&](const StudyRow& row) {
+    return row.kind == kind && row.data == data && row.model == model;
+  });
+  return found == results.rows.end() ? nullptr : &*found;
+}
+
+const StudyPair* find_pair(const StudyResults& results, std::string_view data, const StudyModel& model,
+                           RowKind kind, std::string_view metric) {
+  const auto found = std::ranges::find_if(results.pairs, [&](const StudyPair& pair) {
+    return pair.kind == kind && pair.metric == metric && pair.data == data && pair.model == model;
+  });
+  return found == results.pairs.end() ? nullptr : &*found;
+}
+
 bool without_test(const StudyResults& results) {
   return !results.rows.empty() &&
          std::ranges::all_of(results.rows, [](const StudyRow& row) { return row.test.empty(); });

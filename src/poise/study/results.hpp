@@ -202,6 +202,13 @@ struct StudyResults {
   double seconds = 0;
 };
 
+/// The row of a model on a data set, and what it differs by from the unweighted one; null where there is
+/// none.
+const StudyRow* find_row(const StudyResults& results, std::string_view data, const StudyModel& model,
+                         RowKind kind);
+const StudyPair* find_pair(const StudyResults& results, std::string_view data, const StudyModel& model,
+                           RowKind kind, std::string_view metric);
+
 /// Whether no row has figures of test users: the data have none, and those of validation are shown instead.
 bool without_test(const StudyResults& results);
 

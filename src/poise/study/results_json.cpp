@@ -1,8 +1,7 @@
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "poise/search/point_json.hpp"
+#include "poise/study/json_number.hpp"
 #include "poise/study/results.hpp"
 
 namespace poise {
@@ -10,13 +9,6 @@ namespace poise {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-template <class T>
-Json number(const std::optional<T>& value) {
-  return value ? number(*value) : Json();
-}
 
 // A name may be a folder's, which is any bytes; JSON is UTF-8.
 std::string text(const std::string& value) {
@@ -43,8 +35,9 @@ Json regularizer(const StudyModel& model) {
 }
 
 Json to_json(const ConvergenceStep& step) {
-  return {
-      {"step", step.step}, {"objective", number(step.objective)}, {"certificate", number(step.certificate)}};
+  return {{"step", step.step},
+          {"objective", json_number(step.objective)},
+          {"certificate", json_number(step.certificate)}};
 }
 
 Json to_json(const PopularityBin& bin) {
@@ -52,7 +45,7 @@ Json to_json(const PopularityBin& bin) {
           {"most", bin.most},
           {"items", bin.items},
           {"targets", bin.targets},
-          {"recall", number(bin.recall)}};
+          {"recall", json_number(bin.recall)}};
 }
 
 Json to_json(const StudyRow& row);
@@ -73,7 +66,7 @@ Json list(const std::vector<T>& values) {
 }
 
 Json to_json(const StudyRow& row) {
-  const auto trained = [&](double value) { return is_trained(row.model) ? number(value) : Json(); };
+  const auto trained = [&](double value) { return is_trained(row.model) ? json_number(value) : Json(); };
   Json object = identity(row.data, row.model);
   object["regularizer"] = regularizer(row.model);
   object["kind"] = to_string(row.kind);
@@ -91,7 +84,7 @@ Json to_json(const StudyRow& row) {
   object["converged"] = row.converged;
   object["convergence"] = list(row.convergence);
   object["by_popularity"] = list(row.by_popularity);
-  object["seconds"] = number(row.seconds);
+  object["seconds"] = json_number(row.seconds);
   if (is_trained(row.model))
     object["search"] = {{"complete", row.search_complete}, {"interior", row.interior}};
   object["final"] = row.final;
@@ -99,14 +92,14 @@ Json to_json(const StudyRow& row) {
 }
 
 Json to_json(const ProfilePoint& point) {
-  Json object = {{"alpha", number(point.alpha)},
-                 {"lambda", number(point.lambda)},
-                 {"dropout", number(point.dropout)},
-                 {"lambda_exponent", number(point.lambda_exponent)},
-                 {"gamma", number(point.gamma)},
-                 {"mean", number(point.validation.mean)},
-                 {"stderr", number(point.validation.standard_error)},
-                 {"paired_stderr", number(point.paired_error)}};
+  Json object = {{"alpha", json_number(point.alpha)},
+                 {"lambda", json_number(point.lambda)},
+                 {"dropout", json_number(point.dropout)},
+                 {"lambda_exponent", json_number(point.lambda_exponent)},
+                 {"gamma", json_number(point.gamma)},
+                 {"mean", json_number(point.validation.mean)},
+                 {"stderr", json_number(point.validation.standard_error)},
+                 {"paired_stderr", json_number(point.paired_error)}};
   if (point.cut) object["cut"] = true;
   return object;
 }
@@ -116,11 +109,11 @@ Json to_json(const StudyProfile& profile) {
   object["kind"] = to_string(profile.kind);
   object["complete"] = profile.complete;
   object["interior"] = profile.interior;
-  object["alpha"] = number(profile.alpha);
-  object["lambda"] = number(profile.lambda);
-  object["dropout"] = number(profile.dropout);
-  object["lambda_exponent"] = number(profile.lambda_exponent);
-  object["gamma"] = number(profile.gamma);
+  object["alpha"] = json_number(profile.alpha);
+  object["lambda"] = json_number(profile.lambda);
+  object["dropout"] = json_number(profile.dropout);
+  object["lambda_exponent"] = json_number(profile.lambda_exponent);
+  object["gamma"] = json_number(profile.gamma);
   object["curve"] = list(profile.curve);
   return object;
 }
@@ -128,15 +121,15 @@ Json to_json(const StudyProfile& profile) {
 Json to_json(const StudyPoint& point) {
   Json object = identity(point.data, point.model);
   object["kind"] = to_string(point.kind);
-  object["alpha"] = number(point.alpha);
-  object["lambda"] = number(point.lambda);
-  object["dropout"] = number(point.dropout);
-  object["lambda_exponent"] = number(point.lambda_exponent);
-  object["gamma"] = number(point.gamma);
+  object["alpha"] = json_number(point.alpha);
+  object["lambda"] = json_number(point.lambda);
+  object["dropout"] = json_number(point.dropout);
+  object["lambda_exponent"] = json_number(point.lambda_exponent);
+  object["gamma"] = json_number(point.gamma);
   object["validation"] = to_json(point.validation);
-  object["objective"] = number(point.objective);
+  object["objective"] = json_number(point.objective);
   object["certificate"] = to_json(point.certificate, point.model);
-  object["seconds"] = number(point.seconds);
+  object["seconds"] = json_number(point.seconds);
   if (point.cut) object["cut"] = true;
   return object;
 }
@@ -145,9 +138,9 @@ void add(Json& object, RowKind kind, const std::string& metric, const PairedDiff
   object["kind"] = to_string(kind);
   object["metric"] = text(metric);
   object["users"] = test.users;
-  object["difference"] = number(test.difference);
-  object["interval"] = {number(test.low), number(test.high)};
-  object["p"] = number(test.p);
+  object["difference"] = json_number(test.difference);
+  object["interval"] = {json_number(test.low), json_number(test.high)};
+  object["p"] = json_number(test.p);
 }
 
 Json to_json(const StudyPair& pair) {
@@ -160,7 +153,7 @@ Json to_json(const StudyPair& pair) {
 Json to_json(const RowComparison& comparison) {
   Json object = identity(comparison.data, comparison.model);
   add(object, comparison.kind, comparison.metric, comparison.test);
-  object["corrected_p"] = number(comparison.corrected_p);
+  object["corrected_p"] = json_number(comparison.corrected_p);
   return object;
 }
 
@@ -219,7 +212,7 @@ Json to_json(const StudyResults& results) {
                  {"points", list(results.points)},
                  {"profiles", list(results.profiles)},
                  {"options", std::move(options)},
-                 {"seconds", number(results.seconds)}});
+                 {"seconds", json_number(results.seconds)}});
   return object;
 }
 

@@ -1,42 +1,29 @@
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "poise/base/csv.hpp"
+#include "poise/study/csv_parts.hpp"
 #include "poise/study/splits.hpp"
 
 namespace poise {
 namespace {
-
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
-std::string number(const std::optional<double>& value) { return value ? number(*value) : ""; }
-
-/// "mean,spread"
-std::string figures(const Estimates& estimates, const std::string& metric) {
-  const Estimate* const estimate = find(estimates, metric);
-  return estimate == nullptr ? ","
-                             : fmt::format("{},{}", number(estimate->mean), number(estimate->standard_error));
-}
 
 /// "least,most"
 std::string range(const SplitValues& values) {
   const std::vector<double> all = present(values);
   if (all.empty()) return ",";
   const auto [least, most] = std::ranges::minmax(all);
-  return fmt::format("{},{}", number(least), number(most));
+  return fmt::format("{},{}", csv_number(least), csv_number(most));
 }
 
 /// "mean,spread,positive in,low,high"
 std::string difference(const SplitsResults& results, const StudyRow& row, const std::string& metric) {
-  const auto& pairs = results.means.pairs;
-  const auto found = std::ranges::find_if(pairs, [&](const StudyPair& pair) {
-    return pair.data == row.data && pair.model == row.model && pair.kind == row.kind && pair.metric == metric;
-  });
-  if (found == pairs.end()) return ",,,,";
-  const SplitPair& all = results.pairs[found - pairs.begin()];
-  return fmt::format("{},{},{},{},{}", number(found->test.difference), number(all.spread), all.positive,
-                     number(found->test.low), number(found->test.high));
+  const StudyPair* const pair = find_pair(results.means, row.data, row.model, row.kind, metric);
+  if (pair == nullptr) return ",,,,";
+  const SplitPair& all = results.pairs[pair - results.means.pairs.data()];
+  return fmt::format("{},{},{},{},{}", csv_number(pair->test.difference), csv_number(all.spread),
+                     all.positive, csv_number(pair->test.low), csv_number(pair->test.high));
 }
 
 }  // namespace
@@ -50,11 +37,9 @@ std::string to_csv(const SplitsResults& results) {
     const StudyRow& row = results.means.rows[k];
     const SplitRow& all = results.rows[k];
     const bool popularity = row.model.key == "popularity";
-    const std::string rank = row.model.rank ? fmt::format("{}", *row.model.rank) : popularity ? "" : "full";
     for (const std::string& metric : results.means.metrics)
-      csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(row.data), csv_field(row.model.key),
-                         rank, row.model.zero_diagonal, to_string(row.kind), csv_field(metric), all.splits,
-                         figures(row.validation, metric), figures(row.test, metric),
+      csv += fmt::format("{},{},{},{},{},{},{}\n", csv_row_name(row), csv_field(metric), all.splits,
+                         csv_estimate(row.validation, metric), csv_estimate(row.test, metric),
                          difference(results, row, metric),
                          popularity ? ",,," : range(all.alpha) + "," + range(all.lambda));
   }

@@ -1,7 +1,6 @@
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
+#include "poise/study/json_number.hpp"
 #include "poise/study/splits.hpp"
 
 namespace poise {
@@ -9,10 +8,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json list(const SplitValues& values) {
+Json number_list(const SplitValues& values) {
   Json array = Json::array();
-  for (const std::optional<double>& value : values)
-    array.push_back(value && std::isfinite(*value) ? Json(*value) : Json());
+  for (const std::optional<double>& value : values) array.push_back(json_number(value));
   return array;
 }
 
@@ -22,7 +20,8 @@ void spread_estimates(Json& part, const std::vector<SplitValues>& values,
   for (std::size_t k = 0; k < metrics.size(); ++k) {
     if (!part.contains(metrics[k])) continue;
     Json& estimate = part[metrics[k]];
-    estimate = {{"mean", estimate["mean"]}, {"spread", estimate["stderr"]}, {"by_split", list(values[k])}};
+    estimate = {
+        {"mean", estimate["mean"]}, {"spread", estimate["stderr"]}, {"by_split", number_list(values[k])}};
   }
 }
 
@@ -37,19 +36,19 @@ void spread_row(Json& row, const SplitRow& all, const std::vector<std::string>& 
   row["above_popularity_in"] = all.above_popularity;
   row["complete_in"] = all.complete;
   if (row["model"] != "popularity")
-    row["by_split"] = {{"alpha", list(all.alpha)},
-                       {"lambda", list(all.lambda)},
-                       {"dropout", list(all.dropout)},
-                       {"lambda_exponent", list(all.lambda_exponent)}};
+    row["by_split"] = {{"alpha", number_list(all.alpha)},
+                       {"lambda", number_list(all.lambda)},
+                       {"dropout", number_list(all.dropout)},
+                       {"lambda_exponent", number_list(all.lambda_exponent)}};
 }
 
 void spread_pair(Json& pair, const SplitPair& all) {
   pair.erase("users");
-  pair["spread"] = all.spread ? Json(*all.spread) : Json();
+  pair["spread"] = json_number(all.spread);
   pair["splits"] = all.splits;
   pair["positive_in"] = all.positive;
   pair["complete_in"] = all.complete;
-  pair["by_split"] = list(all.difference);
+  pair["by_split"] = number_list(all.difference);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "poise/backend/cpu/sparse_rows.hpp"
+
 namespace poise {
 namespace {
 
@@ -11,8 +13,6 @@ namespace {
 
 /// Entries handled together: a lane of t, or of the sums, is read once for all of them.
 constexpr std::int64_t group = 4;
-/// Entries whose terms are added in float32 before float64 takes over.
-constexpr std::int64_t run_length = 32;
 /// Rows of V are short and lie scattered: ask for their first lines ahead of their turn. Long rows the
 /// processor foresees itself.
 constexpr std::int64_t prefetched_lanes = 8;

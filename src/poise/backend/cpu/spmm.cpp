@@ -4,13 +4,13 @@
 
 #include "poise/backend/cpu/cpu_backend.hpp"
 #include "poise/backend/cpu/dense_kernels.hpp"
+#include "poise/backend/cpu/sparse_rows.hpp"
 #include "poise/backend/cpu/spmm_kernels.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
 namespace {
 
-constexpr std::int64_t rows_per_tile = 64;
 constexpr std::int64_t packed_width = 128;
 
 /// How many of the columns left a block takes: 128, or the largest power of two (at least 16) that the rest,
@@ -22,22 +22,12 @@ std::int64_t block_width(std::int64_t left) {
   return width;
 }
 
-void pack(int threads, MatrixView<const float> b, MatrixView<float> packed) {
-  const Tiling tiling{b.rows, 256};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-      const auto padding = std::copy_n(b.row(i).begin(), b.cols, packed.row(i).begin());
-      std::fill(padding, packed.row(i).end(), 0.0F);
-    }
-  });
-}
-
 }  // namespace
 
 void CpuBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) {
   assert(b.rows == x.cols && y.rows == x.rows && y.cols == b.cols);
   const SpmmKernels kernels = spmm_kernels();
-  const Tiling rows{y.rows, rows_per_tile};
+  const Tiling rows{y.rows, sparse_rows_per_tile};
   // A copy of B's block pays when its rows are read several times over.
   if (x.entries() < 4 * b.rows) {
     for_each_tile(rows.tiles(), threads_,
@@ -61,7 +51,7 @@ void CpuBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y)
 void CpuBackend::spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) {
   assert(b.rows == x.cols && y.rows == x.rows && y.cols == b.cols);
   const SpmmKernels kernels = spmm_kernels();
-  const Tiling rows{y.rows, rows_per_tile};
+  const Tiling rows{y.rows, sparse_rows_per_tile};
   for_each_tile(rows.tiles(), threads_,
                 [&](std::int64_t tile) { kernels.float64(x, rows.first(tile), rows.last(tile), b, y); });
 }

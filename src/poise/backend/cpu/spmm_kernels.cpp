@@ -4,14 +4,14 @@
 #include <cassert>
 #include <cstring>
 
+#include "poise/backend/cpu/sparse_rows.hpp"
+
 namespace poise {
 namespace {
 
 // What is inlined is compiled for the instruction set of the function it ends up in.
 #define POISE_INLINE [[gnu::always_inline]] inline
 
-/// Sums of that many entries are float32, sums of such sums float64.
-constexpr std::size_t run_length = 32;
 constexpr std::int64_t direct_width = 512;
 constexpr std::int64_t prefetch_distance =
     4;  // entries; gains a fifth where B's block outgrows the second cache

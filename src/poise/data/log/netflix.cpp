@@ -6,10 +6,10 @@ namespace poise::logs {
 
 namespace {
 
-constexpr std::size_t npos = std::string_view::npos;
-
 /// Whether the line is `movie:`.
-bool is_movie_line(std::string_view line) { return line.ends_with(':') && line.find(',') == npos; }
+bool is_movie_line(std::string_view line) {
+  return line.ends_with(':') && line.find(',') == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -22,7 +22,8 @@ ParsedChunk parse_netflix(const Chunk& chunk, const RowRules& rules,
   for_each_line(chunk.bytes, parsed, [&](std::string_view line) {
     if (line.empty()) return true;
     ++parsed.records;
-    if (line.find('\0') != npos) return parsed.reject("the line holds a NUL byte; is it a text file?");
+    if (line.find('\0') != std::string_view::npos)
+      return parsed.reject("the line holds a NUL byte; is it a text file?");
     if (is_movie_line(line)) {
       line.remove_suffix(1);
       inherits = false;
@@ -37,7 +38,7 @@ ParsedChunk parse_netflix(const Chunk& chunk, const RowRules& rules,
       return parsed.reject("a rating stands before any line with its movie; put a line like 123: before it");
     }
     const std::size_t comma = line.find(',');
-    if (comma == npos)
+    if (comma == std::string_view::npos)
       return parsed.reject("neither a movie (123:) nor a rating (user,rating,date); correct it");
     const std::string_view rating = line.substr(comma + 1, line.find(',', comma + 1) - comma - 1);
     return parsed.add(

@@ -6,14 +6,12 @@ namespace poise::logs {
 
 namespace {
 
-constexpr std::size_t npos = std::string_view::npos;
-
 /// Moves `at`, which stands behind an opening quote, behind the closing one; false when there is none.
 bool read_quoted(std::string_view bytes, std::size_t& at, std::string& text) {
   text.clear();
   while (true) {
     const std::size_t quote = bytes.find('"', at);
-    if (quote == npos) return false;
+    if (quote == std::string_view::npos) return false;
     text.append(bytes, at, quote - at);
     at = quote + 1;
     if (at == bytes.size() || bytes[at] != '"') return true;
@@ -57,7 +55,7 @@ RecordEnd read_fields(std::string_view bytes, std::string_view delimiter, std::s
     } else {
       if (line_end < at) line_end = std::min(bytes.find('\n', at), bytes.size());
       const std::size_t end = bytes.substr(at, line_end - at).find(delimiter);
-      more = end != npos;
+      more = end != std::string_view::npos;
       if (more) {
         text.assign(bytes, at, end);
         at += end;

@@ -4,6 +4,9 @@
 
 namespace poise::synth {
 
+/// Users that a thread takes at a time.
+constexpr std::int64_t users_per_tile = 1024;
+
 /// What a random stream is for; streams of different purposes are independent.
 enum class Purpose : std::uint64_t { numbering = 1, grouping, activity, taste, items, repair, counts, order };
 

@@ -17,7 +17,6 @@ namespace {
 
 using namespace synth;
 
-constexpr std::int64_t users_per_tile = 1024;
 constexpr std::int64_t tiles_per_batch = 32;  // text of one batch is held in memory: some 70 MB at most
 
 /// Brings a user's row into the log's order; values may be empty.

@@ -14,8 +14,6 @@ namespace {
 
 using namespace synth;
 
-constexpr std::int64_t users_per_tile = 1024;
-
 /// How often a user who likes an item that much came back to it.
 float draw_count(double affinity, CounterRng rng) {
   constexpr double tail = 1.8;        // Pareto exponent: a finite mean, hardly a variance
