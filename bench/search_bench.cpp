@@ -43,19 +43,19 @@ void search_full_rank(benchmark::State& state) {
   const poise::Execution two{.threads = 2};
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
   const poise::SearchSpace space{.expand = false};
-  const auto seconds = [&](poise::Keep keep, bool both) {
+  const auto seconds = [&](poise::Keep keep, poise::Diagonals diagonals) {
     poise::bench::Shortest time;
     time.time([&] {
       poise::Trainer trainer(data, "", keep, std::uint64_t{16} << 30U, *backend, two);
       poise::Points points(trainer, {}, nullptr, two);
-      points.measure(first_points(space), both);
+      points.measure(first_points(space), diagonals);
     });
     return time.seconds();
   };
   for (auto _ : state) {
-    const double alone = seconds(poise::Keep::nothing, false);
-    const double shared = seconds(poise::Keep::shared_parts, false);
-    const double both = seconds(poise::Keep::shared_parts, true);
+    const double alone = seconds(poise::Keep::nothing, poise::Diagonals::as_asked);
+    const double shared = seconds(poise::Keep::shared_parts, poise::Diagonals::as_asked);
+    const double both = seconds(poise::Keep::shared_parts, poise::Diagonals::both);
     state.counters["one_by_one_s"] = alone;
     state.counters["search_s"] = shared;
     state.counters["both_diagonals_s"] = both;
