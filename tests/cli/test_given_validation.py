@@ -114,3 +114,24 @@ def test_rows_that_cannot_choose(poise, tmp_path):
     (tmp_path / "test.csv").write_text("user,item\na,y\n")
     poise("prepare", tmp_path / "train.csv", "--test", tmp_path / "test.csv", "--split", "given", "--out", tmp_path / "data")
     assert "no user has two" in poise("search", tmp_path / "data", "--model", "ease", code=3).err
+
+
+@pytest.mark.parametrize("validation", [True, False])
+def test_a_study_counts_as_prepare_does(tmp_path, validation):
+    train, test = given_rows()
+    # Somebody without training rows, and users of whom nothing is held out.
+    test = [*[row for row in test if row[0] != test[0][0]], ("nobody", test[0][1], 1)]
+    write(tmp_path / "train.csv", train)
+    write(tmp_path / "test.csv", test)
+    write(tmp_path / "validation.csv", train[:7])
+    flags = ["--validation", tmp_path / "validation.csv"] if validation else []
+    write(tmp_path / "train.csv", train[7:] if validation else train)
+    prepared = run("prepare", tmp_path / "train.csv", "--test", tmp_path / "test.csv", *flags, "--split", "given", "--out", tmp_path / "data",
+                   "--json").json
+    run("study", tmp_path / "data", "--models", "ease", "--grid", "paper", "--no-expand", "--threads", 1, "--out", tmp_path / "study")
+    found, = json.loads((tmp_path / "study" / "results.json").read_text())["data"]
+    assert [found[key] for key in ("users", "items", "interactions")] == [prepared[key] for key in ("users", "items", "interactions")]
+    assert [found["train_users"], found["train_interactions"]] == [prepared["train"]["users"], prepared["train"]["interactions"]]
+    assert found["test_users"] == prepared["test"]["users"] < found["train_users"]
+    if validation:
+        assert found["validation_users"] == prepared["validation"]["users"] < found["train_users"]

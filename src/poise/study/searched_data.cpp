@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "poise/base/version.hpp"
+#include "poise/data/summary.hpp"
 #include "poise/study/statistics.hpp"
 
 namespace poise {
@@ -18,30 +19,19 @@ StudyData summary_of(const LoadedDataset& searched, const AllRows& all_rows, con
                      const std::string& paper_data) {
   const LoadedDataset& loaded = all_rows.data ? *all_rows.data : searched;
   const Dataset& dataset = loaded.dataset;
+  const DatasetSummary summary = summarize(dataset);
+  const DatasetSummary chosen_on = summarize(searched.dataset);
   StudyData data{.name = name,
                  .checksum = loaded.checksum,
-                 .users = dataset.train.rows,
-                 .items = dataset.train.cols,
-                 .interactions = dataset.train.entries(),
-                 .train_users = dataset.train.rows,
-                 .train_interactions = dataset.train.entries(),
-                 .validation_users = 0,
-                 .test_users = 0,
+                 .users = summary.users,
+                 .items = summary.items,
+                 .interactions = summary.interactions,
+                 .train_users = summary.train.users,
+                 .train_interactions = summary.train.interactions,
+                 .validation_users = chosen_on.validation ? chosen_on.validation->users : 0,
+                 .test_users = summary.test ? summary.test->users : 0,
                  .paper_data = paper_data};
-  const auto add = [&](const std::optional<HeldOut>& part, std::int64_t& users) {
-    if (!part) return;
-    users = part->targets.rows;
-    if (dataset.split == SplitKind::users) data.users += users;
-    data.interactions += part->fold_in.entries() + part->targets.entries();
-  };
-  if (all_rows.data) {
-    const Csr& targets = searched.dataset.validation->targets;
-    data.validation_users = targets.rows;
-    data.validation_from_training = targets.entries();
-  } else {
-    add(dataset.validation, data.validation_users);
-  }
-  add(dataset.test, data.test_users);
+  if (all_rows.data) data.validation_from_training = searched.dataset.validation->targets.entries();
   const auto ratio = [](std::int64_t test, std::int64_t train) {
     return train > 0 ? static_cast<double>(test) / static_cast<double>(train) : 0;
   };
