@@ -6,10 +6,10 @@
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/data/dataset_file.hpp"
-#include "poise/io/model_file.hpp"
 #include "poise/model/full_rank_certify.hpp"
 #include "poise/search/point_json.hpp"
 #include "poise/train/cost.hpp"
+#include "poise/train/model_file.hpp"
 #include "poise/train/parameters.hpp"
 
 #include "command.hpp"

@@ -12,8 +12,8 @@
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/data/dataset_file.hpp"
-#include "poise/io/atomic_file.hpp"
-#include "poise/io/model_file.hpp"
+#include "poise/storage/atomic_file.hpp"
+#include "poise/train/model_file.hpp"
 
 #include "command.hpp"
 #include "device.hpp"

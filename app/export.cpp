@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
-#include "poise/io/atomic_file.hpp"
-#include "poise/io/model_file.hpp"
-#include "poise/io/npy.hpp"
+#include "poise/storage/atomic_file.hpp"
+#include "poise/storage/npy.hpp"
+#include "poise/train/model_file.hpp"
 
 #include "command.hpp"
 #include "output_check.hpp"

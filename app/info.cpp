@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "poise/data/dataset_file.hpp"
-#include "poise/io/model_file.hpp"
+#include "poise/train/model_file.hpp"
 
 #include "command.hpp"
 #include "dataset_report.hpp"

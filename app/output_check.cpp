@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "poise/base/error.hpp"
-#include "poise/io/atomic_file.hpp"
+#include "poise/storage/atomic_file.hpp"
 
 namespace poise::app {
 

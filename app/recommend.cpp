@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
-#include "poise/io/model_file.hpp"
+#include "poise/train/model_file.hpp"
 #include "poise/train/parameters.hpp"
 
 #include "command.hpp"

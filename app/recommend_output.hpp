@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "poise/io/model_file.hpp"
-#include "poise/recommend/ranked_lists.hpp"
+#include "poise/linalg/ranked_lists.hpp"
+#include "poise/train/model_file.hpp"
 
 #include "command.hpp"
 #include "recommend_histories.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "poise/io/model_file.hpp"
+#include "poise/train/model_file.hpp"
 
 #include "command.hpp"
 #include "item_index.hpp"

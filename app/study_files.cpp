@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "poise/io/atomic_file.hpp"
 #include "poise/report/files.hpp"
+#include "poise/storage/atomic_file.hpp"
 
 namespace poise::app {
 

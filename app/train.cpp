@@ -4,7 +4,7 @@
 
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
-#include "poise/io/atomic_file.hpp"
+#include "poise/storage/atomic_file.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/product_rate.hpp"
 #include "poise/train/trainer.hpp"

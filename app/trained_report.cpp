@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "poise/io/model_file.hpp"
+#include "poise/train/model_file.hpp"
 
 namespace poise::app {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "poise/io/model_file.hpp"
+#include "poise/train/model_file.hpp"
 #include "poise/train/trained_json.hpp"
 #include "poise/train/trainer.hpp"
 

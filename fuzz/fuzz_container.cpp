@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 #include "poise/base/error.hpp"
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 namespace {
 

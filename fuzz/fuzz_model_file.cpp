@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "poise/base/error.hpp"
-#include "poise/io/model_file.hpp"
+#include "poise/train/model_file.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "poise/model/factor_scores.hpp"
-#include "poise/recommend/scorer.hpp"
+#include "poise/model/scorer.hpp"
 
 namespace poise::python {
 

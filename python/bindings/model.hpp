@@ -8,8 +8,8 @@
 
 #include <pybind11/pybind11.h>
 
-#include "poise/io/model_file.hpp"
 #include "poise/model/low_rank.hpp"
+#include "poise/train/model_file.hpp"
 
 namespace poise::python {
 

@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <lapacke.h>
 
-#include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/linalg/serial_blas.hpp"
 
 #include "conformance/backends.hpp"
 #include "support/random_data.hpp"

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "poise/recommend/top_k.hpp"
+#include "poise/linalg/top_k.hpp"
 
 #include "support/expect_error.hpp"
 #include "support/random_data.hpp"

@@ -307,7 +307,7 @@ TEST_F(RaceOfPointsTest, ASearchSparesScoringsAndChoosesTheSame) {
 /// Two searches side by side try what each would try alone, and choose the same; what both want at a time is
 /// one solve.
 TEST_F(RaceOfPointsTest, SideBySideIsAsAlone) {
-  SearchSpace space{.method = SearchMethod::best, .lambda = {10, 10'000}, .alpha = {0.3, 1}};
+  SearchSpace space{.method = SearchMethod::best, .lambda = {30, 3000}, .alpha = {0.5, 1}};
   std::vector<SearchSpace> both = {space, space};
   both[1].base.zero_diagonal = true;
   Trainer shared = trainer(Keep::shared_parts);
@@ -333,7 +333,7 @@ TEST_F(RaceOfPointsTest, SideBySideIsAsAlone) {
 
 /// Out of points, a search keeps to its own number while the other one goes on.
 TEST_F(RaceOfPointsTest, SideBySideEachHasItsOwnPoints) {
-  const SearchSpace space{.method = SearchMethod::best, .lambda = {10, 10'000}, .alpha = {0.3, 1}};
+  const SearchSpace space{.method = SearchMethod::best, .lambda = {30, 3000}, .alpha = {0.5, 1}};
   std::vector<SearchSpace> both = {space, space};
   both[0].most_points = 4;
   both[1].base.zero_diagonal = true;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "poise/recommend/scorer.hpp"
+#include "poise/model/scorer.hpp"
 
 namespace poise::testing {
 

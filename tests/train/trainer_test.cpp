@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
-#include "poise/io/model_file.hpp"
 #include "poise/train/cost.hpp"
+#include "poise/train/model_file.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "support/random_dataset.hpp"

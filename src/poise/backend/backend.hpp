@@ -12,7 +12,8 @@
 #include "poise/base/observer.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
-#include "poise/recommend/ranked_lists.hpp"
+#include "poise/linalg/ranked_lists.hpp"
+#include "poise/linalg/symmetric_eigen.hpp"
 
 namespace poise {
 
@@ -29,12 +30,6 @@ struct SpdInverse {
 
 /// Up to this condition float32 holds an inverse; beyond it float64 does.
 constexpr double float32_condition = 1e5;
-
-/// Eigenpairs in float64, in descending order.
-struct EigenPairs {
-  std::vector<double> s;
-  Matrix<double> Q;  ///< n x s.size(), orthonormal columns
-};
 
 /// scale * rows_k * cols_j * x_kj, an addend of Backend::combine; empty factors are 1.
 template <class T>
@@ -244,7 +239,7 @@ class Backend {
                            MatrixView<const double> p, std::span<double> out, std::span<double> scores) = 0;
 
   /// The k best columns of each row of scores, leaving out those stored in the same row of `excluded`; order,
-  /// NaN and short lists as in recommend/top_k.hpp.
+  /// NaN and short lists as in linalg/top_k.hpp.
   virtual RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) = 0;
 };
 

@@ -7,9 +7,9 @@
 
 #include "poise/backend/cpu/factor_products.hpp"
 #include "poise/backend/cpu/row_systems.hpp"
-#include "poise/backend/cpu/symmetric_eigen.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/linalg/symmetric_eigen.hpp"
 #include "poise/linalg/vector.hpp"
 
 namespace poise {

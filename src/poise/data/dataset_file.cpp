@@ -3,8 +3,8 @@
 #include <system_error>
 
 #include "poise/base/error.hpp"
-#include "poise/io/atomic_file.hpp"
-#include "poise/io/new_folder.hpp"
+#include "poise/storage/atomic_file.hpp"
+#include "poise/storage/new_folder.hpp"
 
 namespace poise {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "poise/base/parallel.hpp"
 #include "poise/data/dataset.hpp"
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 namespace poise {
 

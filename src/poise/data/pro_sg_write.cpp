@@ -9,8 +9,8 @@
 #include "poise/base/error.hpp"
 #include "poise/data/log/text.hpp"
 #include "poise/data/pro_sg.hpp"
-#include "poise/io/atomic_file.hpp"
-#include "poise/io/new_folder.hpp"
+#include "poise/storage/atomic_file.hpp"
+#include "poise/storage/new_folder.hpp"
 
 namespace poise {
 

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "poise/base/error.hpp"
+#include "poise/linalg/top_k.hpp"
 #include "poise/recommend/ranked_blocks.hpp"
 #include "poise/recommend/scored_blocks.hpp"
-#include "poise/recommend/top_k.hpp"
 
 namespace poise {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <lapacke.h>
 
-#include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/serial_blas.hpp"
 #include "poise/solver/small_products.hpp"
 
 namespace poise {

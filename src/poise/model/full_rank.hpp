@@ -10,7 +10,7 @@
 
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
-#include "poise/recommend/scorer.hpp"
+#include "poise/model/scorer.hpp"
 
 namespace poise {
 

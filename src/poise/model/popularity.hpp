@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "poise/recommend/scorer.hpp"
+#include "poise/model/scorer.hpp"
 
 namespace poise {
 

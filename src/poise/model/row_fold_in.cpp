@@ -4,8 +4,8 @@
 
 #include "poise/backend/cpu/factor_products.hpp"
 #include "poise/backend/cpu/row_systems.hpp"
-#include "poise/backend/cpu/symmetric_eigen.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/linalg/symmetric_eigen.hpp"
 #include "poise/solver/row_entries.hpp"
 #include "poise/solver/small_products.hpp"
 

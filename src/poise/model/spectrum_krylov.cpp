@@ -6,9 +6,9 @@
 
 #include <lapacke.h>
 
-#include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/serial_blas.hpp"
 #include "poise/model/sliced_gram.hpp"
 #include "poise/model/spectrum_routes.hpp"
 

@@ -4,10 +4,10 @@
 #include <cassert>
 #include <cmath>
 
-#include "poise/backend/cpu/dense_kernels.hpp"
-#include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/dense_kernels.hpp"
+#include "poise/linalg/serial_blas.hpp"
 #include "poise/linalg/vector.hpp"
 #include "poise/model/factor_scores.hpp"
 

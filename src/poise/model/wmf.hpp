@@ -9,8 +9,8 @@
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/model/row_fold_in.hpp"
+#include "poise/model/scorer.hpp"
 #include "poise/model/wmf_lambda.hpp"
-#include "poise/recommend/scorer.hpp"
 #include "poise/weighting/fold_in.hpp"
 
 namespace poise {

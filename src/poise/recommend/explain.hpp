@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "poise/recommend/scorer.hpp"
+#include "poise/model/scorer.hpp"
 
 namespace poise {
 

@@ -6,7 +6,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
-#include "poise/recommend/scorer.hpp"
+#include "poise/model/scorer.hpp"
 
 namespace poise {
 

@@ -6,8 +6,8 @@
 
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
-#include "poise/recommend/ranked_lists.hpp"
-#include "poise/recommend/scorer.hpp"
+#include "poise/linalg/ranked_lists.hpp"
+#include "poise/model/scorer.hpp"
 
 namespace poise {
 

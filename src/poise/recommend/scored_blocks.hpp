@@ -7,7 +7,7 @@
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
-#include "poise/recommend/scorer.hpp"
+#include "poise/model/scorer.hpp"
 
 namespace poise {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "poise/base/error.hpp"
+#include "poise/linalg/top_k.hpp"
 #include "poise/recommend/item_range.hpp"
-#include "poise/recommend/top_k.hpp"
 
 namespace poise {
 

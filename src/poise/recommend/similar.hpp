@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "poise/recommend/ranked_lists.hpp"
-#include "poise/recommend/scorer.hpp"
+#include "poise/linalg/ranked_lists.hpp"
+#include "poise/model/scorer.hpp"
 
 namespace poise {
 

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "poise/base/json_number.hpp"
 #include "poise/report/html_parts.hpp"
 #include "poise/report/text.hpp"
-#include "poise/study/json_number.hpp"
 
 namespace poise::report {
 

@@ -1,21 +1,11 @@
 #include "poise/search/point_json.hpp"
 
-#include <limits>
-
 #include "poise/base/error.hpp"
+#include "poise/base/json_number.hpp"
 
 namespace poise {
 
 using Json = nlohmann::ordered_json;
-
-namespace {
-
-/// What is not finite is written as null.
-double number(const Json& json) {
-  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
-}
-
-}  // namespace
 
 Json to_json(const Estimates& estimates) {
   Json json = Json::object();
@@ -34,25 +24,6 @@ Estimates estimates_from_json(const Json& json) {
     estimates.emplace_back(metric, one);
   }
   return estimates;
-}
-
-Json to_json(const Certificate& certificate, bool full_rank) {
-  Json json = {{"absolute", certificate.absolute}, {"relative", certificate.relative}};
-  if (full_rank) json["worst_column"] = certificate.worst_column;
-  json["sampled"] = false;  // no column is left to inference
-  json["verified_columns"] = certificate.verified_columns;
-  json["probability"] = certificate.probability;
-  return json;
-}
-
-Certificate certificate_from_json(const Json& json) {
-  Certificate certificate;
-  certificate.absolute = number(json.at("absolute"));
-  certificate.relative = number(json.at("relative"));
-  if (json.contains("worst_column")) certificate.worst_column = number(json["worst_column"]);
-  certificate.verified_columns = json.at("verified_columns").get<std::int64_t>();
-  certificate.probability = json.at("probability").get<double>();
-  return certificate;
 }
 
 Json to_json(const PointResult& result) {
@@ -87,7 +58,7 @@ PointResult point_from_json(const Json& json, const ModelParameters& parameters)
       sample.values.emplace_back(metric, values.get<std::vector<std::int32_t>>());
     PointResult result{.parameters = parameters,
                        .validation = estimates_from_json(json.at("validation")),
-                       .objective = number(json.at("objective")),
+                       .objective = number_of_json(json.at("objective")),
                        .certificate = certificate_from_json(json.at("certificate")),
                        .iterations = json.at("iterations").get<std::int64_t>(),
                        .rounds = json.at("rounds").get<std::int64_t>(),

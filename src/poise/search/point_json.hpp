@@ -3,14 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "poise/search/points.hpp"
+#include "poise/train/certificate_json.hpp"
 
 namespace poise {
 
 nlohmann::ordered_json to_json(const Estimates& estimates);
 Estimates estimates_from_json(const nlohmann::ordered_json& json);
-
-nlohmann::ordered_json to_json(const Certificate& certificate, bool full_rank);
-Certificate certificate_from_json(const nlohmann::ordered_json& json);
 
 /// A point's figures, without its parameters.
 nlohmann::ordered_json to_json(const PointResult& result);

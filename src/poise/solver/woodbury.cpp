@@ -6,7 +6,7 @@
 
 #include <lapacke.h>
 
-#include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/linalg/serial_blas.hpp"
 #include "poise/linalg/vector.hpp"
 
 namespace poise {

@@ -1,9 +1,9 @@
 #include <limits>
 
 #include "poise/base/error.hpp"
+#include "poise/base/json_number.hpp"
 #include "poise/search/point_json.hpp"
 #include "poise/study/finals.hpp"
-#include "poise/study/json_number.hpp"
 
 namespace poise {
 namespace {

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
+#include "poise/base/json_number.hpp"
 #include "poise/search/point_json.hpp"
-#include "poise/study/json_number.hpp"
 #include "poise/study/results.hpp"
 
 namespace poise {

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "poise/study/json_number.hpp"
+#include "poise/base/json_number.hpp"
 #include "poise/study/splits.hpp"
 
 namespace poise {

@@ -5,8 +5,8 @@
 
 #include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
-#include "poise/io/spectrum_cache.hpp"
 #include "poise/model/left_factor.hpp"
+#include "poise/model/spectrum_cache.hpp"
 
 namespace poise {
 namespace {

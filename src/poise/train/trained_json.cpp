@@ -1,6 +1,6 @@
 #include "poise/train/trained_json.hpp"
 
-#include "poise/search/point_json.hpp"
+#include "poise/train/certificate_json.hpp"
 
 namespace poise {
 

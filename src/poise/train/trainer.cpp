@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "poise/base/stopwatch.hpp"
-#include "poise/io/spectrum_cache.hpp"
+#include "poise/model/spectrum_cache.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/product_rate.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "poise/base/parallel.hpp"
-#include "poise/recommend/top_k.hpp"
+#include "poise/linalg/top_k.hpp"
 
 namespace poise {
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "poise/backend/cpu/dense_kernels.hpp"
-#include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/linalg/dense_kernels.hpp"
+#include "poise/linalg/serial_blas.hpp"
 
 namespace poise {
 namespace {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
-#include "poise/backend/cpu/dense_kernels.hpp"
 #include "poise/backend/cpu/mirror.hpp"
-#include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/backend/power_start.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/linalg/dense_kernels.hpp"
+#include "poise/linalg/serial_blas.hpp"
 
 namespace poise {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <ctime>
 
-#include "poise/backend/cpu/dense_kernels.hpp"
-#include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/linalg/dense_kernels.hpp"
+#include "poise/linalg/serial_blas.hpp"
 
 // Vectors are passed only between functions that are inlined, so no calling convention is at stake.
 #pragma GCC diagnostic ignored "-Wpsabi"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "poise/backend/cpu/dense_kernels.hpp"
 #include "poise/backend/row_route.hpp"
+#include "poise/linalg/dense_kernels.hpp"
 
 namespace poise {
 namespace {

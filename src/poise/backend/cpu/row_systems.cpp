@@ -6,10 +6,10 @@
 #include <mutex>
 #include <vector>
 
-#include "poise/backend/cpu/dense_kernels.hpp"
 #include "poise/backend/cpu/row_kernels.hpp"
 #include "poise/backend/cpu/row_solver.hpp"
-#include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/linalg/dense_kernels.hpp"
+#include "poise/linalg/serial_blas.hpp"
 
 namespace poise {
 namespace {

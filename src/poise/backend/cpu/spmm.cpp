@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
-#include "poise/backend/cpu/dense_kernels.hpp"
 #include "poise/backend/cpu/sparse_rows.hpp"
 #include "poise/backend/cpu/spmm_kernels.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/linalg/dense_kernels.hpp"
 
 namespace poise {
 namespace {

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <vector>
 
-#include "poise/backend/cpu/symmetric_eigen.hpp"
 #include "poise/backend/cuda/cuda_backend.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/symmetric_eigen.hpp"
 
 namespace poise {
 namespace cuda {

@@ -4,7 +4,7 @@
 #include "poise/backend/cuda/cuda_backend.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/parallel.hpp"
-#include "poise/recommend/top_k.hpp"
+#include "poise/linalg/top_k.hpp"
 
 namespace poise {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::int64_t longest_list = 8192;
 constexpr std::int64_t shared_mask_bytes = 16384;
 constexpr Key no_nan = ~Key{0};
 
-/// As in recommend/top_k.cpp: larger for the better candidate, and never 0 for a number.
+/// As in linalg/top_k.cpp: larger for the better candidate, and never 0 for a number.
 __device__ Key to_key(float score, std::int64_t item) {
   const unsigned bits = __float_as_uint(score + 0.0F);
   const unsigned ordered = (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;

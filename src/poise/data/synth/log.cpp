@@ -10,7 +10,7 @@
 
 #include "poise/data/synth.hpp"
 #include "poise/data/synth/counter_rng.hpp"
-#include "poise/io/atomic_file.hpp"
+#include "poise/storage/atomic_file.hpp"
 
 namespace poise {
 namespace {

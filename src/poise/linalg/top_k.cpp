@@ -1,4 +1,4 @@
-#include "poise/recommend/top_k.hpp"
+#include "poise/linalg/top_k.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "poise/io/model_file.hpp"
+#include "poise/train/model_file.hpp"
 
 #include <algorithm>
 #include <limits>

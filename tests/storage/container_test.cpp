@@ -1,4 +1,4 @@
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 #include <cstring>
 #include <numeric>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -13,6 +14,10 @@ inline nlohmann::ordered_json json_number(double value) {
 }
 inline nlohmann::ordered_json json_number(const std::optional<double>& value) {
   return value ? json_number(*value) : nlohmann::ordered_json();
+}
+/// NaN for null.
+inline double number_of_json(const nlohmann::ordered_json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
 
 }  // namespace poise

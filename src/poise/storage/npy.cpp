@@ -1,4 +1,4 @@
-#include "poise/io/npy.hpp"
+#include "poise/storage/npy.hpp"
 
 #include <bit>
 #include <cassert>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "poise/io/atomic_file.hpp"
+#include "poise/storage/atomic_file.hpp"
 
 namespace poise {
 

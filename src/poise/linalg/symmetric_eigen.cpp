@@ -1,11 +1,11 @@
-#include "poise/backend/cpu/symmetric_eigen.hpp"
+#include "poise/linalg/symmetric_eigen.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "poise/backend/cpu/dense_kernels.hpp"
-#include "poise/backend/cpu/serial_blas.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/dense_kernels.hpp"
+#include "poise/linalg/serial_blas.hpp"
 
 namespace poise {
 

@@ -1,4 +1,4 @@
-#include "poise/io/atomic_file.hpp"
+#include "poise/storage/atomic_file.hpp"
 
 #include <atomic>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "poise/io/new_folder.hpp"
+#include "poise/storage/new_folder.hpp"
 
 #include <system_error>
 

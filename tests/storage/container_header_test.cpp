@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 #include "support/expect_error.hpp"
 

@@ -1,10 +1,10 @@
-#include "poise/io/spectrum_cache.hpp"
+#include "poise/model/spectrum_cache.hpp"
 
 #include <fstream>
 
 #include <gtest/gtest.h>
 
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 #include "support/random_data.hpp"
 #include "support/test_data.hpp"

@@ -8,9 +8,9 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
-#include "poise/io/atomic_file.hpp"
-#include "poise/io/container.hpp"
-#include "poise/io/container_layout.hpp"
+#include "poise/storage/atomic_file.hpp"
+#include "poise/storage/container.hpp"
+#include "poise/storage/container_layout.hpp"
 
 namespace poise {
 namespace {

@@ -1,4 +1,4 @@
-#include "poise/io/container_header.hpp"
+#include "poise/storage/container_header.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "poise/base/error.hpp"
-#include "poise/io/container_layout.hpp"
+#include "poise/storage/container_layout.hpp"
 
 namespace poise {
 namespace {

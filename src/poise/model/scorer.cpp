@@ -1,4 +1,4 @@
-#include "poise/recommend/scorer.hpp"
+#include "poise/model/scorer.hpp"
 
 #include "poise/base/error.hpp"
 

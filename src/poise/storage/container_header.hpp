@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 namespace poise {
 

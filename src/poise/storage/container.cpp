@@ -1,4 +1,4 @@
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -13,8 +13,8 @@
 #include <xxhash.h>
 
 #include "poise/base/error.hpp"
-#include "poise/io/container_header.hpp"
-#include "poise/io/container_layout.hpp"
+#include "poise/storage/container_header.hpp"
+#include "poise/storage/container_layout.hpp"
 
 namespace poise {
 namespace {

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "poise/data/ids.hpp"
-#include "poise/io/container.hpp"
 #include "poise/model/asymmetric.hpp"
 #include "poise/model/full_rank.hpp"
 #include "poise/model/popularity.hpp"
+#include "poise/model/scorer.hpp"
 #include "poise/model/wmf.hpp"
-#include "poise/recommend/scorer.hpp"
+#include "poise/storage/container.hpp"
 
 namespace poise {
 
@@ -27,8 +27,8 @@ struct ModelInfo {
   Ids items;                                   ///< the catalogue, item i is column i
 };
 
-/// Writes a model in the container layout (see io/container.hpp), atomically. Matrices go to the file from
-/// where they lie, without a copy; their rows must follow each other without gaps.
+/// Writes a model in the container layout (see storage/container.hpp), atomically. Matrices go to the file
+/// from where they lie, without a copy; their rows must follow each other without gaps.
 WriteSeconds write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model,
                          int threads = Execution::default_threads());
 

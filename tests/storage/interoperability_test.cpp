@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 #include "support/test_data.hpp"
 
@@ -24,7 +24,7 @@ TEST(Interoperability, AnIndependentReaderOfSafetensorsSeesTheSame) {
   write_container(folder / "file", {{"key", "a \"text\"\n\xe2\x82\xac"}}, tensors);
 
   const std::string command =
-      std::string("'" POISE_PYTHON "' '" POISE_TEST_SOURCE "/io/read_container.py' '") +
+      std::string("'" POISE_PYTHON "' '" POISE_TEST_SOURCE "/storage/read_container.py' '") +
       (folder / "file").string() + "' > '" + (folder / "seen").string() + "'";
   ASSERT_EQ(std::system(command.c_str()), 0);
   const auto seen = nlohmann::json::parse(testing::read_file(folder / "seen"));

@@ -1,4 +1,4 @@
-#include "poise/io/model_file.hpp"
+#include "poise/train/model_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "poise/base/error.hpp"
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 namespace poise {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 /// What the writer and the reader of containers agree on.
 namespace poise::container_layout {

@@ -1,4 +1,4 @@
-#include "poise/io/spectrum_cache.hpp"
+#include "poise/model/spectrum_cache.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/version.hpp"
-#include "poise/io/container.hpp"
+#include "poise/storage/container.hpp"
 
 namespace poise {
 namespace {

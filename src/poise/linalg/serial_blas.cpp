@@ -1,4 +1,4 @@
-#include "poise/backend/cpu/serial_blas.hpp"
+#include "poise/linalg/serial_blas.hpp"
 
 #include <cblas.h>
 #include <omp.h>

@@ -1,0 +1,47 @@
+"""A folder of src/poise is a layer: it may include itself and those above it in this list, and nothing else."""
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).parents[2]
+LAYERS = ["base", "linalg", "storage", "backend", "weighting", "data", "solver", "model", "recommend", "evaluate", "train", "search", "study",
+          "report"]
+INCLUDE = re.compile(r'\s*#\s*include\s*"poise/([^/"]+)/')
+
+
+def sources(root):
+    return sorted(path for path in (root / "src" / "poise").rglob("*") if path.suffix in (".hpp", ".cpp", ".cu", ".cuh"))
+
+
+def violations(root):
+    """Each include that points down the list, or to a folder that is not in it."""
+    found = []
+    for path in sources(root):
+        layer = path.relative_to(root / "src" / "poise").parts[0]
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            known = layer in LAYERS and match[1] in LAYERS
+            if not known or LAYERS.index(match[1]) > LAYERS.index(layer):
+                found.append(f"{path.relative_to(root)}:{number}: {layer} includes {match[1]}")
+    return found
+
+
+def test_dependencies_point_one_way():
+    assert len(sources(ROOT)) > 200
+    assert violations(ROOT) == []
+
+
+def test_folders_are_layers():
+    assert sorted(path.name for path in (ROOT / "src" / "poise").iterdir() if path.is_dir()) == sorted(LAYERS)
+
+
+def test_a_planted_cycle_is_found(tmp_path):
+    for name, text in {"linalg/a.hpp": '#include "poise/base/b.hpp"\n#include "poise/search/c.hpp"\n', "base/b.hpp": "",
+                       "search/c.hpp": '#include "poise/linalg/a.hpp"\n', "model/deep/d.cu": '  #  include "poise/train/e.hpp"\n',
+                       "train/e.hpp": '#include "poise/elsewhere/f.hpp"\n'}.items():
+        path = tmp_path / "src" / "poise" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert violations(tmp_path) == ["src/poise/linalg/a.hpp:2: linalg includes search", "src/poise/model/deep/d.cu:1: model includes train",
+                                    "src/poise/train/e.hpp:1: train includes elsewhere"]
