@@ -1,6 +1,6 @@
 """Do two builds of the program write the same bytes?
 
-    python3 tests/digests/compare.py BEFORE AFTER [--threads 1,2] [--device cpu] [--only TEXT]
+    python3 tests/digests/compare.py BEFORE AFTER [--threads 1,2] [--device cpu]
 
 Runs a fixed list of commands with both programs, at each number of threads, on generated data, and compares the SHA-256 of every file that
 is written (prepared data, models, csv, NumPy files, tables) and of what is printed. For steps that must change no number; bytes depend
@@ -19,7 +19,7 @@ WEIGHTINGS = [["--weighting", "none"], ["--alpha", "3"], ["--alpha", "0.3"], ["-
               ["--weighting", "log", "--alpha", "2"], ["--weighting", "user-oriented", "--alpha", "2"],
               ["--weighting", "item-oriented", "--alpha", "2"], ["--weighting", "inverse-popularity", "--gamma", "0.4", "--alpha", "2"]]
 FULL_RANK = [["full-rank"], ["ease"], ["edlae", "--dropout", "0.3"], ["full-rank", "--lambda-exponent", "0.5"],
-             ["ease", "--lambda-exponent", "0.5", "--dropout", "0.2"]]
+             ["edlae", "--lambda-exponent", "0.5", "--dropout", "0.2"]]
 LOW_RANK = [["wmf"], ["weight-decay"], ["dropout"], ["data-weight-decay"]]
 
 
@@ -50,11 +50,11 @@ def commands(threads, device):
         yield f"prepare-{name}", ["prepare", "{}/shop.csv", "--out", f"{{}}/{name}", *flags, *common], [name]
     yield "pro-sg", ["prepare", "{}/shop.csv", "--out", "{}/sg", "--export-pro-sg", "{}/pro-sg", *common], ["sg", "pro-sg"]
     for name, flags in models():
-        yield f"train-{name}", ["train", "{}/valued", *flags, "--out", f"{{}}/{name}.model", *on], [f"{name}.model"]
+        yield f"train-{name}", ["train", "{}/valued", *flags, "--out", f"{{}}/{name}.model", "--json", *on], [f"{name}.model"]
         yield f"evaluate-{name}", ["evaluate", f"{{}}/{name}.model", "{}/valued", "--per-user", f"{{}}/{name}.csv",
                                    "--metrics", "recall@20,recall@50,ndcg@100,coverage@20", "--json", *on], [f"{name}.csv"]
     for name in ("ease-alpha-3", "wmf-alpha-3", "dropout-alpha-0.3"):
-        yield f"recommend-{name}", ["recommend", f"{{}}/{name}.model", "--history", "i1,i2,i3", "-k", "10", "--explain", "--format", "json",
+        yield f"recommend-{name}", ["recommend", f"{{}}/{name}.model", "--history", "{}/history", "-k", "10", "--explain", "--format", "json",
                                     *common], []
         yield f"similar-{name}", ["similar", f"{{}}/{name}.model", "--item", "i2", "--format", "json", *common], []
     yield "export", ["export", "{}/wmf-alpha-3.model", "--item-factors", "{}/V.npy", "--item-ids", "{}/ids.txt", *common], ["V.npy", "ids.txt"]
@@ -66,9 +66,10 @@ def commands(threads, device):
 
 
 def untimed(value):
-    """Without what two equal runs may differ in."""
+    """Without what two equal runs may differ in: times, and the folders of this run."""
     if isinstance(value, dict):
-        return {key: untimed(each) for key, each in value.items() if key not in ("seconds", "peak_bytes", "journal", "out", "model", "data", "path")}
+        return {key: untimed(each) for key, each in value.items()
+                if "second" not in key and key not in ("peak_bytes", "phases", "threads", "journal", "out", "model", "data", "path")}
     return [untimed(each) for each in value] if isinstance(value, list) else value
 
 
@@ -97,6 +98,7 @@ def shop():
 def digests(program, folder, threads, device):
     """Of every command: its exit status, what it printed, what it wrote."""
     (folder / "shop.csv").write_text(shop())
+    (folder / "history").write_text("i1\ni2\ni3\n")
     found = {}
     for name, arguments, files in commands(threads, device):
         full = [argument.replace("{}", str(folder)) for argument in arguments]
@@ -104,8 +106,8 @@ def digests(program, folder, threads, device):
         printed = ran.stdout.replace(str(folder), "FOLDER")
         if "--json" in arguments and ran.returncode == 0:
             printed = json.dumps(untimed(json.loads(ran.stdout)), sort_keys=True)
-        elif arguments[0] == "study":
-            printed = ""  # the tables, and how long it took
+        elif "--format" not in arguments:
+            printed = ""  # how long it took
         found[name] = {"exit": ran.returncode, "error": ran.stderr.replace(str(folder), "FOLDER") if ran.returncode else "",
                        "printed": hashlib.sha256(printed.encode()).hexdigest(), **{file: digest(folder / file) for file in files}}
     return found
@@ -130,6 +132,7 @@ def main():
     different = 0
     for name, expected in first.items():
         if expected["exit"]:
+            different += 1
             print(f"{name}: exit {expected['exit']}: {expected['error'].strip()}")
         for run, found in runs.items():
             for what, value in expected.items():
