@@ -8,6 +8,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/search/best.hpp"
+#include "poise/search/best_settings.hpp"
 #include "poise/train/cost.hpp"
 
 namespace poise {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "poise/search/best.hpp"
+#include "poise/search/best_settings.hpp"
 #include "poise/study/searched_data.hpp"
 
 namespace poise {

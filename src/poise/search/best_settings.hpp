@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "poise/search/profiles.hpp"
+#include "poise/search/search.hpp"
+
+namespace poise {
+
+/// One setting of what is not searched by profiles (rank and scheme), and the axes that are.
+struct BestSetting {
+  ModelParameters base;
+  ProfileSpace space;
+  std::vector<double ModelParameters::*> parameters;  ///< of the axes after alpha, but gamma
+  bool gamma = false;                                 ///< the last axis is gamma
+
+  [[nodiscard]] ModelParameters at(const Place& place) const;
+};
+std::vector<BestSetting> best_settings(const SearchSpace& space);
+
+/// Some of the points that a search by profiles will look at, for what they cost.
+std::vector<ModelParameters> first_best_points(const SearchSpace& space);
+
+}  // namespace poise
