@@ -208,8 +208,12 @@ class Advisor {
   /// How wide the gap between the best and a neighbour may stay. Where many users say that both are all but
   /// equal, nothing that matters hides in it.
   [[nodiscard]] double fine_beside(int k) const {
-    const double noise = line_.noise ? line_.noise(points_[best_].node, points_[k].node) : 0;
-    return score(best_) - score(k) + 2 * noise > may_hide ? line_.finer : line_.fine;
+    const int best = points_[best_].node;
+    const int beside = points_[k].node;
+    const double noise = line_.noise ? line_.noise(best, beside) : 0;
+    const bool closely =
+        line_.undecided ? line_.undecided(best, beside) : score(best_) - score(k) + 2 * noise > may_hide;
+    return closely ? line_.finer : line_.fine;
   }
 
   /// A plateau's top may stand right before the cliff at its end: neither the last gap on it nor the one to

@@ -23,11 +23,14 @@ struct Line {
   int start = 0;
   int step = 1;
   double fine = 0;    ///< the widest gap that is left beside the best
-  double finer = 0;   ///< the same where more than a few ten-thousandths may hide in it
+  double finer = 0;   ///< the same of gaps that are looked at more closely
   bool lost = false;  ///< nothing says where the top may be: go on where all is flat
   /// Part of the highest score: how far below this a point lies says nothing about where the top is.
   double depth = std::numeric_limits<double>::infinity();
   double rival = -std::numeric_limits<double>::infinity();  ///< the highest score of other lines
+  /// Whether a gap beside the best is looked at to `finer`; without it, where more than a few ten-thousandths
+  /// may hide there.
+  std::function<bool(int best, int beside)> undecided = {};
   std::function<double(int a, int b)> noise;  ///< the paired standard error of the scores at two nodes
 };
 

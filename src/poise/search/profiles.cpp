@@ -26,7 +26,8 @@ constexpr double near_the_top = 0.01;
 constexpr double before_flank = 0.5;
 /// Below this part of a line's top it makes no difference how low a point is.
 constexpr double low_enough = 0.012;
-/// A paired standard error above which scores scatter so much that the best alpha may be any of several.
+/// A paired standard error above which scores scatter so much that an alpha as good as the best may hide one
+/// that is better between them.
 constexpr double few_users = 5e-4;
 /// Where the weighted kinds are looked at first, in decades of alpha from 1: close by, and so far that a top
 /// in between or beyond shows.
@@ -242,23 +243,18 @@ class KindSearch {
       if (!wanted_.empty()) return true;
     }
     line.noise = [&](int a, int b) { return noise(ridge.at(a).best, ridge.at(b).best); };
-    if (alpha && undecided(ridge)) line.finer = line.fine / 2;
+    if (alpha) {
+      line.finer = line.fine / 2;
+      line.undecided = [&](int best, int beside) {
+        const double error = line.noise(best, beside);
+        return error > few_users && ridge.at(best).score - ridge.at(beside).score < error;
+      };
+    }
     std::vector<LinePoint> points;
     for (const auto& [node, found] : ridge) points.push_back({node, found.score});
     const LineAdvice advice = advise(line, points);
     for (const int node : advice.wanted) begin_on_axis(k, here, node);
     return advice.interior || (alpha && anchored() && advice.best == *kind_.anchor);
-  }
-
-  /// Whether there are so few users that they cannot tell the best of a ridge from one beside it.
-  [[nodiscard]] bool undecided(const std::map<int, Ridge>& ridge) const {
-    const auto best = std::ranges::max_element(ridge, {}, [](const auto& each) { return each.second.score; });
-    const auto as_good = [&](const auto& beside) {
-      const double error = noise(best->second.best, beside.second.best);
-      return error > few_users && best->second.score - beside.second.score < 2 * error;
-    };
-    return (best != ridge.begin() && as_good(*std::prev(best))) ||
-           (std::next(best) != ridge.end() && as_good(*std::next(best)));
   }
 
   void begin_on_axis(int k, Outer outer, int node) {
