@@ -39,6 +39,9 @@ Users users_of(const ColumnProblem& problem, std::int32_t item) {
   return users;
 }
 
+/// How many users' entries are transposed at a time: a cache line of them.
+constexpr std::int64_t transposed_users = 16;
+
 /// K = diag(1 / c) + Y A^-1 Y', one triangle. The users' entries of T are transposed once for the items they
 /// have, so that K's columns are sums of contiguous rows.
 template <class Number>
@@ -53,10 +56,15 @@ std::vector<Number> make_K(const ColumnProblem& problem, const Users& users, Mat
       items.push_back(j);
     }
   }
-  Matrix<Number> entries(static_cast<std::int64_t>(items.size()), count);
-  for (std::int64_t u = 0; u < count; ++u) {
-    const auto row = T.row(users.rows[u]);
-    for (std::size_t d = 0; d < items.size(); ++d) entries(static_cast<std::int64_t>(d), u) = row[items[d]];
+  auto entries = Matrix<Number>::uninitialized(static_cast<std::int64_t>(items.size()), count);
+  for (std::int64_t first = 0; first < count; first += transposed_users) {
+    const std::int64_t last = std::min(count, first + transposed_users);
+    const Number* rows[transposed_users];
+    for (std::int64_t u = first; u < last; ++u) rows[u - first] = T.row(users.rows[u]).data();
+    for (std::size_t d = 0; d < items.size(); ++d) {
+      Number* const to = &entries(static_cast<std::int64_t>(d), first);
+      for (std::int64_t u = 0; u < last - first; ++u) to[u] = rows[u][items[d]];
+    }
   }
   std::vector<Number> K(count * count, Number{0});
   for (std::int64_t v = 0; v < count; ++v) {

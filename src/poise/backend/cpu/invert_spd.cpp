@@ -11,6 +11,7 @@
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/dense_kernels.hpp"
 #include "poise/linalg/serial_blas.hpp"
+#include "poise/linalg/vector.hpp"
 
 namespace poise {
 namespace {
@@ -27,13 +28,8 @@ double largest_eigenvalue(MatrixView<T> a, int threads) {
   double value = 0;
   for (int step = 0; step < steps && norm > 0; ++step) {
     for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-      for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-        const T* const row = a.row(i).data();
-        double sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (std::int64_t j = 0; j < a.cols; ++j) sum += static_cast<double>(row[j]) * x[j];
-        y[i] = sum / norm;
-      }
+      for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i)
+        y[i] = dot(std::span<const T>(a.row(i)), std::span<const double>(x)) / norm;
     });
     std::swap(x, y);
     double squares = 0;
