@@ -159,9 +159,18 @@ class KindSearch {
       if (behind == 0)
         line.finer = line.fine / 4;
       else if (behind < 2 * noise(*best_, place_of(top.node, outer)))
-        line.finer = line.fine / 2;
+        line.finer = line.fine / (stands_alone(points, top) ? 4 : 2);
     }
     return advise(line, points);
+  }
+
+  /// Whether both neighbours lie so far below that they do not say on which side of it the top is.
+  [[nodiscard]] bool stands_alone(const std::vector<LinePoint>& points, const LinePoint& top) const {
+    const auto far_below = [&](const LinePoint& other) {
+      return std::abs(&other - &top) > 1 || other.node == top.node ||
+             other.score < top.score - low_enough * std::abs(top.score);
+    };
+    return std::ranges::all_of(points, far_below);
   }
 
   [[nodiscard]] bool next_to_unweighted(const Outer& outer) const {

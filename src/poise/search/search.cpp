@@ -23,8 +23,11 @@ std::vector<T> or_base(std::vector<T> axis, const T& base) {
   return axis;
 }
 
-ModelParameters while_searching(ModelParameters base) {
-  if (base.low_rank()) {
+/// How points are trained while searching. Rounds of wmf cost so little, and its last ones move the metric so
+/// far, that by profiles it is trained to convergence: what is searched is what will be chosen.
+ModelParameters while_searching(ModelParameters base, SearchMethod method) {
+  const bool converged = method == SearchMethod::best && base.family == Family::wmf;
+  if (base.low_rank() && !converged) {
     base.least_decrease = std::max(base.least_decrease, searching_decrease);
     base.tolerance = std::max(base.tolerance, searching_tolerance);
   }
@@ -33,7 +36,7 @@ ModelParameters while_searching(ModelParameters base) {
 
 /// All that is not lambda and alpha, one ModelParameters each.
 std::vector<ModelParameters> settings_of(const SearchSpace& space) {
-  const ModelParameters base = while_searching(space.base);
+  const ModelParameters base = while_searching(space.base, SearchMethod::grid);
   std::vector<ModelParameters> settings;
   for (const std::int64_t rank : or_base(space.rank, base.rank)) {
     for (const double dropout : or_base(space.dropout, base.dropout)) {
@@ -122,7 +125,7 @@ RowKind kind_of(const ModelParameters& parameters) {
 }
 
 std::vector<ModelParameters> discrete_settings(const SearchSpace& space) {
-  const ModelParameters base = while_searching(space.base);
+  const ModelParameters base = while_searching(space.base, SearchMethod::best);
   std::vector<ModelParameters> settings;
   for (const std::int64_t rank : or_base(space.rank, base.rank)) {
     for (const Scheme scheme : or_base(space.scheme, base.weighting.scheme)) {
