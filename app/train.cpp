@@ -91,6 +91,7 @@ void run_train(TrainOptions options, const Context& context) {
   }
   watch.book("device");
 
+  const std::uint64_t before = peak_memory();
   Trainer trainer(data, options.data, Keep::nothing, context.memory_limit, *backend, context.execution);
   Trained trained = trainer.train(parameters, &W);
   watch.book("train");
@@ -118,6 +119,8 @@ void run_train(TrainOptions options, const Context& context) {
   if (parameters.has_lambda_exponent()) report.json["lambda_exponent"] = parameters.lambda_exponent;
   report.json["seconds"] = phases;
   report.json["peak_bytes"] = peak_memory();
+  report.json["bytes_before_training"] = before;
+  report.json["expected_bytes"] = static_cast<std::uint64_t>(cost.bytes);
   report.json["device"] = backend->name();
   context.print(
       report.json,

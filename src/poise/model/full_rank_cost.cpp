@@ -84,7 +84,9 @@ FullRankMemory full_rank_memory(CsrView X, bool weighted, int solutions) {
   const auto n = static_cast<std::uint64_t>(X.cols);
   const auto users = static_cast<std::uint64_t>(X.rows);
   const std::uint64_t matrix = n * n * sizeof(float);
-  const std::uint64_t blocks = 10 * std::min<std::uint64_t>(n, full_rank_block) * n * sizeof(float);
+  // Conjugate gradients hold ten blocks of columns, the proof of a closed form two.
+  const std::uint64_t blocks =
+      (weighted ? 10 : 2) * std::min<std::uint64_t>(n, full_rank_block) * n * sizeof(float);
   const std::uint64_t matrices = weighted || solutions > 1 ? 1 + static_cast<std::uint64_t>(solutions) : 1;
   const std::uint64_t scores = 128 * users * sizeof(float);
   // X', and with weights these, the columns' errors and a copy of half of them by user.

@@ -207,7 +207,9 @@ std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regula
     case Route::all_eigenpairs:
       return 24 * n * n;
     case Route::inverse:
-      return 4 * n * n;
+      if (regularizer != Regularizer::data_weight_decay) return 4 * n * n;
+      // G0 = X'X is beyond float32, and singular where there are fewer users than items.
+      return std::min(bytes, (X.rows < X.cols && X.cols <= singular_eigen_items ? 24 : 8) * n * n);
     case Route::top_eigenpairs:
       break;
   }

@@ -99,8 +99,8 @@ std::vector<ModelParameters> best_of_each_alpha(const Points& points,
 /// Whether smaller and larger values than a point's were tried: of lambda at its alpha, and of alpha.
 bool lies_inside(std::span<const ModelParameters> measured, const ModelParameters& point);
 
-/// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round, but wmf by
-/// profiles, and by profiles full-rank ones at a proof of 1e-4, or 1e-4 / alpha^2 below 1. Where the time or
+/// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round (wmf not by
+/// profiles), and by profiles full-rank ones at a proof of 1e-4, or 1e-4 / alpha^2 below 1. Where the time or
 /// the points run out, the result is that of the points that were measured, and not complete.
 SearchResult search(Points& points, const SearchSpace& space);
 /// Explores spaces of one method, by profiles side by side, so that the two diagonals of full rank share the
