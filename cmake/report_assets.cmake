@@ -1,4 +1,4 @@
-# The page's style, script and plotting library become part of the library poise.
+# The page's style, script and plotting library become part of the layer report.
 find_path(POISE_VEGA vega-parser.min.js PATHS /usr/share/javascript/vega DOC "Folder with Vega's modules")
 find_file(POISE_VEGA_LICENCE copyright PATHS /usr/share/doc/libjs-vega NO_DEFAULT_PATH DOC "Vega's licence")
 if(NOT POISE_VEGA OR NOT POISE_VEGA_LICENCE)
@@ -14,4 +14,4 @@ add_custom_command(OUTPUT ${report_assets_cpp}
                            -P ${PROJECT_SOURCE_DIR}/cmake/embed_assets.cmake
                    DEPENDS ${report_assets} cmake/embed_assets.cmake ${POISE_VEGA}/vega-parser.min.js
                    COMMENT "Embedding the report's assets" VERBATIM)
-target_sources(poise PRIVATE ${report_assets_cpp})
+target_sources(poise_report PRIVATE ${report_assets_cpp})

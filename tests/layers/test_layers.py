@@ -36,6 +36,10 @@ def test_folders_are_layers():
     assert sorted(path.name for path in (ROOT / "src" / "poise").iterdir() if path.is_dir()) == sorted(LAYERS)
 
 
+def test_each_is_a_library():
+    assert re.findall(r"^poise_layer\((\w+)", (ROOT / "cmake" / "layers.cmake").read_text(), re.M) == LAYERS
+
+
 def test_a_planted_cycle_is_found(tmp_path):
     for name, text in {"linalg/a.hpp": '#include "poise/base/b.hpp"\n#include "poise/search/c.hpp"\n', "base/b.hpp": "",
                        "search/c.hpp": '#include "poise/linalg/a.hpp"\n', "model/deep/d.cu": '  #  include "poise/train/e.hpp"\n',
