@@ -6,11 +6,13 @@
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/data/dataset_file.hpp"
+#include "poise/model/full_rank.hpp"
+#include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank_certify.hpp"
 #include "poise/search/point_json.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/model_file.hpp"
-#include "poise/train/parameters.hpp"
+#include "poise/train/parameter_table.hpp"
 
 #include "command.hpp"
 #include "device.hpp"
@@ -48,7 +50,7 @@ Matrix<float> columns_of(const FullRank& model, int threads) {
 }
 
 const FullRank& full_rank_of(const LoadedModel& model, const CertifyFlags& options) {
-  if (const FullRank* const full_rank = model.full_rank()) return *full_rank;
+  if (const FullRank* const full_rank = model.as<FullRank>()) return *full_rank;
   fail(ErrorKind::input,
        "{} is a {} model; only full-rank models can be certified from the data (`poise info` shows what "
        "training proved "
@@ -66,7 +68,7 @@ void run_certify(const CertifyFlags& options, const Context& context) {
     fail(ErrorKind::input, "{} was trained on other data than {}; certify it on the data it was trained on",
          options.model.string(), options.data.string());
   }
-  const ModelParameters parameters = full_rank_parameters(model.info.options);
+  const ModelParameters parameters = parameters_of(model.info.options);
   const CsrView X = data.dataset.train.view();
   const auto backend = backend_for(
       [&] { return training_work(std::span(&parameters, 1), X, context.memory_limit, worth_a_gpu); },

@@ -4,7 +4,7 @@
 
 #include "poise/evaluate/evaluate.hpp"
 #include "poise/model/full_rank.hpp"
-#include "poise/model/full_rank_fit.hpp"
+#include "poise/model/full_rank/family.hpp"
 
 #include "train.hpp"
 

@@ -205,7 +205,7 @@ int report_exception() {
   try {
     throw;
   } catch (const Error& error) {
-    return report(exit_code(error.kind()), error.what());
+    return report(exit_code(error.kind()), with_names(error.sentence(), flag_name));
   } catch (const std::bad_alloc&) {
     return too_large();
   } catch (const std::length_error&) {

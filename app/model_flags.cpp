@@ -1,8 +1,9 @@
 #include "model_flags.hpp"
 
 #include <algorithm>
-#include <cassert>
-#include <cstdlib>
+#include <cmath>
+
+#include <fmt/ranges.h>
 
 #include "poise/base/error.hpp"
 #include "poise/study/models.hpp"
@@ -11,89 +12,134 @@
 
 namespace poise::app {
 
-const ModelFlag& model_flag(const std::string& name) {
-  static const std::vector<ModelFlag> flags = {
-      {"--lambda", "L2 regularization", "100", finite_number()},
-      {"--alpha", "Weight of the observed entries; 1 is unweighted", "1", finite_number()},
-      {"--weighting",
-       "constant, none, linear, log, user-oriented, item-oriented, inverse-popularity or column", "constant",
-       one_of({"constant", "none", "linear", "log", "user-oriented", "item-oriented", "inverse-popularity",
-               "column"})},
-      {"--epsilon", "Scale of the values in --weighting log", "1", {}},
-      {"--gamma", "Exponent of --weighting inverse-popularity", "0.5", {}},
-      {"--clip", "Bound on the factors of the oriented and popularity weights", "10", {}},
-      {"--dropout", "Of full-rank: p adds p/(1-p) diag(X'X) to the regularization", "0", {}},
-      {"--rank", "Of awmf and wmf: columns of U and V", "100", whole_number(1, 1'000'000)},
-      {"--regularizer",
-       "Of awmf: weight-decay, lambda (|U|^2 + |V|^2); dropout, lambda |U V'|^2; or data-weight-decay, "
-       "lambda (|X U|^2 + |V|^2)",
-       "weight-decay", one_of({"weight-decay", "dropout", "data-weight-decay"})},
-      {"--lambda-exponent",
-       "Of full-rank: regularize an item by lambda (users / their geometric mean over items)^this; of wmf: "
-       "users and items by their counts to this power",
-       "0", finite_number()},
-      {"--rounds", "Of awmf and wmf: most alternating rounds", "100", whole_number(0, 1'000'000)},
-      {"--least-decrease",
-       "Of awmf and wmf: a round that lowers the objective by less than this part of it is the last", "1e-6",
-       positive_number()},
-      {"--start", "Of awmf and wmf: begin at closed-form, the unweighted optimum, or random", "closed-form",
-       one_of({"closed-form", "random"})},
-      {"--tolerance", "Bound on certificate.worst_column; of low-rank models, on their final inner solves",
-       "1e-6", positive_number()},
-  };
-  const auto found = std::ranges::find(flags, name, &ModelFlag::name);
-  assert(found != flags.end());
-  return *found;
+namespace {
+
+/// The names of a choice, the usual one first.
+std::vector<std::string> names_of(const ModelParameter& parameter) {
+  std::vector<std::string> names = parameter.is.names;
+  const auto usual = std::ranges::find(names, usual_text(parameter));
+  std::rotate(names.begin(), usual, usual + 1);
+  return names;
 }
 
-std::vector<double> FreeAxis::values(const std::string& name) const {
-  if (automatic()) return {};
-  std::vector<double> numbers;
-  for (const std::string& text : texts) {
-    if (text == "auto") fail(ErrorKind::usage, "{} is auto or has values, not both", name);
-    numbers.push_back(std::strtod(text.c_str(), nullptr));
+/// What a flag of the parameter accepts. A free axis of a search may also be "auto".
+CLI::Validator check_of(const ModelParameter& parameter, bool whole, FlagValues values) {
+  const Parameter& is = parameter.is;
+  if (!is.names.empty()) return one_of(names_of(parameter));
+  if (values == FlagValues::several && is.axis == SearchAxis::free) return number_or("auto");
+  if (whole) return whole_number(static_cast<std::int64_t>(is.least), static_cast<std::int64_t>(is.most));
+  return is.above_least ? positive_number() : finite_number();
+}
+
+std::string flag_help(const ModelParameter& parameter, FlagValues values) {
+  std::string help = with_names(help_of(parameter), flag_name);
+  std::string usual = usual_text(parameter);
+  if (values == FlagValues::several && parameter.is.axis != SearchAxis::none) {
+    help += "; several values: a,b,c";
+    if (parameter.is.axis == SearchAxis::free) help += ", with --grid best a range, or auto";
+    if (parameter.is.id == "lambda" || parameter.is.id == "alpha") usual = "that of --grid";
   }
-  return numbers;
+  return fmt::format("{} (default: {})", help, usual);
 }
 
-void add_free_axis(CLI::App& parser, const std::string& name, FreeAxis& target,
-                   const std::string& default_text) {
-  const ModelFlag& flag = model_flag(name);
-  parser
-      .add_option(name, target.texts,
-                  flag.help + "; several values: a,b,c, with --grid best a range, or auto (default: " +
-                      (default_text.empty() ? flag.default_text : default_text) + ")")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(number_or("auto"));
-}
-
-void add_family(CLI::App& parser, std::string& family, bool popularity) {
-  std::string help =
-      "full-rank (the item-item autoencoder; ease is short for it with --zero-diagonal, edlae with --dropout "
-      "too; full-rank-nu and ease-nu with a --lambda-exponent), awmf (its low-rank form, scores x U V'; "
-      "short for it with that --regularizer: weight-decay, "
-      "dropout, data-weight-decay) or wmf (matrix factorization)";
-  std::vector<std::string> names = {"full-rank", "awmf", "wmf"};
-  if (popularity) {
-    help += ", or popularity";
-    names.emplace_back("popularity");
+/// The flag with values of type T, kept as text.
+template <class T>
+void add_flag_of(CLI::App& parser, ModelFlags& flags, const ModelParameter& parameter, FlagValues values) {
+  const std::string& id = parameter.is.id;
+  const std::string help = flag_help(parameter, values);
+  const auto text = [](const T& value) { return fmt::format("{}", value); };
+  CLI::Option* option = nullptr;
+  if (values == FlagValues::several && parameter.is.axis != SearchAxis::none) {
+    const auto take = [&flags, id, text](const std::vector<T>& each) {
+      flags.given[id].clear();
+      for (const T& value : each) flags.given[id].push_back(text(value));
+    };
+    // One word, so that DATA may follow.
+    option = parser.add_option_function<std::vector<T>>(flag_name(id), take, help)
+                 ->delimiter(',')
+                 ->allow_extra_args(false);
+  } else {
+    const auto take = [&flags, id, text](const T& value) { flags.given[id] = {text(value)}; };
+    option = parser.add_option_function<T>(flag_name(id), take, help);
   }
-  for (const StudiedKind& kind : studied_kinds()) {
+  option->check(check_of(parameter, std::is_same_v<T, std::int64_t>, values));
+}
+
+void add_flag(CLI::App& parser, ModelFlags& flags, const ModelParameter& parameter, FlagValues values) {
+  ModelParameters usual;
+  const ParameterPlace place = parameter.in(usual);
+  const bool free_axis = values == FlagValues::several && parameter.is.axis == SearchAxis::free;
+  if (std::holds_alternative<bool*>(place)) {
+    parser.add_flag_callback(
+        flag_name(parameter.is.id), [&flags, id = parameter.is.id] { flags.given[id] = {"true"}; },
+        with_names(help_of(parameter), flag_name));
+  } else if (std::holds_alternative<ChoicePlace>(place) || free_axis) {
+    add_flag_of<std::string>(parser, flags, parameter, values);
+  } else if (std::holds_alternative<double*>(place)) {
+    add_flag_of<double>(parser, flags, parameter, values);
+  } else {
+    add_flag_of<std::int64_t>(parser, flags, parameter, values);
+  }
+}
+
+}  // namespace
+
+void add_model_flags(CLI::App& parser, ModelFlags& flags, FlagValues values) {
+  std::vector<std::string> names;
+  std::vector<std::string> helps;
+  for (const auto& family : families()) {
+    if (family->parameters.empty() && values == FlagValues::several) continue;
+    names.push_back(family->name);
+    helps.push_back(family->help.empty()
+                        ? family->name
+                        : fmt::format("{} ({})", family->name, with_names(family->help, flag_name)));
+  }
+  for (const ModelKind& kind : studied_kinds()) {
     if (std::ranges::find(names, kind.name) == names.end()) names.push_back(kind.name);
   }
-  parser.add_option("--model", family, help)->required()->check(one_of(names));
+  const std::string last = helps.back();
+  helps.pop_back();
+  parser.add_option("--model", flags.model, fmt::format("{} or {}", fmt::join(helps, ", "), last))
+      ->required()
+      ->check(one_of(names));
+  for (const ModelParameter& parameter : parameter_table()) {
+    if (!parameter.is.of_every_command) add_flag(parser, flags, parameter, values);
+  }
 }
 
-void add_fixed_flags(CLI::App& parser, TrainOptions& options) {
-  parser.add_flag("--zero-diagonal", options.zero_diagonal, "Of full-rank: an item must not predict itself");
-  add_value(parser, "--epsilon", options.epsilon);
-  add_value(parser, "--clip", options.clip);
-  add_value(parser, "--tolerance", options.tolerance);
-  add_value(parser, "--regularizer", options.regularizer);
-  add_value(parser, "--rounds", options.rounds);
-  add_value(parser, "--least-decrease", options.least_decrease);
-  add_value(parser, "--start", options.start);
+void refuse_unless(bool fits, std::string_view flag, const ModelFlags& flags,
+                   const std::vector<std::string>& families) {
+  if (!fits)
+    fail(ErrorKind::usage, "{} does not go with --model {}; it is of {}", flag,
+         flags.short_form.empty() ? flags.model : flags.short_form, fmt::join(families, " "));
+}
+
+void refuse_other_flags(const ModelFlags& flags) {
+  for (const ModelParameter& parameter : parameter_table()) {
+    const std::vector<std::string> with = families_with(parameter.is.id);
+    const bool fits = !flags.has(parameter.is.id) || std::ranges::find(with, flags.model) != with.end();
+    refuse_unless(fits, flag_name(parameter.is.id), flags, with);
+  }
+}
+
+ModelParameters parameters_of(const ModelFlags& flags, const Context& context) {
+  ModelParameters parameters;
+  parameters.family = parse_family(flags.model);
+  parameters.seed = context.seed;
+  for (const auto& [id, texts] : flags.given) {
+    if (texts.front() != "auto") set_value(parameters, id, texts.front());
+  }
+  validate(parameters);
+  return parameters;
+}
+
+void check_values(Scheme scheme, bool has_values, const Context& context) {
+  poise::check_values(scheme, has_values);
+  if (reads_values(scheme) && !has_values)
+    context.say(
+        fmt::format("note: the data have no values; --weighting {} takes each for 1, so that all entries "
+                    "weigh the same, as with --weighting constant",
+                    scheme_name(scheme)));
 }
 
 }  // namespace poise::app

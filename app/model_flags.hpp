@@ -1,61 +1,51 @@
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "poise/train/parameter_table.hpp"
+
 #include "command.hpp"
-#include "train.hpp"
 
 namespace poise::app {
 
-/// A parameter of a model as a flag, declared once for every command that has it.
-struct ModelFlag {
-  std::string name;
-  std::string help;
-  std::string default_text;
-  std::optional<CLI::Validator> check;
+/// The flags of a model, as they were given: the parameters by their ids, with their values as text.
+struct ModelFlags {
+  std::string model;       ///< of --model; after expand_short_form() a family
+  std::string short_form;  ///< the name that --model had, where expand_short_form() replaced it
+  std::map<std::string, std::vector<std::string>> given;
+
+  [[nodiscard]] bool has(const std::string& id) const { return given.contains(id); }
 };
-const ModelFlag& model_flag(const std::string& name);
 
-/// The flag with one value.
-template <class T>
-void add_value(CLI::App& parser, const std::string& name, std::optional<T>& target) {
-  const ModelFlag& flag = model_flag(name);
-  CLI::Option* const option =
-      parser.add_option(name, target, flag.help + " (default: " + flag.default_text + ")");
-  if (flag.check) option->check(*flag.check);
-}
+/// What a flag of a parameter takes: one value, or, where a search can vary it, several.
+enum class FlagValues { one, several };
 
-/// The flag as an axis of a search, with several values.
-template <class T>
-void add_axis(CLI::App& parser, const std::string& name, std::vector<T>& target,
-              const std::string& default_text = {}) {
-  const ModelFlag& flag = model_flag(name);
-  CLI::Option* const option =
-      parser.add_option(name, target,
-                        flag.help + "; several values: a,b,c (default: " +
-                            (default_text.empty() ? flag.default_text : default_text) + ")");
-  // One word, so that DATA may follow.
-  option->delimiter(',')->allow_extra_args(false);
-  if (flag.check) option->check(*flag.check);
-}
+/// --model, and a flag for every parameter of the table (train/parameter_table.hpp). With FlagValues::several
+/// only models that have parameters.
+void add_model_flags(CLI::App& parser, ModelFlags& flags, FlagValues values);
 
-/// An axis of a search that may also be left to it: numbers, or auto.
-struct FreeAxis {
-  std::vector<std::string> texts;
+/// What a name such as ease stands for beside its family and the parameters that it fixes: the values that
+/// `study` tries, the one in their middle, or the range that it searches.
+enum class Usual { middle, values, range };
+/// Replaces a short form of a model (ease, edlae, weight-decay, ...: the names that `study` uses) by the
+/// family and the flags that it stands for. Error{usage} for flags that contradict the name.
+void expand_short_form(ModelFlags& flags, Usual usual);
 
-  [[nodiscard]] bool automatic() const { return texts == std::vector<std::string>{"auto"}; }
-  /// None where it is automatic. Error{usage} where auto stands beside numbers.
-  [[nodiscard]] std::vector<double> values(const std::string& name) const;
-};
-void add_free_axis(CLI::App& parser, const std::string& name, FreeAxis& target,
-                   const std::string& default_text = {});
+/// Error{usage} when a flag was given that this model has no use for.
+void refuse_other_flags(const ModelFlags& flags);
+/// The same of a flag that is no parameter, for these families.
+void refuse_unless(bool fits, std::string_view flag, const ModelFlags& flags,
+                   const std::vector<std::string>& families);
 
-/// --model itself; `popularity` only where a command takes it.
-void add_family(CLI::App& parser, std::string& family, bool popularity);
+/// What the flags ask for, checked, with the defaults of those that were not given. An axis has its first
+/// value; alpha of several values, and what is left to a search, their defaults.
+ModelParameters parameters_of(const ModelFlags& flags, const Context& context);
 
-/// Those that are no axes of a search.
-void add_fixed_flags(CLI::App& parser, TrainOptions& options);
+/// Before any work: Error{input} where a weighting cannot do without values and the data have none, and a
+/// message where it makes nothing of that.
+void check_values(Scheme scheme, bool has_values, const Context& context);
 
 }  // namespace poise::app

@@ -163,7 +163,7 @@ CLI::Validator memory_size() {
           text = std::to_string(bytes);
           return {};
         } catch (const Error& error) {
-          return error.what();
+          return with_names(error.sentence(), flag_name);
         }
       },
       "");

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "poise/train/parameter_table.hpp"
+
 namespace poise::app {
 
 namespace {
@@ -20,9 +22,13 @@ std::string name_of(const ModelParameters& parameters, const std::string& model)
 std::string setting_name(const ModelParameters& parameters) {
   std::vector<std::string> parts;
   if (parameters.low_rank()) parts.push_back(fmt::format("rank {}", parameters.rank));
-  if (parameters.dropout != 0) parts.push_back(fmt::format("dropout {}", parameters.dropout));
-  if (parameters.lambda_exponent != 0)
-    parts.push_back(fmt::format("lambda-exponent {}", parameters.lambda_exponent));
+  for (const ModelParameter& each : parameter_table()) {
+    const Parameter& is = each.is;
+    if (is.axis != SearchAxis::free || is.id == "gamma" || family_of(parameters).find(is.id) == nullptr)
+      continue;
+    if (const std::string text = value_text(parameters, each); text != value_text({}, each))
+      parts.push_back(fmt::format("{} {}", is.id, text));
+  }
   if (parameters.weighting.scheme != Scheme::constant)
     parts.emplace_back(scheme_name(parameters.weighting.scheme));
   return fmt::format("{}", fmt::join(parts, ", "));

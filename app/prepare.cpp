@@ -107,7 +107,7 @@ Dataset split_log(const PrepareFlags& options, const Interactions& log, const Ex
 Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const Context& context) {
   const auto read = [&](const std::vector<fs::path>& inputs) {
     Interactions log = read_log(inputs, reading, context.execution);
-    context.say(fmt::format("{} read as {}", inputs.front().string(), log.reading));
+    context.say(fmt::format("{} read as {}", inputs.front().string(), with_names(log.reading, flag_name)));
     // Of several logs the first says it for all.
     if (!reading.keep_above && &inputs == &options.inputs) hint_about_values(log, context);
     return log;

@@ -8,7 +8,6 @@
 
 #include "poise/base/error.hpp"
 #include "poise/train/model_file.hpp"
-#include "poise/train/parameters.hpp"
 
 #include "command.hpp"
 #include "device.hpp"
@@ -91,7 +90,7 @@ void run_recommend(const RecommendFlags& options, const Context& context) {
   if (!options.only.empty()) recommendation.only = listed_items(options.only, index, context);
   const CsrView histories = input.histories.view();
   recommendation.seen = input.seen.view();
-  if (model.info.model != family_name(Family::popularity)) say_if_empty(input, context);
+  if (model.info.model != "popularity") say_if_empty(input, context);
   const auto backend =
       scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories)}; }, context);
   const RankedLists lists =

@@ -74,7 +74,7 @@ RecommendHistories read_histories(const std::filesystem::path& log, const LogFla
          log.string());
   }
   Interactions interactions = read_log({log}, options, context.execution);
-  context.say(fmt::format("{} read as {}", log.string(), interactions.reading));
+  context.say(fmt::format("{} read as {}", log.string(), with_names(interactions.reading, flag_name)));
   const auto count = [&](std::int64_t number, std::string_view what) {
     if (number > 0) context.say(fmt::format("{}: {} {}", log.string(), grouped(number), what));
   };

@@ -10,7 +10,7 @@
 #include "poise/base/error.hpp"
 #include "poise/report/conclude.hpp"
 #include "poise/search/search_json.hpp"
-#include "poise/study/models.hpp"
+#include "poise/search/space_axes.hpp"
 #include "poise/study/search_study.hpp"
 #include "poise/train/cost.hpp"
 
@@ -29,92 +29,40 @@ namespace poise::app {
 
 namespace {
 
-/// The flags of `poise search`: those of a single model, and the axes that take several values.
 struct SearchFlags {
-  TrainOptions model;
-  std::vector<double> lambda;
-  std::vector<double> alpha;
-  std::vector<std::int64_t> rank;
-  FreeAxis dropout;
-  FreeAxis lambda_exponent;
-  FreeAxis gamma;
-  std::vector<std::string> weighting;
+  std::filesystem::path data;
+  std::filesystem::path out;
+  ModelFlags model;  ///< axes have several values
   SearchingOptions searching;
   std::filesystem::path report;
 };
 
-/// The values of two axes that a short form of the model may have a say in.
-struct Expanded {
-  std::vector<double> dropout;
-  std::vector<double> lambda_exponent;
-};
-
-Expanded expand(SearchFlags& options) {
-  constexpr double something = 0.5;  // what is searched for is not nothing
-  const auto given = [](const FreeAxis& axis, const char* flag) {
-    return axis.automatic() ? std::vector{something} : axis.values(flag);
-  };
-  Expanded axes{given(options.dropout, "--dropout"), given(options.lambda_exponent, "--lambda-exponent")};
-  const std::string name = options.model.model;
-  expand_short_form(options.model, axes.dropout, axes.lambda_exponent);
-  const StudiedKind* const kind = find_kind(name);
-  const bool ranges = kind != nullptr && options.searching.method() == SearchMethod::best;
-  const auto settle = [&](const FreeAxis& axis, std::vector<double>& values,
-                          std::vector<double> SearchSpace::*usual) {
-    if (axis.automatic()) {
-      values.clear();
-    } else if (ranges && axis.texts.empty() && !values.empty()) {
-      values = poise::space_of(*kind, {}, {}, SearchMethod::best).*usual;
-    }
-  };
-  settle(options.dropout, axes.dropout, &SearchSpace::dropout);
-  settle(options.lambda_exponent, axes.lambda_exponent, &SearchSpace::lambda_exponent);
-  return axes;
-}
-
 SearchSpace space_of(SearchFlags options, const Context& context) {
-  const auto first = [](auto& single, const auto& axis) {
-    if (!axis.empty()) single = axis.front();
-  };
-  const bool best = options.searching.method() == SearchMethod::best;
-  const auto [dropout, exponent] = expand(options);
-  const std::vector<double> gamma = options.gamma.values("--gamma");
-  const SearchSpace::Automatic automatic{.dropout = options.dropout.automatic(),
-                                         .lambda_exponent = options.lambda_exponent.automatic(),
-                                         .gamma = options.gamma.automatic()};
-  if (!best && (automatic.dropout || automatic.lambda_exponent || automatic.gamma))
-    fail(ErrorKind::usage, "auto is for --grid best; give the values of the axis");
-  first(options.model.lambda, options.lambda);
-  first(options.model.alpha, options.alpha);
-  first(options.model.rank, options.rank);
-  first(options.model.dropout, dropout);
-  first(options.model.lambda_exponent, exponent);
-  first(options.model.gamma, gamma);
-  first(options.model.weighting, options.weighting);
-  // What is searched has to be a flag of the model too.
-  if (automatic.dropout) options.model.dropout = 0;
-  if (automatic.lambda_exponent) options.model.lambda_exponent = 0;
-  refuse_other_flags(options.model);
+  ModelFlags& flags = options.model;
+  const SearchMethod method = options.searching.method();
+  expand_short_form(flags, method == SearchMethod::best ? Usual::range : Usual::values);
+  refuse_other_flags(flags);
+  const std::vector<std::string> schemes =
+      flags.has("weighting") ? flags.given["weighting"] : std::vector<std::string>();
+  const std::vector<std::string> alphas =
+      flags.has("alpha") ? flags.given["alpha"] : std::vector<std::string>();
   // Beside other weightings none has the one point of alpha 1; alone, another alpha contradicts it.
   const auto all = [](const auto& axis, const auto& value) {
     return std::ranges::count(axis, value) == std::ssize(axis);
   };
-  if (!options.weighting.empty() && all(options.weighting, "none") && !all(options.alpha, 1.0))
+  if (!schemes.empty() && all(schemes, "none") && !all(alphas, "1"))
     fail(ErrorKind::usage, "--weighting none is alpha 1; give no --alpha, or other weightings too");
-  options.model.alpha.reset();
-  SearchSpace space{.base = parameters_of(options.model, context),
-                    .method = options.searching.method(),
-                    .lambda = options.lambda.empty() ? options.searching.lambdas() : options.lambda,
-                    .alpha = options.alpha.empty() ? options.searching.alphas() : options.alpha,
-                    .rank = options.rank,
-                    .dropout = dropout,
-                    .lambda_exponent = exponent,
-                    .gamma = gamma,
-                    .automatic = automatic,
+  SearchSpace space{.method = method,
+                    .lambda = options.searching.lambdas(),
+                    .alpha = options.searching.alphas(),
                     .expand = !options.searching.no_expand,
                     .refine = options.searching.refine,
                     .most_points = options.searching.points};
-  for (const std::string& name : options.weighting) space.scheme.push_back(parse_scheme(name));
+  for (const auto& [id, texts] : flags.given) {
+    if (parameter_of(id).is.axis != SearchAxis::none) set_axis(space, id, texts);
+  }
+  flags.given.erase("alpha");
+  space.base = parameters_of(flags, context);
   validate(space);
   return space;
 }
@@ -194,10 +142,10 @@ TrainReport save_best(const SearchFlags& options, const ModelParameters& chosen,
   TrainReport report;
   report.json = chosen_json(chosen, best, space.method);
   report.text = trained_text(chosen, trained, data.dataset.train.view()) + figures_of(report.json);
-  if (!options.model.out.empty()) {
-    save_model(options.model.out, trained.model, option_texts(chosen), data, report.json,
+  if (!options.out.empty()) {
+    save_model(options.out, *trained.model, option_texts(chosen), data, report.json,
                context.execution.threads);
-    context.say(fmt::format("written to {}", options.model.out.string()));
+    context.say(fmt::format("written to {}", options.out.string()));
   }
   return report;
 }
@@ -208,7 +156,7 @@ void write_report(const SearchFlags& options, const SearchSpace& space, const Se
                   std::optional<Points::Clock::time_point> until, Points::Clock::time_point begin,
                   const Context& context) {
   std::set<std::string> taken;
-  StudyResults results = search_study(data_name(options.model.data, taken), points, all_rows, &journal, space,
+  StudyResults results = search_study(data_name(options.data, taken), points, all_rows, &journal, space,
                                       result, options.searching.grid, context.execution, until);
   results.conclusions = conclude(results);
   results.seconds = std::chrono::duration<double>(Points::Clock::now() - begin).count();
@@ -265,26 +213,26 @@ void run_search(const SearchFlags& options, const Context& context) {
   const SearchSpace space = space_of(options, context);
   const MeasureOptions measure = options.searching.measure();
   const auto until = options.searching.until();
-  if (!options.model.out.empty()) check_file_can_be_written(options.model.out);
+  if (!options.out.empty()) check_file_can_be_written(options.out);
   if (!options.report.empty()) check_folder_can_be_written(options.report);
-  const LoadedDataset prepared = read_dataset(options.model.data, context.execution);
+  const LoadedDataset prepared = read_dataset(options.data, context.execution);
   const std::optional<LoadedDataset> with_validation =
-      validation_of_given(prepared, options.model.data.string(), context);
+      validation_of_given(prepared, options.data.string(), context);
   const LoadedDataset& data = with_validation ? *with_validation : prepared;
-  const AllRows all_rows = with_validation ? AllRows{&prepared, options.model.data} : AllRows{};
+  const AllRows all_rows = with_validation ? AllRows{&prepared, options.data} : AllRows{};
   if (data.dataset.validation && data.dataset.validation->targets.entries() == 0)
     fail(ErrorKind::input,
          "no user of the validation part of {} has anything to find; prepare it with a larger --target-share",
-         options.model.data.string());
+         options.data.string());
   if (!data.dataset.validation)
     fail(ErrorKind::input,
          "{} has no validation part to choose on; prepare it with --split users, or give --validation",
-         options.model.data.string());
+         options.data.string());
   for (const Scheme scheme : space.scheme.empty() ? std::vector{space.base.weighting.scheme} : space.scheme)
-    check_values(scheme, data.dataset, context);
+    check_values(scheme, !data.dataset.train.values.empty(), context);
   check_memory(space, prepared.dataset.train.view(), context.memory_limit);
   const std::filesystem::path path =
-      options.searching.journal.empty() ? options.model.data / "search.journal" : options.searching.journal;
+      options.searching.journal.empty() ? options.data / "search.journal" : options.searching.journal;
   const auto backend = backend_for(
       [&] {
         return training_work(first_points(space), data.dataset.train.view(), context.memory_limit,
@@ -294,8 +242,8 @@ void run_search(const SearchFlags& options, const Context& context) {
   warn_if_slow(*backend, context);
   Journal journal(path, journal_header(measure, context.memory_limit, *backend));
   const auto train_on = [&](Keep keep) {
-    return std::make_unique<Trainer>(data, with_validation ? std::filesystem::path() : options.model.data,
-                                     keep, context.memory_limit, *backend, context.execution);
+    return std::make_unique<Trainer>(data, with_validation ? std::filesystem::path() : options.data, keep,
+                                     context.memory_limit, *backend, context.execution);
   };
   auto trainer = train_on(Keep::shared_parts);
   PointProgress progress(*context.progress, measure.choice);
@@ -319,7 +267,7 @@ void run_search(const SearchFlags& options, const Context& context) {
   } catch (...) {
     say_if_interrupted(path, context);
     const auto best = best_of(*points, points->measured()).best;
-    if (saved || options.model.out.empty() || !interrupted() || !best) throw;
+    if (saved || options.out.empty() || !interrupted() || !best) throw;
     // What the interruption left half done is not used again.
     points.reset();
     trainer = train_on(Keep::nothing);
@@ -327,7 +275,7 @@ void run_search(const SearchFlags& options, const Context& context) {
     go_on_after_interruption();
     context.say(
         fmt::format("the best point so far, {}, is trained for {}; interrupt again to leave without it",
-                    point_name(*best), options.model.out.string()));
+                    point_name(*best), options.out.string()));
     save_best(options, to_convergence(*best, space), space, *points, all_rows, context);
     throw Error(ErrorKind::interrupted, "interrupted");
   }
@@ -337,23 +285,14 @@ void run_search(const SearchFlags& options, const Context& context) {
 
 Run setup_search(CLI::App& parser) {
   auto options = std::make_shared<SearchFlags>();
-  TrainOptions& model = options->model;
-  parser.add_option("DATA", model.data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
-  add_family(parser, model.model, false);
-  add_axis(parser, "--lambda", options->lambda, "that of --grid");
-  add_axis(parser, "--alpha", options->alpha, "that of --grid");
-  add_axis(parser, "--rank", options->rank);
-  add_free_axis(parser, "--dropout", options->dropout);
-  add_free_axis(parser, "--lambda-exponent", options->lambda_exponent);
-  add_free_axis(parser, "--gamma", options->gamma);
-  add_axis(parser, "--weighting", options->weighting);
-  add_fixed_flags(parser, model);
+  parser.add_option("DATA", options->data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
+  add_model_flags(parser, options->model, FlagValues::several);
   add_searching_options(parser, options->searching);
   parser
       .add_option("--journal", options->searching.journal,
                   "File of finished points, to resume from (default: search.journal in DATA)")
       ->type_name("FILE");
-  parser.add_option("--out", model.out, "Model file to write: the best point, trained to convergence")
+  parser.add_option("--out", options->out, "Model file to write: the best point, trained to convergence")
       ->type_name("FILE");
   parser
       .add_option(

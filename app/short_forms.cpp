@@ -1,83 +1,79 @@
 #include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
 
 #include "poise/base/error.hpp"
 #include "poise/study/models.hpp"
 
-#include "train.hpp"
+#include "model_flags.hpp"
 
 namespace poise::app {
 
 namespace {
 
-void expand_low_rank(TrainOptions& options, Regularizer regularizer) {
-  const std::string name(regularizer_name(regularizer));
-  if (options.regularizer.value_or(name) != name)
-    fail(ErrorKind::usage,
-         "--model {} is awmf with --regularizer {}, not {}; use --model awmf, or no "
-         "--regularizer",
-         options.short_form, name, *options.regularizer);
-  options.regularizer = name;
+bool is_zero(const std::string& text) { return text != "auto" && std::strtod(text.c_str(), nullptr) == 0; }
+
+/// Whether the flags have all that a kind fixes.
+bool fixes(const ModelKind& kind, const ModelFlags& flags) {
+  return std::ranges::all_of(kind.fixed, [&](const auto& fixed) {
+    const auto given = flags.given.find(fixed.first);
+    return given != flags.given.end() && given->second.front() == fixed.second;
+  });
 }
 
-bool is_zero(double value) { return value == 0; }
-
-/// `usual`: the dropouts that go with the name; none for a model without dropout.
-void expand_dropout(const TrainOptions& options, const std::vector<double>& usual,
-                    std::vector<double>& dropout) {
-  if (usual.empty()) {
-    if (options.zero_diagonal && !std::ranges::all_of(dropout, is_zero))
-      fail(ErrorKind::usage, "--model {} has no --dropout; with one it is --model edlae", options.short_form);
-  } else if (std::ranges::any_of(dropout, is_zero)) {
-    fail(ErrorKind::usage, "--model {} needs a --dropout above 0; without one it is --model ease",
-         options.short_form);
-  } else if (dropout.empty()) {
-    dropout = usual;
+void expand_fixed(const ModelKind& kind, ModelFlags& flags) {
+  for (const auto& [id, text] : kind.fixed) {
+    if (flags.has(id) && flags.given[id].front() != text)
+      fail(ErrorKind::usage, "--model {} is {} with --{} {}, not {}; use --model {}, or no --{}",
+           flags.short_form, flags.model, id, text, flags.given[id].front(), flags.model, id);
+    flags.given[id] = {text};
   }
 }
 
-/// `usual`: the exponents that go with the name; every full-rank model may have one, whatever its name.
-void expand_exponent(const TrainOptions& options, const std::vector<double>& usual,
-                     std::vector<double>& lambda_exponent) {
-  if (usual.empty()) return;
-  if (std::ranges::any_of(lambda_exponent, is_zero))
-    fail(ErrorKind::usage, "--model {} needs a --lambda-exponent other than 0; without one it is --model {}",
-         options.short_form, options.zero_diagonal ? "ease" : "full-rank");
-  if (lambda_exponent.empty()) lambda_exponent = usual;
+/// Refuses an axis that another kind of the same fixed parameters has for itself.
+void refuse_others(const ModelKind& kind, const ModelFlags& flags) {
+  for (const ModelKind& other : studied_kinds()) {
+    if (other.family != kind.family || !fixes(other, flags)) continue;
+    for (const KindAxis& axis : other.axes) {
+      const bool own = std::ranges::find(kind.axes, axis.id, &KindAxis::id) != kind.axes.end();
+      if (axis.exclusive && !own && flags.has(axis.id) &&
+          !std::ranges::all_of(flags.given.at(axis.id), is_zero))
+        fail(ErrorKind::usage, "--model {} has no --{}; with one it is --model {}", flags.short_form, axis.id,
+             other.name);
+    }
+  }
+}
+
+/// The kind with the same fixed parameters that has no axes.
+std::string plain_name(const ModelKind& kind, const ModelFlags& flags) {
+  std::string name(family_name(kind.family));
+  for (const ModelKind& other : studied_kinds()) {
+    if (other.family == kind.family && other.axes.empty() && fixes(other, flags)) name = other.name;
+  }
+  return name;
+}
+
+void expand_axis(const ModelKind& kind, const KindAxis& axis, ModelFlags& flags, Usual usual) {
+  if (!flags.has(axis.id)) {
+    std::vector<double> values = usual == Usual::range ? axis.range : axis.values;
+    if (usual == Usual::middle) values = {values[values.size() / 2]};
+    for (const double value : values) flags.given[axis.id].push_back(fmt::format("{}", value));
+  } else if (std::ranges::any_of(flags.given.at(axis.id), is_zero)) {
+    fail(ErrorKind::usage, "--model {} needs a --{} {}; without one it is --model {}", flags.short_form,
+         axis.id, axis.needs, plain_name(kind, flags));
+  }
 }
 
 }  // namespace
 
-void expand_short_form(TrainOptions& options, std::vector<double>& dropout,
-                       std::vector<double>& lambda_exponent) {
-  const StudiedKind* const kind = find_kind(options.model);
-  if (kind == nullptr) return;
-  const SearchSpace space = space_of(*kind, {}, {});
-  const std::string_view family = family_name(space.base.family);
-  if (family == options.model) return;
-  options.short_form = options.model;
-  options.model = family;
-  if (space.base.low_rank()) {
-    expand_low_rank(options, space.base.regularizer);
-  } else {
-    options.zero_diagonal = options.zero_diagonal || space.base.zero_diagonal;
-    expand_dropout(options, space.dropout, dropout);
-    expand_exponent(options, space.lambda_exponent, lambda_exponent);
-  }
-}
-
-void expand_short_form(TrainOptions& options) {
-  const auto list_of = [](const std::optional<double>& value) {
-    return value ? std::vector<double>{*value} : std::vector<double>();
-  };
-  // Of several that are usual, the one in the middle.
-  const auto take_middle = [](const std::vector<double>& values, std::optional<double>& value) {
-    if (!values.empty()) value = values[values.size() / 2];
-  };
-  std::vector<double> dropout = list_of(options.dropout);
-  std::vector<double> lambda_exponent = list_of(options.lambda_exponent);
-  expand_short_form(options, dropout, lambda_exponent);
-  take_middle(dropout, options.dropout);
-  take_middle(lambda_exponent, options.lambda_exponent);
+void expand_short_form(ModelFlags& flags, Usual usual) {
+  const ModelKind* const kind = find_kind(flags.model);
+  if (kind == nullptr || family_name(kind->family) == flags.model) return;
+  flags.short_form = std::exchange(flags.model, std::string(family_name(kind->family)));
+  expand_fixed(*kind, flags);
+  refuse_others(*kind, flags);
+  for (const KindAxis& axis : kind->axes) expand_axis(*kind, axis, flags, usual);
 }
 
 }  // namespace poise::app

@@ -85,15 +85,25 @@ std::vector<std::pair<std::string, std::string>> option_list(const StudyFlags& o
   return list;
 }
 
+/// The kinds that --models all does not have.
+std::string by_name_only() {
+  std::vector<std::string> names;
+  for (const ModelKind& kind : studied_kinds()) {
+    if (!kind.in_all) names.push_back(kind.name);
+  }
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
 /// What a study that ran out would do next.
 std::string points_left_text(const StudyResults& results) {
   if (results.missing.empty()) return "";
   std::string text = fmt::format("next would be {}:\n", counted_points(results.missing.size()));
   for (const ModelParameters& point : results.missing)
-    text += fmt::format(
-        "  {}{}{}: {}\n", family_name(point.family),
-        point.family == Family::awmf ? fmt::format(", {}", regularizer_name(point.regularizer)) : "",
-        point.zero_diagonal ? ", zero diagonal" : "", point_name(point));
+    text += fmt::format("  {}{}{}: {}\n", family_name(point.family),
+                        family_of(point).find("regularizer") != nullptr
+                            ? fmt::format(", {}", regularizer_name(point.regularizer))
+                            : "",
+                        point.zero_diagonal ? ", zero diagonal" : "", point_name(point));
   return text;
 }
 
@@ -179,9 +189,8 @@ Run setup_study(CLI::App& parser) {
       ->capture_default_str();
   parser
       .add_option("--models", options->models,
-                  "all, or of: weight-decay (the paper's 1), wmf (2), dropout (3), data-weight-decay (4), "
-                  "full-rank (5), ease, edlae; by name only, with a popularity-dependent lambda: "
-                  "full-rank-nu, ease-nu")
+                  fmt::format("all, or of (the paper's numbers in brackets): {}; {} by name only",
+                              fmt::join(numbered_names(studied_kinds()), ", "), by_name_only()))
       ->check(list_of(kind_names()))
       ->capture_default_str();
   parser

@@ -1,11 +1,16 @@
 #include "train.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/storage/atomic_file.hpp"
 #include "poise/train/cost.hpp"
+#include "poise/train/parameter_table.hpp"
 #include "poise/train/product_rate.hpp"
 #include "poise/train/trainer.hpp"
 #include "poise/weighting/weighting.hpp"
@@ -23,6 +28,14 @@ namespace poise::app {
 
 namespace {
 
+struct TrainOptions {
+  std::filesystem::path data;
+  std::filesystem::path out;
+  ModelFlags flags;
+  std::optional<std::int64_t> keep_top;
+  std::filesystem::path trace;
+};
+
 void write_trace(const std::filesystem::path& path, const Trained& trained) {
   std::string text = "round,objective,iterations,seconds\n";
   for (const LowRankRound& round : trained.trace)
@@ -35,9 +48,8 @@ void write_trace(const std::filesystem::path& path, const Trained& trained) {
 /// Operations that training takes at least, from what the data's header says: enough to know that a GPU will
 /// be used.
 double least_operations(const ModelParameters& parameters, const std::filesystem::path& data) {
-  if (parameters.family != Family::full_rank || !built_with_cuda()) return 0;
-  const auto items = static_cast<double>(dataset_sizes(data).items);
-  return items * items * items;
+  if (!built_with_cuda()) return 0;
+  return family_of(parameters).least_operations(static_cast<double>(dataset_sizes(data).items));
 }
 
 /// Says how long it may take and what it needs, before any work. `rate` is of matrix products.
@@ -61,10 +73,16 @@ void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& 
 void run_train(TrainOptions options, const Context& context) {
   std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
   Stopwatch watch(seconds);
-  expand_short_form(options);
-  refuse_other_flags(options);
-  const ModelParameters parameters = parameters_of(options, context);
-  const bool counts_only = parameters.family == Family::popularity;
+  expand_short_form(options.flags, Usual::middle);
+  refuse_other_flags(options.flags);
+  const std::string full_rank(family_name(Family::full_rank));
+  refuse_unless(!options.keep_top || options.flags.model == full_rank, "--keep-top", options.flags,
+                {full_rank});
+  const std::vector<std::string> with_rounds = families_with("rounds");
+  const bool has_rounds = std::ranges::find(with_rounds, options.flags.model) != with_rounds.end();
+  refuse_unless(options.trace.empty() || has_rounds, "--trace", options.flags, with_rounds);
+  const ModelParameters parameters = parameters_of(options.flags, context);
+  const bool counts_only = family_of(parameters).parameters.empty();
   check_file_can_be_written(options.out);
   if (!options.trace.empty()) check_file_can_be_written(options.trace);
   double rate = 0;
@@ -72,7 +90,7 @@ void run_train(TrainOptions options, const Context& context) {
                                  [&](Backend& gpu) { rate = product_rate(gpu); });
   const LoadedDataset data = read_dataset(options.data, context.execution);
   watch.book("load");
-  if (!counts_only) check_values(parameters.weighting.scheme, data.dataset, context);
+  if (!counts_only) check_values(parameters.weighting.scheme, !data.dataset.train.values.empty(), context);
   const CsrView X = data.dataset.train.view();
   const int threads = context.execution.threads;
   const Weights W = counts_only ? Weights() : make_weights(X, parameters.weighting, threads);
@@ -101,11 +119,12 @@ void run_train(TrainOptions options, const Context& context) {
   std::map<std::string, std::string> texts = option_texts(parameters);
   if (options.keep_top) {
     texts["keep-top"] = fmt::format("{}", *options.keep_top);
-    trained.model = sparsify(std::get<FullRank>(trained.model), *options.keep_top, data, parameters, *backend,
-                             context, report);
+    trained.model =
+        std::make_shared<FullRank>(sparsify(dynamic_cast<const FullRank&>(*trained.model), *options.keep_top,
+                                            data, parameters, *backend, context, report));
   }
   watch.book("report");
-  const WriteSeconds written = save_model(options.out, trained.model, texts, data, report.json, threads);
+  const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
   watch.book("save");
 
   // The phases of the whole command, in order, then those within them.
@@ -116,7 +135,7 @@ void run_train(TrainOptions options, const Context& context) {
   phases["save write"] = written.write;
   phases["save sync"] = written.sync;
   for (const auto& [phase, time] : trained.seconds) phases[phase] = time;
-  if (parameters.has_lambda_exponent()) report.json["lambda_exponent"] = parameters.lambda_exponent;
+  put_parameters(report.json, parameters, Reported::all);
   report.json["seconds"] = phases;
   report.json["peak_bytes"] = peak_memory();
   report.json["bytes_before_training"] = before;
@@ -135,16 +154,8 @@ void run_train(TrainOptions options, const Context& context) {
 Run setup_train(CLI::App& parser) {
   auto options = std::make_shared<TrainOptions>();
   parser.add_option("DATA", options->data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
-  add_family(parser, options->model, true);
   parser.add_option("--out", options->out, "Model file to write")->required()->type_name("FILE");
-  add_value(parser, "--lambda", options->lambda);
-  add_value(parser, "--alpha", options->alpha);
-  add_value(parser, "--weighting", options->weighting);
-  add_value(parser, "--rank", options->rank);
-  add_value(parser, "--dropout", options->dropout);
-  add_value(parser, "--lambda-exponent", options->lambda_exponent);
-  add_value(parser, "--gamma", options->gamma);
-  add_fixed_flags(parser, *options);
+  add_model_flags(parser, options->flags, FlagValues::one);
   parser
       .add_option("--keep-top", options->keep_top,
                   "Of full-rank: save only the K largest entries of each column, as a sparse model")

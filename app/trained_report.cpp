@@ -23,13 +23,14 @@ std::string certificate_text(const Certificate& certificate) {
 std::string trained_text(const ModelParameters& parameters, const Trained& trained, CsrView X) {
   const std::string sizes = fmt::format("over {} users x {} items", grouped(X.rows), grouped(X.cols));
   const Certificate& certificate = trained.certificate;
-  if (parameters.family == Family::popularity) return fmt::format("popularity {}\n", sizes);
-  if (parameters.family == Family::full_rank) {
+  const ModelFamily& family = family_of(parameters);
+  if (family.parameters.empty()) return fmt::format("{} {}\n", family.name, sizes);
+  if (!family.low_rank()) {
     return fmt::format(
-        "full-rank model {}\n"
+        "{} model {}\n"
         "  objective  {:.6g} of {:.6g} observed weight, {}\n"
         "  solved     {} columns directly, {} in at most {} iterations, {} inverse, condition {:.1e}{}\n",
-        sizes, trained.objective, trained.observed_weight, certificate_text(certificate),
+        family.name, sizes, trained.objective, trained.observed_weight, certificate_text(certificate),
         grouped(trained.direct_columns), grouped(trained.iterated_columns), trained.iterations,
         trained.float64 ? "float64" : "float32", trained.condition,
         trained.tensor_cores ? ", products on tensor cores" : "");
@@ -38,8 +39,7 @@ std::string trained_text(const ModelParameters& parameters, const Trained& train
       "{} model of rank {} {}\n"
       "  objective  {:.6g} of {:.6g} observed weight; re-solving either factor alone would gain at most "
       "{:.1e} of what is explained\n",
-      family_name(parameters.family), parameters.rank, sizes, trained.objective, trained.observed_weight,
-      certificate.relative);
+      family.name, parameters.rank, sizes, trained.objective, trained.observed_weight, certificate.relative);
   if (trained.rounds == 0) {
     text += "  solved     in closed form, the global optimum\n";
   } else {
@@ -72,7 +72,7 @@ void warn_about(const ModelParameters& parameters, const Trained& trained, const
   }
 }
 
-WriteSeconds save_model(const std::filesystem::path& path, const AnyModel& model,
+WriteSeconds save_model(const std::filesystem::path& path, const Scorer& model,
                         const std::map<std::string, std::string>& options, const LoadedDataset& data,
                         const Json& report, int threads) {
   const ModelInfo info = {.model = options.at("model"),
@@ -80,7 +80,7 @@ WriteSeconds save_model(const std::filesystem::path& path, const AnyModel& model
                           .data_checksum = data.checksum,
                           .report = report.dump(),
                           .items = data.dataset.items};
-  return write_model(path, info, scorer_of(model), threads);
+  return write_model(path, info, model, threads);
 }
 
 }  // namespace poise::app

@@ -22,7 +22,7 @@ std::string trained_text(const ModelParameters& parameters, const Trained& train
 void warn_about(const ModelParameters& parameters, const Trained& trained, const Context& context);
 
 /// Writes the model with its options and report.
-WriteSeconds save_model(const std::filesystem::path& path, const AnyModel& model,
+WriteSeconds save_model(const std::filesystem::path& path, const Scorer& model,
                         const std::map<std::string, std::string>& options, const LoadedDataset& data,
                         const Json& report, int threads);
 

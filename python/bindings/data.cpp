@@ -8,6 +8,7 @@
 #include "poise/data/pro_sg.hpp"
 #include "poise/data/split.hpp"
 #include "poise/data/synth.hpp"
+#include "poise/train/parameter_table.hpp"
 
 #include "arrays.hpp"
 #include "parts.hpp"
@@ -122,7 +123,8 @@ void bind_log(py::module_& module) {
                     });
                   })
       .def_property_readonly("rows", &Interactions::rows)
-      .def_readonly("reading", &Interactions::reading);
+      .def_property_readonly("reading",
+                             [](const Interactions& log) { return with_names(log.reading, keyword_name); });
 }
 
 }  // namespace

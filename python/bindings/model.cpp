@@ -175,22 +175,36 @@ py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArr
   return py::make_tuple(json.dump(), names, owned_array(result.user_rows), per_user);
 }
 
+/// The elements of a tensor where they lie.
+py::array array_of(const Tensor& tensor, const std::shared_ptr<const void>& owner) {
+  const std::vector<py::ssize_t> shape(tensor.shape.begin(), tensor.shape.end());
+  const auto shared = [&]<class T>(T /*of this type*/) {
+    return shared_array<T>(shape, reinterpret_cast<const T*>(tensor.bytes.data()), owner);
+  };
+  switch (tensor.type) {
+    case ElementType::u8:
+      return shared(std::uint8_t{});
+    case ElementType::i32:
+      return shared(std::int32_t{});
+    case ElementType::i64:
+      return shared(std::int64_t{});
+    case ElementType::u64:
+      return shared(std::uint64_t{});
+    case ElementType::f32:
+      return shared(float{});
+    case ElementType::f64:
+      break;
+  }
+  return shared(double{});
+}
+
 /// The tensors by their names in a model's file.
 py::dict tensors_of(const Model& model) {
+  const ModelContent content = content_of(*model.scorer);
+  const auto owner = std::make_shared<std::pair<std::shared_ptr<const Scorer>, std::shared_ptr<const void>>>(
+      model.scorer, content.owner);
   py::dict tensors;
-  if (const FullRank* const full = model.full_rank()) {
-    if (const Csr* const sparse = full->sparse())
-      tensors["B"] = py::cast(shared_csr(sparse->view(), model.scorer));
-    else
-      tensors["B"] = shared_matrix(full->dense(), model.scorer);
-  } else if (const Asymmetric* const low = model.asymmetric()) {
-    tensors["U"] = shared_matrix(low->U(), model.scorer);
-    tensors["V"] = shared_matrix(low->V(), model.scorer);
-  } else if (const Wmf* const wmf = model.wmf()) {
-    tensors["V"] = shared_matrix(wmf->V(), model.scorer);
-  } else if (const Popularity* const popularity = model.popularity()) {
-    tensors["counts"] = shared_array<float>({popularity->items()}, popularity->counts().data(), model.scorer);
-  }
+  for (const Tensor& tensor : content.tensors) tensors[py::str(tensor.name)] = array_of(tensor, owner);
   return tensors;
 }
 

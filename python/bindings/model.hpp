@@ -9,6 +9,7 @@
 #include <pybind11/pybind11.h>
 
 #include "poise/model/low_rank.hpp"
+#include "poise/model/wmf.hpp"
 #include "poise/train/model_file.hpp"
 
 namespace poise::python {
@@ -23,10 +24,8 @@ struct Model {
   std::map<std::string, double> seconds = {};
   std::vector<LowRankRound> trace = {};
 
-  [[nodiscard]] const FullRank* full_rank() const { return dynamic_cast<const FullRank*>(scorer.get()); }
-  [[nodiscard]] const Asymmetric* asymmetric() const { return dynamic_cast<const Asymmetric*>(scorer.get()); }
+  /// The model where it is matrix factorization; null otherwise.
   [[nodiscard]] const Wmf* wmf() const { return dynamic_cast<const Wmf*>(scorer.get()); }
-  [[nodiscard]] const Popularity* popularity() const { return dynamic_cast<const Popularity*>(scorer.get()); }
 };
 
 }  // namespace poise::python

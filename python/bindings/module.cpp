@@ -19,6 +19,7 @@ PYBIND11_MODULE(_poise, module) {
   poise::python::bind_inspect(module);
   poise::python::bind_data(module);
   poise::python::bind_model(module);
+  poise::python::bind_parameters(module);
   poise::python::bind_train(module);
   poise::python::bind_search(module);
   poise::python::bind_study(module);

@@ -9,6 +9,7 @@ void bind_inspect(pybind11::module_& module);
 void bind_data(pybind11::module_& module);
 void bind_model(pybind11::module_& module);
 void bind_train(pybind11::module_& module);
+void bind_parameters(pybind11::module_& module);
 void bind_search(pybind11::module_& module);
 void bind_study(pybind11::module_& module);
 

@@ -8,6 +8,7 @@
 #include "poise/report/conclude.hpp"
 #include "poise/report/files.hpp"
 #include "poise/search/search_json.hpp"
+#include "poise/search/space_axes.hpp"
 #include "poise/study/search_study.hpp"
 #include "poise/train/cost.hpp"
 
@@ -31,23 +32,10 @@ SearchSpace space_of(const py::dict& base, const py::dict& axes, const Searching
                     .expand = searching.expand,
                     .refine = searching.refine,
                     .most_points = searching.points};
-  const auto take = [&]<class T>(const char* name, std::vector<T>& axis) {
-    if (axes.contains(name)) axis = py::cast<std::vector<T>>(axes[name]);
-  };
-  take("lambda", space.lambda);
-  take("alpha", space.alpha);
-  take("rank", space.rank);
-  take("dropout", space.dropout);
-  take("lambda_exponent", space.lambda_exponent);
-  take("gamma", space.gamma);
-  for (const auto& [name, automatic] : {std::pair("dropout", &space.automatic.dropout),
-                                        {"lambda_exponent", &space.automatic.lambda_exponent},
-                                        {"gamma", &space.automatic.gamma}}) {
-    *automatic = axes.contains(name) && py::cast<std::vector<double>>(axes[name]).empty();
+  for (const auto& [id, values] : axes) {
+    const std::vector<std::string> texts = texts_of_values(values);
+    set_axis(space, py::cast<std::string>(id), texts.empty() ? std::vector<std::string>{"auto"} : texts);
   }
-  std::vector<std::string> schemes;
-  take("weighting", schemes);
-  for (const std::string& name : schemes) space.scheme.push_back(parse_scheme(name));
   validate(space);
   return space;
 }
@@ -90,7 +78,7 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
   const auto begin = Points::Clock::now();
   const SearchResult result = search(points, space);
   if (!result.best && result.complete)
-    fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");
+    fail(ErrorKind::numerical, "no point of the grid has a model; raise {}", "lambda"_p);
   Found found;
   nlohmann::ordered_json best;
   if (result.best) {

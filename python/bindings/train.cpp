@@ -5,6 +5,7 @@
 #include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
 #include "poise/train/cost.hpp"
+#include "poise/train/parameter_table.hpp"
 #include "poise/train/trained_json.hpp"
 
 #include "arrays.hpp"
@@ -16,38 +17,6 @@ namespace py = pybind11;
 
 namespace poise::python {
 
-ModelParameters parameters_of(const py::dict& values) {
-  ModelParameters parameters;
-  const auto take = [&]<class T>(const char* name, T& to) {
-    if (values.contains(name)) to = py::cast<T>(values[name]);
-  };
-  const auto text = [&](const char* name) {
-    return values.contains(name) ? py::cast<std::string>(values[name]) : std::string();
-  };
-  parameters.family = parse_family(text("model"));
-  take("zero_diagonal", parameters.zero_diagonal);
-  take("dropout", parameters.dropout);
-  take("rank", parameters.rank);
-  take("lambda", parameters.lambda);
-  take("lambda_exponent", parameters.lambda_exponent);
-  take("alpha", parameters.weighting.alpha);
-  take("epsilon", parameters.weighting.epsilon);
-  take("gamma", parameters.weighting.gamma);
-  take("clip", parameters.weighting.clip);
-  take("tolerance", parameters.tolerance);
-  take("least_decrease", parameters.least_decrease);
-  take("rounds", parameters.rounds);
-  take("seed", parameters.seed);
-  if (values.contains("weighting")) parameters.weighting.scheme = parse_scheme(text("weighting"));
-  if (values.contains("regularizer")) parameters.regularizer = parse_regularizer(text("regularizer"));
-  if (const std::string start = text("start"); start == "random")
-    parameters.start = Start::random;
-  else if (!start.empty() && start != "closed-form")
-    fail(ErrorKind::usage, "start is closed-form or random, not '{}'", start);
-  validate(parameters);
-  return parameters;
-}
-
 namespace {
 
 /// A device that cannot be had is a wrong argument here, and no lack of memory.
@@ -57,7 +26,7 @@ BackendKind kind_of(std::string_view device, const std::function<Work()>& work) 
   try {
     return choose_device(choice, undecided ? work() : Work{}).kind;
   } catch (const Error& error) {
-    throw Error(ErrorKind::usage, error.what());
+    throw Error(ErrorKind::usage, error.sentence());
   }
 }
 
@@ -81,11 +50,7 @@ Model model_of(const ModelParameters& parameters, Trained trained, Ids items, st
                    .data_checksum = std::move(data_checksum),
                    .report = std::move(report),
                    .items = std::move(items)},
-          .scorer = std::visit(
-              [](auto& each) -> std::shared_ptr<const Scorer> {
-                return std::make_shared<std::decay_t<decltype(each)>>(std::move(each));
-              },
-              trained.model),
+          .scorer = std::move(trained.model),
           .seconds = std::move(trained.seconds),
           .trace = std::move(trained.trace)};
 }
@@ -100,7 +65,7 @@ std::function<Work()> work_of(const ModelParameters& parameters, CsrView X, std:
 
 Model train(Trainer& trainer, CsrView X, const ModelParameters& parameters, std::uint64_t memory_limit,
             Ids items, std::string checksum) {
-  if (parameters.family != Family::popularity) check_memory(parameters, X, memory_limit);
+  check_memory(parameters, X, memory_limit);
   Trained trained = trainer.train(parameters);
   std::string report = trained_json(parameters, trained).dump();
   return model_of(parameters, std::move(trained), std::move(items), std::move(checksum), std::move(report));
@@ -112,7 +77,6 @@ void bind_train(py::module_& module) {
   module.def("check_device", [](const std::string& device) {
     if (parse_device(device) == DeviceChoice::cuda) kind_of(device, [] { return Work{}; });
   });
-  module.def("check_parameters", [](const py::dict& values) { parameters_of(values); });
   module.def("train_csr", [](const CsrArrays& arrays, const std::vector<std::string>& item_ids,
                              const py::dict& values, const std::string& device, std::uint64_t memory_limit,
                              int threads, const py::object& progress) {

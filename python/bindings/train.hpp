@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <pybind11/pybind11.h>
 
@@ -16,9 +17,10 @@
 
 namespace poise::python {
 
-/// The parameters of a dict, by the names that ModelParameters has for them; Error{usage} for a value out of
-/// range.
+/// The parameters of a dict by their ids, and the family as "model"; Error{usage} for a value out of range.
 ModelParameters parameters_of(const pybind11::dict& values);
+/// The values of a list, as texts that set_value() and set_axis() read.
+std::vector<std::string> texts_of_values(const pybind11::handle& values);
 
 /// The backend of a device ("auto", "cpu" or "cuda") for this work, which is asked for only where it
 /// matters.

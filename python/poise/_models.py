@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional, Tuple, Type, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -78,8 +78,11 @@ class FullRank(Recommender):
     @property
     def weights_(self) -> Any:
         """B, items x items; sparse where the model is."""
-        B: Any = self._fitted().tensors()["B"]
-        return B if isinstance(B, np.ndarray) else as_scipy(B)
+        tensors = self._fitted().tensors()
+        if "B" in tensors:
+            return tensors["B"]
+        offsets, indices, values = (tensors[f"B.{part}"] for part in ("offsets", "indices", "values"))
+        return as_scipy(((self.n_items_, self.n_items_), offsets, indices, values))
 
     @property
     def item_factors(self) -> Any:
@@ -446,8 +449,8 @@ def load(path: "Union[str, os.PathLike[str]]") -> Recommender:
     FullRank(regularization=50, zero_diagonal=True)
     """
     native = _poise.Model.load(os.fspath(path), 0)
-    models: Tuple[Type[Recommender], ...] = (FullRank, AWMF, WMF, Popularity)
-    for model in models:
-        if model._family == native.kind:
-            return model._from_native(native, os.fspath(path))
-    raise ValueError(f"{os.fspath(path)} holds a model of the unknown kind {native.kind}")
+    return Recommender._classes[native.kind]._from_native(native, os.fspath(path))
+
+
+if set(Recommender._classes) != set(_poise.families()):
+    raise ImportError(f"the families {_poise.families()} and their classes here, {list(Recommender._classes)}, differ")

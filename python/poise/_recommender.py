@@ -5,7 +5,7 @@ import inspect
 import json
 import os
 import warnings
-from typing import Any, ClassVar, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, ClassVar, Dict, Iterable, List, NamedTuple, Optional, Tuple, Type, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -14,35 +14,12 @@ from . import _poise
 from ._dataset import Dataset
 from ._ids import Index, ids_of
 from ._matrix import Arrays, csr_arrays, warn_if_transposed
+from ._parameters import PARAMETERS, WEIGHTINGS, documentation, of_family
 from ._progress import Callback, Progress
-from ._settings import memory_of, number, seed_of, threads_of, whole
+from ._settings import memory_of, threads_of, whole
 
 Self = TypeVar("Self", bound="Recommender")
 Lists = Tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]
-
-# Keyword -> the library's name of the parameter, and how a value is read.
-_PARAMETERS: Mapping[str, Tuple[str, Any]] = {
-    "regularization": ("lambda", number),
-    "zero_diagonal": ("zero_diagonal", lambda value, name: bool(value)),
-    "dropout": ("dropout", number),
-    "regularizer": ("regularizer", lambda value, name: str(value)),
-    "factors": ("rank", whole),
-    "regularization_exponent": ("lambda_exponent", number),
-    "weighting": ("weighting", lambda value, name: str(value)),
-    "alpha": ("alpha", number),
-    "epsilon": ("epsilon", number),
-    "gamma": ("gamma", number),
-    "clip": ("clip", number),
-    "tolerance": ("tolerance", number),
-    "least_decrease": ("least_decrease", number),
-    "iterations": ("rounds", whole),
-    "start": ("start", lambda value, name: str(value)),
-    "random_state": ("seed", lambda value, name: seed_of(value)),
-}
-
-# Weighting schemes that read the entries' values.
-_VALUED = ("linear", "log", "column")
-
 
 class ConvergenceWarning(UserWarning):
     """Training ended before it converged, or with nothing; the certificate says what was reached."""
@@ -72,7 +49,7 @@ def _item_list(items: Any) -> List[int]:
 def warn_without_values(data: _poise.Data, weightings: Iterable[str]) -> None:
     """Where a weighting by values has none to read; what cannot do without any is refused by the library."""
     for weighting in weightings:
-        if weighting in ("linear", "log") and not data.has_values:
+        if WEIGHTINGS.get(weighting, ("", ""))[1] == "if any" and not data.has_values:
             message = f"the data has no values: weighting={weighting!r} takes each for 1, so that all entries weigh the same"
             warnings.warn(message, UserWarning, stacklevel=3)
 
@@ -85,6 +62,8 @@ class Recommender:
     """
 
     _family: ClassVar[str] = ""
+    # The class of each family.
+    _classes: ClassVar[Dict[str, Type[Recommender]]] = {}
 
     certificate_: Optional[Dict[str, Any]]
     objective_: Optional[float]
@@ -99,6 +78,23 @@ class Recommender:
     n_jobs: Optional[int]
     memory_limit: Union[int, str, None]
     device: str
+
+    def __init_subclass__(cls) -> None:
+        """A model of this package has to take every parameter that the library declares for its family, or fix it."""
+        super().__init_subclass__()
+        if not cls.__module__.startswith(__package__):
+            return
+        own = of_family(cls._family)
+        for keyword in own:
+            if keyword not in cls._names() and not hasattr(cls, keyword):
+                raise TypeError(f"{cls.__name__} lacks the parameter {keyword} of {cls._family}")
+        for name in cls._names():
+            # A seed is also what searches draw by.
+            if name in PARAMETERS and name not in own and name != "random_state":
+                raise TypeError(f"{cls._family} has no parameter {name}, which {cls.__name__} takes")
+        cls.__init__.__doc__ = documentation(cls._family, cls._names())
+        if "_family" in cls.__dict__:
+            cls._classes[cls._family] = cls
 
     # Parameters, as scikit-learn wants them.
 
@@ -138,16 +134,16 @@ class Recommender:
 
     def _native_parameters(self) -> Dict[str, Any]:
         values: Dict[str, Any] = {"model": self._family}
-        for keyword, (name, read) in _PARAMETERS.items():
+        for keyword, parameter in PARAMETERS.items():
             if hasattr(self, keyword):
-                values[name] = read(getattr(self, keyword), keyword)
+                values[parameter.id] = parameter.read(getattr(self, keyword))
         return values
 
     def _weighting(self) -> str:
         return str(getattr(self, "weighting", "none"))
 
     def _training_values(self) -> bool:
-        return self._weighting() in _VALUED
+        return bool(WEIGHTINGS.get(self._weighting(), ("", "no"))[1] != "no")
 
     def _history_values(self) -> bool:
         return False
@@ -432,11 +428,11 @@ class Recommender:
             raise ValueError(f"{path} holds a model of the kind {native.kind}, not {cls.__name__}; use poise.load")
         model = cls()
         names = cls._names()
-        for keyword, (name, _) in _PARAMETERS.items():
-            text = native.options.get(name.replace("_", "-"))
+        for keyword, parameter in PARAMETERS.items():
+            text = native.options.get(parameter.id)
             if text is None:
                 continue
-            value = _value_of(text)
+            value = parameter.parse(text)
             if keyword in names:
                 setattr(model, keyword, value)
             elif getattr(model, keyword, value) != value:
@@ -458,17 +454,6 @@ class Recommender:
             array = np.ascontiguousarray(state["_model"], dtype=np.uint8)
             # The library reads numbers where they lie, which has to be at multiples of their size.
             self._model = _poise.Model.from_bytes(array if array.ctypes.data % 8 == 0 else array.copy())
-
-
-def _value_of(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            pass
-    return text
 
 
 def _choose(found: Lists, count: int, excluded: Any, only: Any) -> Lists:

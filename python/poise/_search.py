@@ -10,7 +10,8 @@ from . import _poise
 from ._dataset import Dataset
 from ._evaluate import DEFAULT_METRICS, metric_list
 from ._progress import Callback, Progress
-from ._recommender import _PARAMETERS, Recommender, _value_of, warn_without_values
+from ._parameters import PARAMETERS
+from ._recommender import Recommender, warn_without_values
 from ._settings import memory_of, whole
 
 
@@ -183,36 +184,30 @@ def search(
     >>> found.best_model, len(found.points)
     (EASE(regularization=100.0), 2)
     """
+    arguments = dict(locals())
     base = model._native_parameters()
     if model._family == "popularity":
         raise ValueError("popularity has no parameters to search")
     base.pop("alpha")
     axes: Dict[str, Any] = {}
-    given = {
-        "regularization": regularization,
-        "alpha": alpha,
-        "factors": factors,
-        "dropout": dropout,
-        "regularization_exponent": regularization_exponent,
-        "gamma": gamma,
-        "weighting": weighting,
-    }
+    given = {keyword: arguments[keyword] for keyword, each in PARAMETERS.items() if each.axis != "none"}
+    free = [keyword for keyword, each in PARAMETERS.items() if each.axis == "free"]
     for keyword, values in given.items():
         if values is None:
             continue
         if keyword not in model._names():
             raise ValueError(f"{type(model).__name__} has no {keyword} to search")
-        name, read = _PARAMETERS[keyword]
+        parameter = PARAMETERS[keyword]
         if isinstance(values, str) and values == "auto":
-            if keyword not in ("dropout", "regularization_exponent", "gamma") or grid != "best":
-                raise ValueError(f'{keyword}="auto" is for dropout, regularization_exponent and gamma with grid="best"')
-            axes[name] = []
+            if keyword not in free or grid != "best":
+                raise ValueError(f'{keyword}="auto" is for {", ".join(free)} with grid="best"')
+            axes[parameter.id] = []
             continue
-        axes[name] = [read(value, keyword) for value in values]
-        if not axes[name]:
+        axes[parameter.id] = [parameter.read(value) for value in values]
+        if not axes[parameter.id]:
             raise ValueError(f"{keyword} has no values to search")
-        if name != "alpha":
-            base[name] = axes[name][0]
+        if keyword != "alpha":
+            base[parameter.id] = axes[parameter.id][0]
     if weighting is not None and set(weighting) == {"none"} and alpha is not None and set(alpha) != {1}:
         raise ValueError('weighting "none" is alpha 1; give alpha=[1], or other weightings too')
     options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points, race)
@@ -239,9 +234,10 @@ def search(
     if native is not None:
         best = model.clone()
         for keyword in ("regularization", "alpha", *(each for each, values in given.items() if values is not None)):
-            name, read = _PARAMETERS[keyword]
             # A full-rank model without an exponent does not name it.
-            setattr(best, keyword, read(_value_of(native.options.get(name.replace("_", "-"), "0")), keyword))
+            parameter = PARAMETERS[keyword]
+            kept = native.options.get(parameter.id)
+            setattr(best, keyword, parameter.read(parameter.default if kept is None else parameter.parse(kept)))
         best._adopt(native, data.items)
         best._training = data
         best._warn()

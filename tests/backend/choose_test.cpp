@@ -54,9 +54,9 @@ TEST(ChooseDevice, AGpuThatIsAskedForIsTakenOrAnError) {
   if (testing::gpu_is_there()) {
     EXPECT_EQ(choose_device(DeviceChoice::cuda, {}).kind, BackendKind::cuda);
   } else {
-    expect_error(ErrorKind::resources, "--device cpu",
+    expect_error(ErrorKind::resources, "device cpu",
                  [] { static_cast<void>(choose_device(DeviceChoice::cuda, {})); });
-    expect_error(ErrorKind::resources, "--device cpu",
+    expect_error(ErrorKind::resources, "device cpu",
                  [] { static_cast<void>(make_backend(BackendKind::cuda, 1)); });
   }
 }

@@ -106,7 +106,8 @@ TEST(DelimitedLog, TakesNoTimesForValues) {
   EXPECT_EQ(
       read_text("1,2,1700000000\n").reading,
       "csv, delimiter ',', no header, user = column 1, item = column 2, no value, unused: column 3 (Unix "
-      "times; --columns can name it as value)");
+      "times; \x02"
+      "columns\x03 can name it as value)");
 }
 
 TEST(DelimitedLog, FindsKnownColumnsByTheirNames) {

@@ -148,10 +148,10 @@ TEST(SplitNone, SaysWhyNoUserIsLeft) {
   const auto message = [](const Interactions& log, const Filters& filters) {
     return testing::error_message(ErrorKind::input, [&] { split_none(log, filters, {}); });
   };
-  EXPECT_THAT(message(example_log(), {.min_user_items = 100}), HasSubstr("--min-user-items"));
+  EXPECT_THAT(message(example_log(), {.min_user_items = 100}), HasSubstr("min-user-items"));
   Interactions nothing;
   nothing.below_threshold = 7;
-  EXPECT_THAT(message(nothing, {}), AllOf(HasSubstr("--keep-above"), Not(HasSubstr("--min-user-items"))));
+  EXPECT_THAT(message(nothing, {}), AllOf(HasSubstr("keep-above"), Not(HasSubstr("min-user-items"))));
   nothing.below_threshold = 0;
   nothing.empty_ids = 3;
   EXPECT_THAT(message(nothing, {}), AllOf(HasSubstr("3 rows have an empty"), Not(HasSubstr("--"))));

@@ -243,7 +243,7 @@ TEST_F(FullRankFitTest, ExponentsThatMeanNothing) {
     ADD_FAILURE() << "an l_i beyond float32";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_NE(std::string(error.what()).find("--lambda-exponent 4"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("lambda-exponent 4"), std::string::npos) << error.what();
   }
 }
 

@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
+#include "poise/model/asymmetric.hpp"
+#include "poise/model/full_rank.hpp"
+#include "poise/model/popularity.hpp"
+#include "poise/model/wmf.hpp"
 
 #include "support/data_limit.hpp"
 #include "support/test_data.hpp"
@@ -91,12 +95,12 @@ TEST(ModelFile, DenseFullRankStaysInTheFile) {
   write_model(folder / "model", full_rank_info(), FullRank(B));
   const LoadedModel loaded = read_model(folder / "model", 2);
   EXPECT_EQ(loaded.info.options, full_rank_info().options);
-  ASSERT_NE(loaded.full_rank(), nullptr);
-  EXPECT_EQ(loaded.full_rank()->sparse(), nullptr);
+  ASSERT_NE(loaded.as<FullRank>(), nullptr);
+  EXPECT_EQ(loaded.as<FullRank>()->sparse(), nullptr);
   std::filesystem::remove(folder / "model");
   for (std::int64_t j = 0; j < 3; ++j)
-    EXPECT_TRUE(std::ranges::equal(loaded.full_rank()->dense().row(j), B.row(j)));
-  write_model(folder / "again", full_rank_info(), *loaded.full_rank());
+    EXPECT_TRUE(std::ranges::equal(loaded.as<FullRank>()->dense().row(j), B.row(j)));
+  write_model(folder / "again", full_rank_info(), *loaded.as<FullRank>());
   write_model(folder / "model", full_rank_info(), FullRank(B));
   EXPECT_EQ(read_file(folder / "model"), read_file(folder / "again"));
 }
@@ -106,11 +110,11 @@ TEST(ModelFile, SparseFullRank) {
   const Csr B = keep_top(example_matrix().view(), 1, 1);
   write_model(folder / "model", full_rank_info(), FullRank(B));
   const LoadedModel loaded = read_model(folder / "model");
-  ASSERT_NE(loaded.full_rank(), nullptr);
-  ASSERT_NE(loaded.full_rank()->sparse(), nullptr);
-  EXPECT_EQ(*loaded.full_rank()->sparse(), B);
+  ASSERT_NE(loaded.as<FullRank>(), nullptr);
+  ASSERT_NE(loaded.as<FullRank>()->sparse(), nullptr);
+  EXPECT_EQ(*loaded.as<FullRank>()->sparse(), B);
   write_model(folder / "popularity", example_info(), Popularity({3, 0, 1}));
-  EXPECT_EQ(read_model(folder / "popularity").full_rank(), nullptr);
+  EXPECT_EQ(read_model(folder / "popularity").as<FullRank>(), nullptr);
 }
 
 TEST(ModelFile, ADenseMatrixIsWrittenAndReadWithoutACopy) {
@@ -124,7 +128,7 @@ TEST(ModelFile, ADenseMatrixIsWrittenAndReadWithoutACopy) {
   const testing::DataLimit limit(8 << 20);
   write_model(folder / "model", info, model);
   const LoadedModel loaded = read_model(folder / "model", 1);
-  EXPECT_EQ(loaded.full_rank()->contribution(n - 1, n - 1), 1.5F);
+  EXPECT_EQ(loaded.as<FullRank>()->contribution(n - 1, n - 1), 1.5F);
 }
 
 TEST(ModelFile, FullRankThatDoesNotFitTogetherIsRefused) {
@@ -175,12 +179,12 @@ TEST(ModelFile, AsymmetricFactorsStayInTheFile) {
   write_model(folder / "model", info, model);
   const LoadedModel loaded = read_model(folder / "model");
   std::filesystem::remove(folder / "model");
-  ASSERT_NE(loaded.asymmetric(), nullptr);
-  EXPECT_EQ(loaded.full_rank(), nullptr);
-  EXPECT_EQ(loaded.asymmetric()->rank(), 2);
+  ASSERT_NE(loaded.as<Asymmetric>(), nullptr);
+  EXPECT_EQ(loaded.as<FullRank>(), nullptr);
+  EXPECT_EQ(loaded.as<Asymmetric>()->rank(), 2);
   for (std::int64_t i = 0; i < 3; ++i) {
-    EXPECT_TRUE(std::ranges::equal(loaded.asymmetric()->U().row(i), model.U().row(i)));
-    EXPECT_TRUE(std::ranges::equal(loaded.asymmetric()->V().row(i), model.V().row(i)));
+    EXPECT_TRUE(std::ranges::equal(loaded.as<Asymmetric>()->U().row(i), model.U().row(i)));
+    EXPECT_TRUE(std::ranges::equal(loaded.as<Asymmetric>()->V().row(i), model.V().row(i)));
   }
 }
 
@@ -229,10 +233,10 @@ TEST(ModelFile, MatrixFactorizationFoldsInAsBefore) {
   write_model(folder / "model", info, model);
   const LoadedModel loaded = read_model(folder / "model");
   std::filesystem::remove(folder / "model");
-  ASSERT_NE(loaded.wmf(), nullptr);
+  ASSERT_NE(loaded.as<Wmf>(), nullptr);
   ASSERT_TRUE(loaded.item_factors().has_value());
   EXPECT_EQ(loaded.item_factors()->cols, 2);
-  const WmfTraining& training = loaded.wmf()->training();
+  const WmfTraining& training = loaded.as<Wmf>()->training();
   EXPECT_EQ(training.weighting, example_training().weighting);
   EXPECT_EQ(training.item_users, example_training().item_users);
   EXPECT_EQ(training.users, 7);

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
+#include "poise/model/full_rank/family.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/model_file.hpp"
+#include "poise/train/parameter_table.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "support/random_dataset.hpp"
@@ -15,7 +17,7 @@
 namespace poise {
 namespace {
 
-std::vector<std::byte> bytes_of(const Trained& trained) { return model_bytes({}, scorer_of(trained.model)); }
+std::vector<std::byte> bytes_of(const Trained& trained) { return model_bytes({}, *trained.model); }
 
 /// A matrix that somebody else holds is trained on as prepared data is, without anything written beside it.
 TEST(Trainer, AMatrixWithoutAFolder) {
@@ -44,17 +46,17 @@ TEST(Trainer, FullRankParametersOfAFile) {
   ModelParameters parameters{.zero_diagonal = true, .dropout = 0.2, .lambda = 30};
   std::map<std::string, std::string> texts = option_texts(parameters);
   EXPECT_FALSE(texts.contains("lambda-exponent"));
-  EXPECT_EQ(full_rank_parameters(texts).lambda_exponent, 0);
+  EXPECT_EQ(parameters_of(texts).lambda_exponent, 0);
   for (const double exponent : {-0.5, 0.1, 0.75}) {
     parameters.lambda_exponent = exponent;
     texts = option_texts(parameters);
-    const ModelParameters read = full_rank_parameters(texts);
+    const ModelParameters read = parameters_of(texts);
     EXPECT_EQ(read.lambda_exponent, exponent);
     EXPECT_EQ(full_rank_options(read, 0).lambda_exponent, exponent);
     EXPECT_EQ(option_texts(read), texts);
   }
   texts["lambda-exponent"] = "half";
-  EXPECT_THROW(full_rank_parameters(texts), Error);
+  EXPECT_THROW(parameters_of(texts), Error);
 }
 
 /// Weights that are known already change nothing, neither the model nor what it is said to cost.

@@ -177,7 +177,7 @@ TEST(MakeWeights, RefusesValuesThatTheSchemeCannotTake) {
       EXPECT_NE(text.find(fmt::format("row 1, item 7 (both counted from 0) has {}", value)),
                 std::string::npos)
           << text;
-      EXPECT_NE(text.find(std::string("--weighting ") + std::string(scheme_name(each))), std::string::npos);
+      EXPECT_NE(text.find(std::string("weighting ") + std::string(scheme_name(each))), std::string::npos);
     }
   }
   EXPECT_NE(message(Scheme::column, 0).find("needs finite values > 0"), std::string::npos);

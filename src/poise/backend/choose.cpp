@@ -43,7 +43,7 @@ ChosenDevice choose_device(DeviceChoice choice, const Work& work, EarlyGpu& earl
     return {BackendKind::cuda, fmt::format("{}, for about {:.0e} operations", gpu.name, work.operations)};
   }
   if (choice == DeviceChoice::cuda)
-    fail(ErrorKind::resources, "--device cuda: {}; or use --device cpu", info.problem);
+    fail(ErrorKind::resources, "{} cuda: {}; or use {} cpu", "device"_p, info.problem, "device"_p);
   return {BackendKind::cpu, info.problem};
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "poise/base/parameter_name.hpp"
+
 namespace poise {
 
 /// What went wrong, by what the caller can do about it. Only app/ turns a kind into an exit code.
@@ -17,14 +19,23 @@ enum class ErrorKind {
   interrupted,  ///< the observer asked to stop
 };
 
-/// The one exception of the library: one sentence that says what, where and what to do.
+/// The one exception of the library: one sentence that says what, where and what to do. Parameters stand in
+/// it by their ids (parameter_name.hpp): what() writes the ids, a front end its own names.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Error(ErrorKind kind, std::string sentence)
+      : std::runtime_error(with_names(sentence, [](std::string_view id) { return std::string(id); })),
+        kind_(kind),
+        sentence_(std::move(sentence)) {}
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
+  /// The id of the parameter that it names first; empty where it names none.
+  [[nodiscard]] std::string parameter() const { return first_name(sentence_); }
+  /// The sentence with ids that are still to be rendered by with_names().
+  [[nodiscard]] const std::string& sentence() const noexcept { return sentence_; }
 
  private:
   ErrorKind kind_;
+  std::string sentence_;
 };
 
 /// An Error about a file or folder that cannot be read or written.

@@ -107,8 +107,8 @@ class ProSgWriter {
 
 void write_pro_sg(const fs::path& folder, const Dataset& dataset, bool values, const Execution& execution) {
   if (dataset.split != SplitKind::users) {
-    fail(ErrorKind::usage,
-         "the pro-sg layout holds a split by users; use --split users with --export-pro-sg");
+    fail(ErrorKind::usage, "the pro-sg layout holds a split by users; use {} users with {}", "split"_p,
+         "export-pro-sg"_p);
   }
   check_item_ids(dataset.items);
   const HeldOut& validation = *dataset.validation;

@@ -212,10 +212,9 @@ double target_share_of(const Dataset& dataset) {
 void check_can_split_again(const Dataset& dataset, const std::string& name) {
   const bool users = dataset.split == SplitKind::users;
   if (!users && dataset.split != SplitKind::given)
-    fail(
-        ErrorKind::input,
-        "{} was prepared with --split {}, which no seed can draw again; --seeds needs --split users or given",
-        name, to_string(dataset.split));
+    fail(ErrorKind::input,
+         "{} was prepared with {} {}, which no seed can draw again; {} needs {} users or given", name,
+         "split"_p, to_string(dataset.split), "seeds"_p, "split"_p);
   if (!dataset.test || (users && !dataset.validation))
     fail(ErrorKind::input, "{} lacks a held-out part, so that there is no split to draw again", name);
 }

@@ -46,13 +46,12 @@ Grouped group_and_filter(const Interactions& log, const Filters& filters, const 
 /// What to do when nothing is left: without a row no filter is at fault.
 [[noreturn]] void fail_without_users(const Interactions& log) {
   if (log.rows() > 0) {
-    fail(ErrorKind::input,
-         "no user is left after filtering; lower --min-user-items or --min-item-users, or use more data");
+    fail(ErrorKind::input, "no user is left after filtering; lower {} or {}, or use more data",
+         "min-user-items"_p, "min-item-users"_p);
   }
   if (log.below_threshold > 0) {
-    fail(ErrorKind::input,
-         "no user is left: no value is above the threshold ({} rows dropped); lower --keep-above",
-         log.below_threshold);
+    fail(ErrorKind::input, "no user is left: no value is above the threshold ({} rows dropped); lower {}",
+         log.below_threshold, "keep-above"_p);
   }
   fail(ErrorKind::input,
        "no user is left: {} rows have an empty user or item id and {} lines are bad; check columns and "
@@ -142,16 +141,15 @@ Dataset split_users(const Interactions& log, const Filters& filters, const UserS
   const auto count = static_cast<std::int64_t>(kept.size());
   if (count < 3) {
     fail(ErrorKind::input,
-         "only {} user{} left, and the split by users needs at least 3; use --split none or more data", count,
-         count == 1 ? " is" : "s are");
+         "only {} user{} left, and the split by users needs at least 3; use {} none or more data", count,
+         count == 1 ? " is" : "s are", "split"_p);
   }
   const std::int64_t held_out = options.held_out_users.value_or(std::max<std::int64_t>(1, count / 10));
   const std::int64_t validation_users = options.validation_users.value_or(held_out);
   if (held_out < 1 || validation_users < 1 || held_out + validation_users > count - 1) {
     fail(ErrorKind::usage,
-         "--held-out-users {} is out of range: {} users are left, and twice that many must leave some for "
-         "training",
-         held_out, count);
+         "{} {} is out of range: {} users are left, and twice that many must leave some for training",
+         "held-out-users"_p, held_out, count);
   }
 
   const Ids ids = select(log.users, kept);

@@ -57,7 +57,8 @@ LoadedDataset validation_from_training(const LoadedDataset& data, std::uint64_t 
   if (targets.entries() == 0)
     fail(ErrorKind::input,
          "the data have no validation part, and none can be made of training rows, for no user has two of "
-         "them; give --validation to poise prepare");
+         "them; give {} to poise prepare",
+         "validation"_p);
   const Tiling tiling{all.rows, 1024};
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {

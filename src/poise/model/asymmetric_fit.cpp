@@ -282,7 +282,7 @@ class AsymmetricSolver {
     complete(problem_, point_, backend_);
     result_.objective = asymmetric_objective(problem_, point_, backend_);
     if (!std::isfinite(result_.objective))
-      fail(ErrorKind::numerical, "training ended with factors that are not finite; raise --lambda");
+      fail(ErrorKind::numerical, "training ended with factors that are not finite; raise {}", "lambda"_p);
     const bool sparse_residual = problem_.data_metric() || options_.lambda == 0;
     LeftFactor top;
     if (closed_form() && !sparse_residual) {
@@ -321,15 +321,18 @@ class AsymmetricSolver {
 }  // namespace
 
 void validate(const AsymmetricOptions& options) {
-  if (options.rank < 1) fail(ErrorKind::usage, "--rank {} is out of range: at least 1", options.rank);
+  if (options.rank < 1) fail(ErrorKind::usage, "{} {} is out of range: at least 1", "rank"_p, options.rank);
   if (!(options.lambda >= 0) || !std::isfinite(options.lambda)) {
-    fail(ErrorKind::usage, "--lambda {} is out of range: it must be finite and not negative", options.lambda);
+    fail(ErrorKind::usage, "{} {} is out of range: it must be finite and not negative", "lambda"_p,
+         options.lambda);
   }
   if (!(options.least_decrease >= 0))
-    fail(ErrorKind::usage, "--least-decrease {} is out of range: at least 0", options.least_decrease);
-  if (options.rounds < 0) fail(ErrorKind::usage, "--rounds {} is out of range: at least 0", options.rounds);
+    fail(ErrorKind::usage, "{} {} is out of range: at least 0", "least-decrease"_p, options.least_decrease);
+  if (options.rounds < 0)
+    fail(ErrorKind::usage, "{} {} is out of range: at least 0", "rounds"_p, options.rounds);
   if (!(options.tolerance > 0 && options.tolerance < 1)) {
-    fail(ErrorKind::usage, "--tolerance {} is out of range: it must be between 0 and 1", options.tolerance);
+    fail(ErrorKind::usage, "{} {} is out of range: it must be between 0 and 1", "tolerance"_p,
+         options.tolerance);
   }
 }
 
@@ -352,9 +355,8 @@ LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& 
       needed > options.memory_limit) {
     const auto [needed_text, limit] =
         compared_bytes(static_cast<double>(needed), static_cast<double>(options.memory_limit));
-    fail(ErrorKind::resources,
-         "rank {} needs {} for its factors; raise --memory-limit, now {}, or lower --rank", options.rank,
-         needed_text, limit);
+    fail(ErrorKind::resources, "rank {} needs {} for its factors; raise {}, now {}, or lower {}",
+         options.rank, needed_text, "memory-limit"_p, limit, "rank"_p);
   }
   const AsymmetricProblem problem =
       make_asymmetric_problem(X, W, options.regularizer, options.lambda, backend, execution);

@@ -28,9 +28,10 @@ void scale_by_popularity(std::vector<double>& l, const std::vector<std::int64_t>
     l[i] *= std::exp(options.lambda_exponent * (std::log(users) - log_g));
     if (l[i] >= least_lambda && l[i] <= most_lambda) continue;
     fail(ErrorKind::usage,
-         "--lambda {} with --lambda-exponent {} is {:.1e} for an item of {} users, outside of {} to {}; give "
-         "an exponent nearer to 0",
-         options.lambda, options.lambda_exponent, l[i], counts[i], least_lambda, most_lambda);
+         "{} {} with {} {} is {:.1e} for an item of {} users, outside of {} to {}; give an exponent nearer "
+         "to 0",
+         "lambda"_p, options.lambda, "lambda-exponent"_p, options.lambda_exponent, l[i], counts[i],
+         least_lambda, most_lambda);
   }
 }
 
@@ -105,9 +106,10 @@ void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& 
     const auto [needed, limit] =
         compared_bytes(static_cast<double>(memory.least), static_cast<double>(options.memory_limit));
     fail(ErrorKind::resources,
-         "a full-rank model of {} items needs {} and the memory limit is {}; about {} items would fit "
-         "(--min-item-users at `poise prepare`), or raise --memory-limit",
-         X.cols, needed, limit, static_cast<std::int64_t>(scale * static_cast<double>(X.cols)));
+         "a full-rank model of {} items needs {} and the memory limit is {}; about {} items would fit ({} at "
+         "`poise prepare`), or raise {}",
+         X.cols, needed, limit, static_cast<std::int64_t>(scale * static_cast<double>(X.cols)),
+         "min-item-users"_p, "memory-limit"_p);
   }
 }
 
@@ -125,10 +127,11 @@ void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptio
   if (needed <= there) return;
   const auto [needed_text, there_text] = compared_bytes(needed, there);
   fail(ErrorKind::resources,
-       "a full-rank model of {} items needs about {} of the GPU's memory, which is {}; about {} "
-       "items would fit (--min-item-users at `poise prepare`), or use --device cpu",
+       "a full-rank model of {} items needs about {} of the GPU's memory, which is {}; about {} items would "
+       "fit ({} at `poise prepare`), or use {} cpu",
        X.cols, needed_text, there_text,
-       static_cast<std::int64_t>(std::sqrt(there / needed) * static_cast<double>(X.cols)));
+       static_cast<std::int64_t>(std::sqrt(there / needed) * static_cast<double>(X.cols)), "min-item-users"_p,
+       "device"_p);
 }
 
 double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options, int threads) {

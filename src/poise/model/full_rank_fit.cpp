@@ -397,37 +397,37 @@ void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
   if (solution.converged) return;
   const double apart = W.highest / W.lowest;
   if (solution.objective > solution.observed_weight)
-    fail(
-        ErrorKind::numerical,
-        "the weights of single entries differ by a factor of {:.1e}, too much for float64: what came out has "
-        "an objective of {:.3g}, where a model of zeros has {:.3g}; use a smaller --alpha, or other values",
-        apart, solution.objective, solution.observed_weight);
+    fail(ErrorKind::numerical,
+         "the weights of single entries differ by a factor of {:.1e}, too much for float64: what came out "
+         "has an objective of {:.3g}, where a model of zeros has {:.3g}; use a smaller {}, or other values",
+         apart, solution.objective, solution.observed_weight, "alpha"_p);
   if (!(solution.certificate.relative < 1))
     fail(ErrorKind::numerical,
          "the weights of single entries differ by a factor of {:.1e}, too much for float64: nothing can be "
-         "proven of what came out; use a smaller --alpha, or other values",
-         apart);
+         "proven of what came out; use a smaller {}, or other values",
+         apart, "alpha"_p);
 }
 
 }  // namespace
 
 void validate(const FullRankOptions& options) {
   if (!(options.lambda >= least_lambda && options.lambda <= most_lambda)) {
-    fail(ErrorKind::usage, "--lambda {} is out of range: it must be positive, from {} to {}", options.lambda,
-         least_lambda, most_lambda);
+    fail(ErrorKind::usage, "{} {} is out of range: it must be positive, from {} to {}", "lambda"_p,
+         options.lambda, least_lambda, most_lambda);
   }
   // Beyond, popular items are regularized a trillion times as much as rare ones, or the other way round.
   constexpr double steepest = 4;
   if (!(std::abs(options.lambda_exponent) <= steepest)) {
-    fail(ErrorKind::usage, "--lambda-exponent {} is out of range: for full rank it must be from {} to {}",
-         options.lambda_exponent, -steepest, steepest);
+    fail(ErrorKind::usage, "{} {} is out of range: for full rank it must be from {} to {}",
+         "lambda-exponent"_p, options.lambda_exponent, -steepest, steepest);
   }
   if (!(options.dropout >= 0 && options.dropout < 1)) {
-    fail(ErrorKind::usage, "--dropout {} is out of range: it must be at least 0 and below 1",
+    fail(ErrorKind::usage, "{} {} is out of range: it must be at least 0 and below 1", "dropout"_p,
          options.dropout);
   }
   if (!(options.tolerance > 0 && options.tolerance < 1)) {
-    fail(ErrorKind::usage, "--tolerance {} is out of range: it must be between 0 and 1", options.tolerance);
+    fail(ErrorKind::usage, "{} {} is out of range: it must be between 0 and 1", "tolerance"_p,
+         options.tolerance);
   }
 }
 
@@ -476,9 +476,9 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
     const auto [needed_text, limit] =
         compared_bytes(static_cast<double>(needed), static_cast<double>(options.memory_limit));
     fail(ErrorKind::resources,
-         "this problem (condition {:.1e}) needs float64, and so {}, where the memory limit is {}; raise "
-         "--memory-limit or --lambda",
-         result.condition, needed_text, limit);
+         "this problem (condition {:.1e}) needs float64, and so {}, where the memory limit is {}; raise {} "
+         "or {}",
+         result.condition, needed_text, limit, "memory-limit"_p, "lambda"_p);
   }
   used.inverse<float>().matrix = {};
   used.inverse<float>().scores.reset();
@@ -493,8 +493,8 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   }
   if (!result.float64 && reached.empty()) {
     fail(ErrorKind::numerical,
-         "X'X + Lambda is singular to working precision even in float64 (condition {:.1e}); raise --lambda",
-         result.condition);
+         "X'X + Lambda is singular to working precision even in float64 (condition {:.1e}); raise {}",
+         result.condition, "lambda"_p);
   }
   for (FullRankSolution& solution : reached) {
     if (!result.float64 || solution.good()) result.solutions.push_back(std::move(solution));

@@ -63,9 +63,9 @@ class LeftFactorMaker {
       const auto [needed, left_over] =
           compared_bytes(static_cast<double>(8 * n * n), static_cast<double>(bytes));
       fail(ErrorKind::resources,
-           "this regularizer needs a matrix of items x items in float64, {}, and --memory-limit leaves {} "
-           "for it; raise the limit, or use another --regularizer",
-           needed, left_over);
+           "this regularizer needs a matrix of items x items in float64, {}, and {} leaves {} for it; raise "
+           "the limit, or use another {}",
+           needed, "memory-limit"_p, left_over, "regularizer"_p);
     }
     return left_factor_of(
         W_.a.empty() ? spectrum : top_spectrum(X_, W_.a, spectrum.pairs(), backend_, execution_), backend_);

@@ -42,7 +42,8 @@ std::unique_ptr<BackendScorer> Popularity::on(Backend& backend, const Execution&
 std::vector<double> Popularity::contributions(std::span<const std::int32_t> /*history*/,
                                               std::span<const float> /*values*/,
                                               std::int32_t /*item*/) const {
-  fail(ErrorKind::usage, "the popularity model does not use the history; --explain needs a model that does");
+  fail(ErrorKind::usage, "the popularity model does not use the history; {} needs a model that does",
+       "explain"_p);
 }
 
 void Popularity::similarity(std::int32_t /*item*/, std::span<float> /*scores*/) const {

@@ -302,17 +302,19 @@ void keep_columns(Pair& pair, const std::vector<std::int64_t>& columns, Backend&
 }  // namespace
 
 void validate(const WmfOptions& options) {
-  if (options.rank < 1) fail(ErrorKind::usage, "--rank {} is out of range: at least 1", options.rank);
+  if (options.rank < 1) fail(ErrorKind::usage, "{} {} is out of range: at least 1", "rank"_p, options.rank);
   if (!(options.lambda >= 0) || !std::isfinite(options.lambda))
-    fail(ErrorKind::usage, "--lambda {} is out of range: at least 0", options.lambda);
+    fail(ErrorKind::usage, "{} {} is out of range: at least 0", "lambda"_p, options.lambda);
   if (!std::isfinite(options.lambda_exponent))
-    fail(ErrorKind::usage, "--lambda-exponent {} is not a number", options.lambda_exponent);
-  if (!(options.alpha > 0)) fail(ErrorKind::usage, "--alpha {} is out of range: above 0", options.alpha);
+    fail(ErrorKind::usage, "{} {} is not a number", "lambda-exponent"_p, options.lambda_exponent);
+  if (!(options.alpha > 0))
+    fail(ErrorKind::usage, "{} {} is out of range: above 0", "alpha"_p, options.alpha);
   if (!(options.least_decrease >= 0))
-    fail(ErrorKind::usage, "--least-decrease {} is out of range: at least 0", options.least_decrease);
-  if (options.rounds < 0) fail(ErrorKind::usage, "--rounds {} is out of range: at least 0", options.rounds);
+    fail(ErrorKind::usage, "{} {} is out of range: at least 0", "least-decrease"_p, options.least_decrease);
+  if (options.rounds < 0)
+    fail(ErrorKind::usage, "{} {} is out of range: at least 0", "rounds"_p, options.rounds);
   if (!(options.tolerance > 0))
-    fail(ErrorKind::usage, "--tolerance {} is out of range: above 0", options.tolerance);
+    fail(ErrorKind::usage, "{} {} is out of range: above 0", "tolerance"_p, options.tolerance);
 }
 
 LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const Spectrum& spectrum,
@@ -323,9 +325,9 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
     const auto [needed_text, limit] =
         compared_bytes(static_cast<double>(needed), static_cast<double>(options.memory_limit));
     fail(ErrorKind::resources,
-         "weighted matrix factorization of rank {} needs {} for these data, but --memory-limit is {}; use a "
-         "lower --rank or raise the limit",
-         options.rank, needed_text, limit);
+         "weighted matrix factorization of rank {} needs {} for these data, but {} is {}; use a lower {} or "
+         "raise the limit",
+         options.rank, needed_text, "memory-limit"_p, limit, "rank"_p);
   }
   const bool solved = W.uniform() && options.lambda_exponent == 0 && options.start == Start::closed_form;
   // Directions beyond the smaller side of X could only repeat others.

@@ -1,10 +1,11 @@
 #include "poise/report/html.hpp"
 
 #include <algorithm>
-#include <array>
+#include <functional>
 
 #include <fmt/format.h>
 
+#include "poise/model/family.hpp"
 #include "poise/report/assets.hpp"
 #include "poise/report/findings.hpp"
 #include "poise/report/html_parts.hpp"
@@ -20,23 +21,14 @@ constexpr std::string_view scripts_policy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri "
     "'none'; form-action 'none'";
 
-/// The paper's models, by their keys.
-constexpr std::array<std::array<std::string_view, 3>, 5> objectives = {{
-    {"awmf/weight-decay", "1. AWMF, weight decay", "‖√W ∘ (X − XUVᵀ)‖² + λ(‖U‖² + ‖V‖²)"},
-    {"wmf", "2. WMF", "‖√W ∘ (X − UVᵀ)‖² + λ(‖U‖² + ‖V‖²)"},
-    {"awmf/dropout", "3. AWMF, dropout", "‖√W ∘ (X − XUVᵀ)‖² + λ‖UVᵀ‖²"},
-    {"awmf/data-weight-decay", "4. AWMF, data/weight decay", "‖√W ∘ (X − XUVᵀ)‖² + λ(‖XU‖² + ‖V‖²)"},
-    {"full-rank", "5. Full rank", "‖√W ∘ (X − XB)‖² + λ‖B‖²"},
-}};
-
 /// What the models of the study minimize; the variants of full rank are known by its own.
 std::string models_legend(const StudyResults& results) {
   std::string text;
-  for (const auto& [key, name, objective] : objectives) {
-    if (std::ranges::any_of(results.rows, [key = key](const StudyRow& row) {
-          return row.model.key == key || row.model.key.starts_with(fmt::format("{}/", key));
+  for (const ModelKind& kind : model_kinds()) {
+    if (!kind.objective.empty() && std::ranges::any_of(results.rows, [&](const StudyRow& row) {
+          return row.model.key == kind.key || row.model.key.starts_with(fmt::format("{}/", kind.key));
         }))
-      text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, objective);
+      text += fmt::format("<div><dt>{}. {}</dt><dd>{}</dd></div>\n", kind.place, kind.title, kind.objective);
   }
   return text.empty() ? "" : fmt::format("<dl class=\"models\">\n{}</dl>\n", text);
 }
@@ -57,13 +49,15 @@ bool has_paper(const StudyResults& results) {
 std::string alpha_terms(const StudyResults& results) {
   std::string text =
       "α is the weight of an observed entry against 1 for all others; the unweighted rows have α = 1.";
-  const auto has = [&](std::string_view weighting) {
-    return std::ranges::any_of(results.rows,
-                               [&](const StudyRow& row) { return row.model.weighting == weighting; });
+  const auto has = [&](const std::function<bool(const SchemeTraits&)>& wanted) {
+    return std::ranges::any_of(results.rows, [&](const StudyRow& row) {
+      const auto scheme = std::ranges::find(schemes(), row.model.weighting, &SchemeTraits::name);
+      return scheme != schemes().end() && wanted(*scheme);
+    });
   };
-  if (has("linear") || has("log"))
+  if (has(&SchemeTraits::slope))
     text += " With linear and log weights it is their slope, and 0 without weights.";
-  if (has("user-oriented") || has("item-oriented") || has("inverse-popularity") || has("column"))
+  if (has([](const SchemeTraits& scheme) { return !scheme.unweighted_alpha; }))
     text += " Where weights vary by user, item or value it multiplies them.";
   return text;
 }

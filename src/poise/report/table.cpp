@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "poise/model/family.hpp"
 #include "poise/report/text.hpp"
 
 namespace poise::report {
@@ -17,16 +18,8 @@ constexpr std::array kinds = {RowKind::weighted, RowKind::unweighted, RowKind::d
 
 // The paper's order of models, then what goes beyond it, then what nobody knows, then the baseline.
 auto order(const StudyModel& model) {
-  constexpr std::array<std::string_view, 8> known = {"awmf/weight-decay",
-                                                     "wmf",
-                                                     "awmf/dropout",
-                                                     "awmf/data-weight-decay",
-                                                     "full-rank",
-                                                     "full-rank/dropout",
-                                                     "full-rank/lambda-exponent",
-                                                     "full-rank/dropout/lambda-exponent"};
   const std::int64_t rank = model.rank.value_or(std::numeric_limits<std::int64_t>::max());
-  const auto place = std::ranges::find(known, model.key) - known.begin();
+  const auto place = std::ranges::find(model_kinds(), model.key, &ModelKind::key) - model_kinds().begin();
   return std::tuple(is_baseline(model), -rank, place, model.zero_diagonal);
 }
 

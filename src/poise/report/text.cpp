@@ -1,45 +1,22 @@
 #include "poise/report/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "poise/model/family.hpp"
+
 namespace poise::report {
 
 namespace {
 
-struct Named {
-  std::string_view key;
-  bool zero_diagonal;
-  std::string_view number;
-  std::string_view name;
-  std::string_view variant = "plain";
-};
-
-constexpr std::array<Named, 13> models = {{
-    {"awmf/weight-decay", false, "1", "AWMF, weight decay"},
-    {"wmf", false, "2", "WMF"},
-    {"awmf/dropout", false, "3", "AWMF, dropout"},
-    {"awmf/data-weight-decay", false, "4", "AWMF, data/weight decay"},
-    {"full-rank", false, "5", "Full rank"},
-    {"full-rank", true, "", "Full rank, zero diagonal", "zero diag."},
-    {"full-rank/dropout", false, "", "DLAE (full rank, dropout)", "DLAE"},
-    {"full-rank/dropout", true, "", "EDLAE (full rank, dropout)", "EDLAE"},
-    {"full-rank/lambda-exponent", false, "", "Full rank, popularity-dependent lambda", "nu"},
-    {"full-rank/lambda-exponent", true, "", "EASE, popularity-dependent lambda", "zero diag., nu"},
-    {"full-rank/dropout/lambda-exponent", false, "", "DLAE, popularity-dependent lambda", "DLAE, nu"},
-    {"full-rank/dropout/lambda-exponent", true, "", "EDLAE, popularity-dependent lambda", "EDLAE, nu"},
-    {"popularity", false, "", "Popularity"},
-}};
-
-const Named* named(const StudyModel& model) {
-  const auto found = std::ranges::find_if(models, [&](const Named& candidate) {
+const ModelKind* named(const StudyModel& model) {
+  const auto found = std::ranges::find_if(model_kinds(), [&](const ModelKind& candidate) {
     return candidate.key == model.key && candidate.zero_diagonal == model.zero_diagonal;
   });
-  return found == models.end() ? nullptr : &*found;
+  return found == model_kinds().end() ? nullptr : &*found;
 }
 
 /// ", linear weights" behind a name; constant weights are what is usual.
@@ -103,7 +80,7 @@ std::string duration(double seconds) {
 }
 
 std::string model_name(const StudyModel& model) {
-  if (const Named* known = named(model)) return std::string(known->name) + weights_of(model);
+  if (const ModelKind* known = named(model)) return known->title + weights_of(model);
   return model.key + (model.zero_diagonal ? ", zero diagonal" : "") + weights_of(model);
 }
 
@@ -116,17 +93,17 @@ std::string row_name(const StudyModel& model, RowKind kind) {
 }
 
 std::string variant_name(const StudyModel& model) {
-  const Named* known = named(model);
+  const ModelKind* known = named(model);
   if (!known) return model_name(model);
   const bool constant = model.weighting == "constant";
   if (known->variant == "plain" && !constant) return model.weighting;
-  return constant ? std::string(known->variant) : fmt::format("{}, {}", known->variant, model.weighting);
+  return constant ? known->variant : fmt::format("{}, {}", known->variant, model.weighting);
 }
 
 std::string numbered_name(const StudyModel& model) {
-  const Named* known = named(model);
+  const ModelKind* known = named(model);
   const std::string name = model_name(model);
-  return known && !known->number.empty() ? fmt::format("{}. {}", known->number, name) : name;
+  return known && !known->number().empty() ? fmt::format("{}. {}", known->number(), name) : name;
 }
 
 bool is_baseline(const StudyModel& model) { return model.key == "popularity"; }

@@ -307,12 +307,8 @@ std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpac
     for (const BestSearch& search : searches)
       batch.insert(batch.end(), search.wanted().begin(), search.wanted().end());
     if (batch.empty()) break;
-    try {
-      points.measure(batch, Diagonals::as_asked, racing);
-      for (BestSearch& search : searches) search.go_on();
-    } catch (const TimeIsUp& up) {
-      for (BestSearch& search : searches) search.give_up(up.missing);
-    }
+    const std::vector<ModelParameters> left = points.measure(batch, Diagonals::as_asked, racing);
+    for (BestSearch& search : searches) left.empty() ? search.go_on() : search.give_up(left);
   }
   points.drop_models();
   std::vector<SearchResult> results;

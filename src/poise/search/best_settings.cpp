@@ -27,22 +27,7 @@ bool is_free(const std::vector<double>& range, bool automatic) { return automati
 Axis alpha_axis_of(const SearchSpace& space, Scheme scheme) {
   if (scheme == Scheme::none) return fixed_axis(1);
   if (space.alpha.size() == 1) return fixed_axis(space.alpha.front());
-  const bool slope = scheme == Scheme::linear || scheme == Scheme::log;
-  return slope ? slope_axis(space.alpha) : alpha_axis(space.alpha);
-}
-
-/// The alpha whose weights are all 1; none for a scheme that has no such alpha.
-std::optional<double> unweighted_alpha(Scheme scheme) {
-  switch (scheme) {
-    case Scheme::none:
-    case Scheme::constant:
-      return 1;
-    case Scheme::linear:
-    case Scheme::log:
-      return 0;
-    default:
-      return {};
-  }
+  return traits(scheme).slope ? slope_axis(space.alpha) : alpha_axis(space.alpha);
 }
 
 }  // namespace
@@ -69,7 +54,7 @@ std::vector<BestSetting> best_settings(const SearchSpace& space) {
     std::vector<Axis>& axes = setting.space.axes;
     axes.push_back(space.lambda.size() == 1 ? fixed_axis(space.lambda.front()) : lambda_axis(space.lambda));
     axes.push_back(alpha_axis_of(space, scheme));
-    setting.space.kinds = kinds_of(axes[1], unweighted_alpha(scheme));
+    setting.space.kinds = kinds_of(axes[1], traits(scheme).unweighted_alpha);
     const auto put = [&](double ModelParameters::*parameter, const std::vector<double>& range,
                          const Axis& axis) {
       setting.parameters.push_back(parameter);

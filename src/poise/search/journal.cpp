@@ -61,15 +61,14 @@ std::string read_all(int descriptor, const std::filesystem::path& path) {
     if (key == "method")
       fail(ErrorKind::input,
            "{} was begun by another version of Poise, whose points are not those of this one (method {}, "
-           "here {}); "
-           "give another --journal, or remove it",
-           path.string(), other.dump(), own.dump());
+           "here {}); give another {}, or remove it",
+           path.string(), other.dump(), own.dump(), "journal"_p);
     fail(ErrorKind::input,
-         "{} was begun with {} {} and this run has {}; give the same, another --journal, or remove it",
-         path.string(), key, other.dump(), own.dump());
+         "{} was begun with {} {} and this run has {}; give the same, another {}, or remove it",
+         path.string(), key, other.dump(), own.dump(), "journal"_p);
   }
-  fail(ErrorKind::input, "{} was begun by another kind of run; give another --journal or remove it",
-       path.string());
+  fail(ErrorKind::input, "{} was begun by another kind of run; give another {} or remove it", path.string(),
+       "journal"_p);
 }
 
 }  // namespace
@@ -82,8 +81,8 @@ Journal::Journal(std::filesystem::path path, const Json& header) : path_(std::mo
   try {
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0)
       fail_on_file(ErrorKind::resources,
-                   "the journal {} is in use by another run; wait for it or give another --journal",
-                   path_.string());
+                   "the journal {} is in use by another run; wait for it or give another {}", path_.string(),
+                   "journal"_p);
     read(header);
   } catch (...) {
     ::close(descriptor_);
@@ -105,8 +104,8 @@ void Journal::read(const Json& header) {
     if (!line) {
       // Only the last line may be torn, and nothing that could be a line may follow it.
       if (end != std::string::npos && text.find('\n', end + 1) != std::string::npos)
-        fail(ErrorKind::input, "{}, line {}: this is not a line of a journal; {}give another --journal",
-             path_.string(), number, number == 1 ? "" : "remove the file or ");
+        fail(ErrorKind::input, "{}, line {}: this is not a line of a journal; {}give another {}",
+             path_.string(), number, number == 1 ? "" : "remove the file or ", "journal"_p);
       break;
     }
     if (number == 1) {
@@ -120,7 +119,7 @@ void Journal::read(const Json& header) {
   }
   // Nothing is cut off but what a journal's first line could have begun with.
   if (good == 0 && !line_of(header).starts_with(text))
-    fail(ErrorKind::input, "{} is not a journal; give another --journal", path_.string());
+    fail(ErrorKind::input, "{} is not a journal; give another {}", path_.string(), "journal"_p);
   if (::ftruncate(descriptor_, static_cast<off_t>(good)) != 0 ||
       ::lseek(descriptor_, static_cast<off_t>(good), SEEK_SET) < 0)
     fail_on_file(ErrorKind::resources, "cannot write to {}: {}", path_.string(), std::strerror(errno));

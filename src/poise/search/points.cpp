@@ -8,6 +8,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/search/point_json.hpp"
+#include "poise/train/parameter_table.hpp"
 
 namespace poise {
 namespace {
@@ -164,12 +165,14 @@ void Points::train(const ModelParameters& point, bool both_diagonals, const Raci
     if (error.kind() != ErrorKind::numerical) throw;
     for (const bool zero : {false, true}) {
       const ModelParameters one = both ? with_diagonal(point, zero) : point;
-      if (!known(one, {})) keep({.parameters = one, .seconds = seconds(), .failure = error.what()});
+      if (!known(one, {}))
+        keep({.parameters = one, .seconds = seconds(), .failure = with_names(error.sentence(), flag_name)});
     }
   }
 }
 
-void Points::measure(std::vector<ModelParameters> points, Diagonals diagonals, const Racing& racing) {
+std::vector<ModelParameters> Points::measure(std::vector<ModelParameters> points, Diagonals diagonals,
+                                             const Racing& racing) {
   const auto is_known = [&](const ModelParameters& point) { return known(point, race_of(point, racing)); };
   std::erase_if(points, is_known);
   std::ranges::stable_sort(points, {}, sharing_order);
@@ -180,7 +183,7 @@ void Points::measure(std::vector<ModelParameters> points, Diagonals diagonals, c
     left -= expected;
     if (is_known(point)) continue;
     if (until_ && Clock::now() >= *until_)
-      throw TimeIsUp{{points.begin() + static_cast<std::ptrdiff_t>(k), points.end()}};
+      return {points.begin() + static_cast<std::ptrdiff_t>(k), points.end()};
     const bool twins = k + 1 < points.size() && key(with_diagonal(point, true)) == key(points[k + 1]) &&
                        !is_known(points[k + 1]);
     const bool scored_before = find(point) != nullptr;
@@ -191,6 +194,7 @@ void Points::measure(std::vector<ModelParameters> points, Diagonals diagonals, c
     if (watcher_.trained && !scored_before)
       watcher_.trained(at(point), points.size() - k - 1, std::max(0.0, left) * pace());
   }
+  return {};
 }
 
 std::optional<Standing> Points::lost(const ModelParameters& parameters,

@@ -44,11 +44,6 @@ struct PointWatcher {
   std::function<void(const PointResult& result, std::size_t left, double seconds)> trained;
 };
 
-/// Thrown by measure() when the time is up, with what it had left to do.
-struct TimeIsUp {
-  std::vector<ModelParameters> missing;
-};
-
 /// Points by their parameters: trained when first asked for, read from the journal when it has them. A result
 /// depends on the data and the point alone.
 class Points {
@@ -59,9 +54,9 @@ class Points {
          PointWatcher watcher = {}, std::optional<Clock::time_point> until = {});
 
   /// Trains those that are not known, in the order that shares most. What loses its race is not scored to the
-  /// end.
-  void measure(std::vector<ModelParameters> points, Diagonals diagonals = Diagonals::as_asked,
-               const Racing& racing = {});
+  /// end. Returns what was left to do when the time was up.
+  std::vector<ModelParameters> measure(std::vector<ModelParameters> points,
+                                       Diagonals diagonals = Diagonals::as_asked, const Racing& racing = {});
   /// Null where it was neither trained nor read.
   [[nodiscard]] const PointResult* find(const ModelParameters& parameters) const;
   /// A measured point.

@@ -27,13 +27,13 @@ Scoring::Scoring(const ModelParameters& parameters, Trained trained, double seco
               .converged = trained_.converged,
               .seconds = seconds},
       users_(users),
-      evaluation_(
-          scorer_of(trained_.model), trainer.data().dataset.histories(*trainer.data().dataset.validation),
-          trainer.data().dataset.validation->targets.view(),
-          column_counts(trainer.data().dataset.train.view()), options, execution, &trainer.backend()) {}
+      evaluation_(*trained_.model, trainer.data().dataset.histories(*trainer.data().dataset.validation),
+                  trainer.data().dataset.validation->targets.view(),
+                  column_counts(trainer.data().dataset.train.view()), options, execution,
+                  &trainer.backend()) {}
 
 double Scoring::bytes() const {
-  const auto items = static_cast<double>(scorer_of(trained_.model).items());
+  const auto items = static_cast<double>(trained_.model->items());
   const ModelParameters& parameters = result_.parameters;
   const double columns = parameters.low_rank() ? 2 * static_cast<double>(parameters.rank) : items;
   return items * columns * sizeof(float);

@@ -10,6 +10,7 @@
 #include "poise/search/best.hpp"
 #include "poise/search/best_settings.hpp"
 #include "poise/train/cost.hpp"
+#include "poise/train/parameter_table.hpp"
 
 namespace poise {
 namespace {
@@ -80,6 +81,11 @@ ModelParameters point_of(const std::vector<ModelParameters>& settings, const Gri
   return parameters;
 }
 
+/// How search_grid() leaves explore() when time or points run out, with what was left to do.
+struct RanOut {
+  std::vector<ModelParameters> missing;
+};
+
 SearchResult search_grid(Points& points, const SearchSpace& space) {
   const std::vector<ModelParameters> settings = settings_of(space);
   const Metric& choice = points.options().choice;
@@ -95,8 +101,10 @@ SearchResult search_grid(Points& points, const SearchSpace& space) {
               (one_more ? batch : refused).push_back(parameters(point));
               if (one_more) asked.insert(point);
             }
-            points.measure(std::move(batch), space.both_diagonals ? Diagonals::both : Diagonals::as_asked);
-            if (!refused.empty()) throw TimeIsUp{std::move(refused)};
+            std::vector<ModelParameters> left = points.measure(
+                std::move(batch), space.both_diagonals ? Diagonals::both : Diagonals::as_asked);
+            if (left.empty()) left = std::move(refused);
+            if (!left.empty()) throw RanOut{std::move(left)};
           },
       .score = [&](const GridPoint& point) { return points.at(parameters(point)).score(choice); },
       .kind = [&](const GridPoint& point) { return kind_of(parameters(point)); }};
@@ -105,7 +113,7 @@ SearchResult search_grid(Points& points, const SearchSpace& space) {
     const Explored explored = explore(grid_of(space, settings.size()), surface);
     for (const GridPoint& point : explored.points) measured.push_back(parameters(point));
     return best_of(points, std::move(measured));
-  } catch (TimeIsUp& up) {
+  } catch (RanOut& up) {
     for (const GridPoint& point : asked) {
       if (points.find(parameters(point)) != nullptr) measured.push_back(parameters(point));
     }
@@ -140,8 +148,8 @@ std::vector<ModelParameters> discrete_settings(const SearchSpace& space) {
 
 void validate(const SearchSpace& space) {
   if (space.method == SearchMethod::grid) {
-    if (space.lambda.empty()) fail(ErrorKind::usage, "--lambda needs at least one value");
-    if (space.alpha.empty()) fail(ErrorKind::usage, "--alpha needs at least one value");
+    if (space.lambda.empty()) fail(ErrorKind::usage, "{} needs at least one value", "lambda"_p);
+    if (space.alpha.empty()) fail(ErrorKind::usage, "{} needs at least one value", "alpha"_p);
   } else {
     // The ends of ranges, each by itself.
     for (const ModelParameters& setting : discrete_settings(space)) {

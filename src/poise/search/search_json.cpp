@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "poise/search/point_json.hpp"
+#include "poise/train/parameter_table.hpp"
 #include "poise/train/trained_json.hpp"
 
 namespace poise {
@@ -16,7 +17,8 @@ Json parameters_json(const ModelParameters& parameters) {
   json["weighting"] = scheme_name(parameters.weighting.scheme);
   if (parameters.low_rank()) json["rank"] = parameters.rank;
   if (parameters.family == Family::full_rank) json["dropout"] = parameters.dropout;
-  if (parameters.has_lambda_exponent()) json["lambda_exponent"] = parameters.lambda_exponent;
+  if (family_of(parameters).find("lambda-exponent") != nullptr)
+    json["lambda_exponent"] = parameters.lambda_exponent;
   if (parameters.weighting.scheme == Scheme::inverse_popularity) json["gamma"] = parameters.weighting.gamma;
   return json;
 }
@@ -83,8 +85,7 @@ Json chosen_json(const ModelParameters& parameters, const Chosen& chosen, Search
 
 Json search_json(const SearchResult& result, const Points& points, const Json& best) {
   Json json = {{"complete", result.complete}, {"best", best}};
-  if (result.best && !best.is_null() && result.best->has_lambda_exponent())
-    json["best"]["lambda_exponent"] = result.best->lambda_exponent;
+  if (result.best && !best.is_null()) put_parameters(json["best"], *result.best, Reported::all);
   json["best_unweighted"] = best_json(result.unweighted, points);
   json["best_weighted"] = best_json(result.weighted, points);
   json["best_down_weighted"] = best_json(result.down_weighted, points);

@@ -67,7 +67,7 @@ std::pair<Trained, Estimates> TestPart::train(const ModelParameters& parameters)
   const auto on_validation = [&](const Trained& trained) {
     const Dataset& dataset = trainer.data().dataset;
     const HeldOut& part = *dataset.validation;
-    return estimates_of(evaluate(scorer_of(trained.model), dataset.histories(part), part.targets.view(),
+    return estimates_of(evaluate(*trained.model, dataset.histories(part), part.targets.view(),
                                  column_counts(dataset.train.view()), points_.options().evaluation(),
                                  execution_, &trainer.backend()));
   };
@@ -90,7 +90,7 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
   if (const HeldOut* const test = part_of(dataset_.test)) {
     EvaluateOptions options = points_.options().evaluation();
     options.item_hits_at = popularity_cutoff;
-    measured.test = evaluate(scorer_of(trained.model), dataset_.histories(*test), test->targets.view(),
+    measured.test = evaluate(*trained.model, dataset_.histories(*test), test->targets.view(),
                              training_counts_, options, execution_, &points_.trainer().backend());
     row.test = estimates_of(measured.test);
     row.by_popularity =
@@ -102,7 +102,8 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
   row.lambda = parameters.lambda;
   row.alpha = parameters.weighting.alpha;
   row.dropout = parameters.family == Family::full_rank ? parameters.dropout : 0;
-  row.lambda_exponent = parameters.has_lambda_exponent() ? parameters.lambda_exponent : 0;
+  row.lambda_exponent =
+      family_of(parameters).find("lambda-exponent") != nullptr ? parameters.lambda_exponent : 0;
   row.gamma = gamma_of(parameters);
   row.validation = validation;
   row.objective = trained.objective;

@@ -10,9 +10,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "poise/evaluate/estimates.hpp"
+#include "poise/model/parameters.hpp"
 #include "poise/search/grid.hpp"
 #include "poise/solver/certificate.hpp"
-#include "poise/train/parameters.hpp"
 
 namespace poise {
 

@@ -3,6 +3,7 @@
 #include "poise/base/json_number.hpp"
 #include "poise/search/point_json.hpp"
 #include "poise/study/results.hpp"
+#include "poise/train/parameter_table.hpp"
 
 namespace poise {
 

@@ -10,6 +10,7 @@
 #include "poise/search/best.hpp"
 #include "poise/search/best_settings.hpp"
 #include "poise/study/searched_data.hpp"
+#include "poise/train/parameter_table.hpp"
 
 namespace poise {
 namespace {

@@ -10,6 +10,7 @@
 #include "poise/base/version.hpp"
 #include "poise/data/summary.hpp"
 #include "poise/study/statistics.hpp"
+#include "poise/train/parameter_table.hpp"
 
 namespace poise {
 namespace {
@@ -202,7 +203,8 @@ StudyPoint SearchedData::study_point(const StudyModel& model, const ModelParamet
           .lambda = parameters.lambda,
           .alpha = parameters.weighting.alpha,
           .dropout = parameters.family == Family::full_rank ? parameters.dropout : 0,
-          .lambda_exponent = parameters.has_lambda_exponent() ? parameters.lambda_exponent : 0,
+          .lambda_exponent =
+              family_of(parameters).find("lambda-exponent") != nullptr ? parameters.lambda_exponent : 0,
           .gamma = gamma_of(parameters),
           .validation = point.figures(points_.options().choice),
           .objective = point.objective,

@@ -17,11 +17,10 @@ namespace {
 void check(const StudyInput& input) {
   const auto check_part = [&](const std::optional<HeldOut>& part, const char* name) {
     if (part && part->targets.entries() > 0) return;
-    fail(
-        ErrorKind::input,
-        "{} has no {} part with targets, and a study needs both; prepare it with --split users, or give both "
-        "files",
-        input.folder.empty() ? input.name : input.folder.string(), name);
+    fail(ErrorKind::input,
+         "{} has no {} part with targets, and a study needs both; prepare it with {} users, or give both "
+         "files",
+         input.folder.empty() ? input.name : input.folder.string(), name, "split"_p);
   };
   check_part(input.data.dataset.validation, "validation");
   check_part(input.prepared().dataset.test, "test");
@@ -41,7 +40,7 @@ std::int64_t directions_of(const StudyInput& input) {
 /// Low rank first, rank by rank; then full rank.
 std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options) {
   std::vector<Task> all;
-  const auto put = [&](const StudiedKind& kind, std::optional<std::int64_t> rank) {
+  const auto put = [&](const ModelKind& kind, std::optional<std::int64_t> rank) {
     Task task{.name = kind.name,
               .model = {.key = kind.key, .zero_diagonal = kind.zero_diagonal, .rank = rank},
               .space = space_of(kind, rank, options.base, options.method)};
@@ -51,16 +50,16 @@ std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options)
     task.space.most_points = options.most_points;
     // Of full rank a key has at most these two: one solve serves both.
     task.space.both_diagonals =
-        !kind.low_rank && std::ranges::count(options.kinds, kind.key, &StudiedKind::key) > 1;
+        !kind.low_rank() && std::ranges::count(options.kinds, kind.key, &ModelKind::key) > 1;
     all.push_back(std::move(task));
   };
   for (const std::int64_t rank : options.ranks) {
-    for (const StudiedKind& kind : options.kinds) {
-      if (kind.low_rank && rank < directions_of(input)) put(kind, rank);
+    for (const ModelKind& kind : options.kinds) {
+      if (kind.low_rank() && rank < directions_of(input)) put(kind, rank);
     }
   }
-  for (const StudiedKind& kind : options.kinds) {
-    if (!kind.low_rank) put(kind, {});
+  for (const ModelKind& kind : options.kinds) {
+    if (!kind.low_rank()) put(kind, {});
   }
   return all;
 }

@@ -33,7 +33,7 @@ struct StudyInput {
 };
 
 struct StudyOptions {
-  std::vector<StudiedKind> kinds = kinds_of_all();
+  std::vector<ModelKind> kinds = kinds_of_all();
   std::vector<std::int64_t> ranks = {10, 100, 1000};
   SearchMethod method = SearchMethod::best;
   std::vector<double> alphas = paper_alphas;  ///< of a grid, as what follows

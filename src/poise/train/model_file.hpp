@@ -8,19 +8,15 @@
 #include <vector>
 
 #include "poise/data/ids.hpp"
-#include "poise/model/asymmetric.hpp"
-#include "poise/model/full_rank.hpp"
-#include "poise/model/popularity.hpp"
+#include "poise/model/model_content.hpp"
 #include "poise/model/scorer.hpp"
-#include "poise/model/wmf.hpp"
-#include "poise/storage/container.hpp"
 
 namespace poise {
 
 /// What a model file says about its model besides the tensors: nothing that may differ between two equal
 /// runs.
 struct ModelInfo {
-  std::string model;                           ///< popularity, full-rank, awmf or wmf
+  std::string model;                           ///< the name of its family
   std::map<std::string, std::string> options;  ///< every training option, by flag name
   std::string data_checksum;                   ///< of the prepared data it was trained on
   std::string report;                          ///< the training report as JSON text, without times
@@ -35,20 +31,20 @@ WriteSeconds write_model(const std::filesystem::path& path, const ModelInfo& inf
 /// The bytes that write_model writes.
 std::vector<std::byte> model_bytes(const ModelInfo& info, const Scorer& model);
 
+/// What a file holds of a model, whatever its family.
+ModelContent content_of(const Scorer& model);
+
 struct LoadedModel {
   ModelInfo info;
   std::unique_ptr<Scorer> scorer;
 
   /// The model as what it is; null when it is another kind.
-  [[nodiscard]] const FullRank* full_rank() const { return dynamic_cast<const FullRank*>(scorer.get()); }
-  [[nodiscard]] const Asymmetric* asymmetric() const { return dynamic_cast<const Asymmetric*>(scorer.get()); }
-  [[nodiscard]] const Wmf* wmf() const { return dynamic_cast<const Wmf*>(scorer.get()); }
-  /// V of a low-rank model, items x rank.
-  [[nodiscard]] std::optional<MatrixView<const float>> item_factors() const {
-    if (const Asymmetric* const model = asymmetric()) return model->V();
-    if (const Wmf* const model = wmf()) return model->V();
-    return {};
+  template <class Model>
+  [[nodiscard]] const Model* as() const {
+    return dynamic_cast<const Model*>(scorer.get());
   }
+  /// V of a low-rank model, items x rank.
+  [[nodiscard]] std::optional<MatrixView<const float>> item_factors() const;
 };
 
 /// Reads and checks a model; Error{input} with one sentence when the file is not a whole, unaltered model. A

@@ -3,52 +3,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
-#include <variant>
-#include <vector>
+#include <utility>
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/data/dataset_file.hpp"
-#include "poise/model/asymmetric.hpp"
-#include "poise/model/full_rank.hpp"
-#include "poise/model/left_factor.hpp"
-#include "poise/model/popularity.hpp"
-#include "poise/model/wmf.hpp"
-#include "poise/train/cost.hpp"
-#include "poise/train/parameters.hpp"
+#include "poise/model/family.hpp"
 
 namespace poise {
-
-using AnyModel = std::variant<Popularity, FullRank, Asymmetric, Wmf>;
-
-const Scorer& scorer_of(const AnyModel& model);
-
-/// A trained model and what is known of it; of popularity, the model alone.
-struct Trained {
-  AnyModel model;
-  double objective = 0;
-  double observed_weight = 0;
-  Certificate certificate = {};
-  std::int64_t iterations = 0;
-  std::int64_t rounds = 0;
-  bool converged = true;
-  std::map<std::string, double> seconds = {};  ///< by phase
-
-  // Of full rank:
-  double objective_error = 0;
-  double condition = 0;
-  bool float64 = false;
-  bool tensor_cores = false;
-  std::int64_t direct_columns = 0;
-  std::int64_t iterated_columns = 0;
-  std::vector<double> worst_column = {};  ///< see FullRankFit
-
-  // Of low rank:
-  std::int64_t live_directions = 0;
-  std::vector<LowRankRound> trace = {};
-};
 
 /// What a trainer keeps for the models that it trains next.
 enum class Keep { nothing, shared_parts };
@@ -65,11 +28,12 @@ class Trainer {
           Backend& backend, Execution execution)
       : Trainer(data.dataset.train.view(), keep, memory_limit, backend, execution) {
     data_ = &data;
-    folder_ = std::move(folder);
+    context_.folder = std::move(folder);
+    context_.checksum = data.checksum;
   }
   /// On a matrix that somebody else holds, with no other data: data() is not to be asked for.
   Trainer(CsrView X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution)
-      : X_(X), keep_(keep), memory_limit_(memory_limit), backend_(backend), execution_(execution) {
+      : context_{X, memory_limit, backend, execution, keep == Keep::shared_parts} {
     X.values = {};
     if (keep == Keep::shared_parts) X_pin_ = backend.pin(X);
   }
@@ -82,7 +46,7 @@ class Trainer {
   std::pair<Trained, Trained> train_both_diagonals(const ModelParameters& parameters);
 
   /// Lets go of what it keeps: for others who need the memory.
-  void forget();
+  void forget() { context_.forget(); }
 
   /// Seconds that a model may take, from counted operations at the rate of a matrix product.
   [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
@@ -90,30 +54,17 @@ class Trainer {
   [[nodiscard]] double expected_bytes(const ModelParameters& parameters);
 
   [[nodiscard]] const LoadedDataset& data() const { return *data_; }
-  [[nodiscard]] Backend& backend() { return backend_; }
-  [[nodiscard]] std::uint64_t memory_limit() const { return memory_limit_; }
+  [[nodiscard]] Backend& backend() { return context_.backend; }
+  [[nodiscard]] std::uint64_t memory_limit() const { return context_.memory_limit; }
 
  private:
-  std::vector<Trained> full_rank(const FullRankOptions& options, const Weights& W);
-  Trained asymmetric(const ModelParameters& parameters, const Weights& W);
-  Trained wmf(const ModelParameters& parameters, const Weights& W);
-  const Spectrum& spectrum(std::int64_t rank);
   const TrainingCost& cost(const ModelParameters& parameters);
 
-  CsrView X_;
   const LoadedDataset* data_ = nullptr;
-  std::filesystem::path folder_;
-  Keep keep_;
-  std::uint64_t memory_limit_;
-  Backend& backend_;
-  Execution execution_;
+  FitContext context_;
   Pin X_pin_;
   double rate_ = 0;                            ///< operations of a matrix product per second
   std::map<std::string, TrainingCost> costs_;  ///< by what they depend on
-  FullRankBasis basis_;
-  LeftFactorCache left_;
-  Spectrum spectrum_;
-  std::int64_t spectrum_rank_ = 0;
 };
 
 }  // namespace poise

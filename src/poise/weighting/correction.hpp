@@ -27,14 +27,13 @@ inline float correction(const Weights& weights, std::int64_t user, std::int64_t 
   if (!(exact <= std::numeric_limits<float>::max()))
     fail(ErrorKind::numerical,
          "the weight {} of row {}, item {} (both counted from 0) is too large for float32: use smaller "
-         "values, "
-         "--alpha or --clip",
-         w, user, item);
+         "values, {} or {}",
+         w, user, item, "alpha"_p, "clip"_p);
   if (!(1 + exact >= least_weight))
     fail(ErrorKind::numerical,
          "the weight {} of row {}, item {} (both counted from 0) is less than {} of the {} that entries have "
-         "which nobody observed, too little for float32: use larger values or a larger --alpha",
-         w, user, item, least_weight, weights.a_of(user) * weights.b_of(item));
+         "which nobody observed, too little for float32: use larger values or a larger {}",
+         w, user, item, least_weight, weights.a_of(user) * weights.b_of(item), "alpha"_p);
   return static_cast<float>(exact);
 }
 

@@ -32,7 +32,7 @@ FoldInWeighting::FoldInWeighting(CsrView X, const WeightingOptions& options, int
 
 FoldInWeighting::FoldInWeighting(std::int64_t users, std::span<const std::int64_t> item_users,
                                  const WeightingOptions& options)
-    : options_(options), items_(std::ssize(item_users)) {
+    : options_(options), values_(traits(options.scheme).values), items_(std::ssize(item_users)) {
   validate(options);
   const std::int64_t entries = std::accumulate(item_users.begin(), item_users.end(), std::int64_t{0});
   mean_history_ = mean(entries, users);
@@ -55,15 +55,8 @@ float FoldInWeighting::a(std::int64_t history_size) const {
 }
 
 bool FoldInWeighting::accepts(double r) const {
-  switch (options_.scheme) {
-    case Scheme::linear:
-    case Scheme::log:
-      return r >= 0 && std::isfinite(r);
-    case Scheme::column:
-      return r > 0 && std::isfinite(r);
-    default:
-      return true;
-  }
+  return values_ == ReadsValues::no ||
+         (std::isfinite(r) && (values_ == ReadsValues::always ? r > 0 : r >= 0));
 }
 
 double FoldInWeighting::weight(std::int64_t item, double r) const {
@@ -117,11 +110,11 @@ Weights FoldInWeighting::weights(CsrView histories, int threads) const {
       const std::int32_t item = histories.indices[k];
       const float r = histories.values.empty() ? 1 : histories.values[k];
       if (!accepts(r))
-        fail(
-            ErrorKind::input,
-            "--weighting {} needs finite values {} 0, but row {}, item {} (both counted from 0) has {}: drop "
-            "such entries (`poise prepare --keep-above 0`) or use --weighting constant",
-            scheme_name(options_.scheme), options_.scheme == Scheme::column ? ">" : ">=", u, item, r);
+        fail(ErrorKind::input,
+             "{} {} needs finite values {} 0, but row {}, item {} (both counted from 0) has {}: drop such "
+             "entries (`poise prepare --keep-above 0`) or use {} constant",
+             "weighting"_p, scheme_name(options_.scheme), values_ == ReadsValues::always ? ">" : ">=", u,
+             item, r, "weighting"_p);
       const double w = weight(item, r);
       of_user += w;
       const float C = correction(result, u, k, w);

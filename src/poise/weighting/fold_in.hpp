@@ -35,6 +35,7 @@ class FoldInWeighting {
 
  private:
   WeightingOptions options_;
+  ReadsValues values_;
   std::int64_t items_;
   double mean_history_ = 0;
   std::vector<float> b_;          ///< empty: all 1

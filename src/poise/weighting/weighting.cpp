@@ -14,19 +14,19 @@
 namespace poise {
 namespace {
 
-/// In the order of Scheme.
-constexpr std::array<std::string_view, 8> scheme_names = {
-    "none", "constant", "linear", "log", "user-oriented", "item-oriented", "inverse-popularity", "column"};
-
 /// Options beyond it leave no room for their products in float32.
 constexpr double largest_option = 1e30;
 
-void check_range(std::string_view flag, double value, double least) {
+void check_range(ParameterName name, double value, double least) {
   if (!(value >= least && value <= largest_option))
-    fail(ErrorKind::usage, "{} must be a number from {} to {}, not {}", flag, least, largest_option, value);
+    fail(ErrorKind::usage, "{} must be a number from {} to {}, not {}", name, least, largest_option, value);
 }
 
-bool is_slope(Scheme scheme) { return scheme == Scheme::linear || scheme == Scheme::log; }
+std::vector<std::string> scheme_names() {
+  std::vector<std::string> names;
+  for (const SchemeTraits& scheme : schemes()) names.push_back(scheme.name);
+  return names;
+}
 
 void check_factors(std::string_view name, std::span<const float> factors, std::int64_t count) {
   if (factors.empty()) return;
@@ -41,40 +41,69 @@ void check_factors(std::string_view name, std::span<const float> factors, std::i
 
 }  // namespace
 
-Scheme parse_scheme(std::string_view name) {
-  for (std::size_t k = 0; k < scheme_names.size(); ++k) {
-    if (scheme_names[k] == name) return static_cast<Scheme>(k);
-  }
-  fail(ErrorKind::usage, "--weighting must be one of {}, not '{}'{}", fmt::join(scheme_names, ", "), name,
-       did_you_mean(name, scheme_names));
+const std::vector<SchemeTraits>& schemes() {
+  static const std::vector<SchemeTraits> all = {
+      {"none", "1", ReadsValues::no, false, 1},
+      {"constant", "alpha; 1 is unweighted", ReadsValues::no, false, 1},
+      {"linear", "1 + alpha r", ReadsValues::if_any, true, 0},
+      {"log", "1 + alpha log(1 + r / epsilon)", ReadsValues::if_any, true, 0},
+      {"user-oriented", "alpha, beside other entries of the user by how many he has, bounded by clip"},
+      {"item-oriented", "alpha, beside other entries of the item by how many lack it, bounded by clip"},
+      {"inverse-popularity", "alpha (users of the item / most)^-gamma, bounded by clip"},
+      {"column", "alpha r", ReadsValues::always}};
+  return all;
 }
 
-std::string_view scheme_name(Scheme scheme) { return scheme_names[static_cast<std::size_t>(scheme)]; }
+const SchemeTraits& traits(Scheme scheme) { return schemes()[static_cast<std::size_t>(scheme)]; }
+
+std::vector<DeclaredParameter<WeightingOptions>> weighting_parameters() {
+  return {
+      {{.id = "alpha", .help = "Weight of the observed entries; 1 is unweighted", .axis = SearchAxis::listed},
+       in_member(&WeightingOptions::alpha)},
+      {{.id = "weighting",
+        .help = "How observed entries are weighed",
+        .names = scheme_names(),
+        .axis = SearchAxis::listed},
+       in_member(&WeightingOptions::scheme)},
+      {{.id = "gamma",
+        .help = fmt::format("Exponent of {} inverse-popularity", "weighting"_p),
+        .axis = SearchAxis::free},
+       in_member(&WeightingOptions::gamma)},
+      {{.id = "epsilon", .help = fmt::format("Scale of the values in {} log", "weighting"_p)},
+       in_member(&WeightingOptions::epsilon)},
+      {{.id = "clip", .help = "Bound on the factors of the oriented and popularity weights"},
+       in_member(&WeightingOptions::clip)}};
+}
+
+Scheme parse_scheme(std::string_view name) {
+  return static_cast<Scheme>(place_of(name, "weighting"_p, scheme_names()));
+}
+
+std::string_view scheme_name(Scheme scheme) { return traits(scheme).name; }
 
 void validate(const WeightingOptions& options) {
   if (options.scheme == Scheme::none) {
     if (options.alpha != 1)
-      fail(ErrorKind::usage,
-           "--weighting none takes no --alpha other than 1, not {}: use --weighting constant", options.alpha);
+      fail(ErrorKind::usage, "{} none takes no {} other than 1, not {}: use {} constant", "weighting"_p,
+           "alpha"_p, options.alpha, "weighting"_p);
   } else {
-    check_range("--alpha", options.alpha, is_slope(options.scheme) ? 0 : 0.001);
+    check_range("alpha"_p, options.alpha, traits(options.scheme).slope ? 0 : 0.001);
   }
   if (!(options.epsilon > 0 && options.epsilon <= largest_option))
-    fail(ErrorKind::usage, "--epsilon must be a number above 0 and up to {}, not {}", largest_option,
+    fail(ErrorKind::usage, "{} must be a number above 0 and up to {}, not {}", "epsilon"_p, largest_option,
          options.epsilon);
-  check_range("--gamma", options.gamma, 0);
-  check_range("--clip", options.clip, 1);
+  check_range("gamma"_p, options.gamma, 0);
+  check_range("clip"_p, options.clip, 1);
 }
 
-bool reads_values(Scheme scheme) { return is_slope(scheme) || scheme == Scheme::column; }
+bool reads_values(Scheme scheme) { return traits(scheme).values != ReadsValues::no; }
 
 void check_values(Scheme scheme, bool has_values) {
-  if (scheme == Scheme::column && !has_values)
-    fail(
-        ErrorKind::input,
-        "--weighting column takes each entry's value as its weight, and the data have no values: prepare "
-        "them from a log with a value column (`poise prepare --columns USER,ITEM,VALUE`), or use --weighting "
-        "constant");
+  if (traits(scheme).values == ReadsValues::always && !has_values)
+    fail(ErrorKind::input,
+         "{} column takes each entry's value as its weight, and the data have no values: prepare them from a "
+         "log with a value column (`poise prepare --columns USER,ITEM,VALUE`), or use {} constant",
+         "weighting"_p, "weighting"_p);
 }
 
 Weights make_weights(CsrView X, const WeightingOptions& options, int threads) {

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "poise/base/parameter.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/weighting/weights.hpp"
 
@@ -22,6 +26,23 @@ enum class Scheme {
   column,              ///< w = alpha r_ui
 };
 
+/// Whether a scheme reads the entries' values, each taken for 1 where there are none, or cannot do without
+/// them.
+enum class ReadsValues { no, if_any, always };
+
+/// All that the rest of the program has to know of a scheme beside its formula (fold_in.cpp).
+struct SchemeTraits {
+  std::string name;     ///< "user-oriented"
+  std::string formula;  ///< what an entry weighs, for people
+  ReadsValues values = ReadsValues::no;
+  bool slope = false;  ///< alpha is the slope of a weight of 1 + alpha ..., not the weight
+  std::optional<double> unweighted_alpha =
+      {};  ///< that whose weights are all 1; none where there is no such alpha
+};
+/// In the order of Scheme.
+const std::vector<SchemeTraits>& schemes();
+const SchemeTraits& traits(Scheme scheme);
+
 /// Reads "user-oriented" and the like; Error{usage} for anything else.
 Scheme parse_scheme(std::string_view name);
 /// "user-oriented".
@@ -34,7 +55,15 @@ struct WeightingOptions {
   double gamma = 0.5;
   double clip = 10;
   bool operator==(const WeightingOptions&) const = default;
+
+  /// W = 1, whatever the data.
+  [[nodiscard]] bool unweighted() const {
+    return scheme == Scheme::none || traits(scheme).unweighted_alpha == alpha;
+  }
 };
+
+/// The parameters of the weights.
+std::vector<DeclaredParameter<WeightingOptions>> weighting_parameters();
 
 /// Throws Error{usage}, naming the flag and its range, unless all options are finite and in range.
 void validate(const WeightingOptions& options);

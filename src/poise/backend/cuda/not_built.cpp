@@ -11,7 +11,7 @@ constexpr const char* not_built = "this build of Poise has no CUDA: build it wit
 CudaInfo cuda_info() { return {.built = false, .devices = {}, .problem = not_built}; }
 
 std::unique_ptr<Backend> make_cuda_backend(int /*threads*/, Observer* /*observer*/, CudaReady /*ready*/) {
-  fail(ErrorKind::resources, "--device cuda: {}; or use --device cpu", not_built);
+  fail(ErrorKind::resources, "{} cuda: {}; or use {} cpu", "device"_p, not_built, "device"_p);
 }
 
 }  // namespace poise

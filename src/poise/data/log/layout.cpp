@@ -167,7 +167,7 @@ std::string describe(const DelimitedLayout& layout, bool header, const std::vect
     const bool named = header && number < static_cast<int>(first.size());
     const bool times = !header && !layout.value && number == 2 && holds_times(records, 2);
     return named   ? fmt::format("column {} ({})", number + 1, plain(trimmed(first[number])))
-           : times ? fmt::format("column {} (Unix times; --columns can name it as value)", number + 1)
+           : times ? fmt::format("column {} (Unix times; {} can name it as value)", number + 1, "columns"_p)
                    : fmt::format("column {}", number + 1);
   };
   std::string text =

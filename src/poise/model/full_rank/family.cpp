@@ -1,0 +1,215 @@
+#include "poise/model/full_rank/family.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "poise/model/family.hpp"
+#include "poise/model/full_rank.hpp"
+
+namespace poise {
+namespace {
+
+constexpr std::int64_t rows_per_tile = 1024;
+
+/// Row r of B ascends within the catalogue.
+bool row_is_sound(CsrView B, std::int64_t r) {
+  const auto columns = B.row(r);
+  return columns.empty() ||
+         (columns.front() >= 0 && columns.back() < B.cols &&
+          std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) == columns.end());
+}
+
+std::unique_ptr<Scorer> read_sparse(const Container& file, int threads) {
+  const auto offsets = file.elements<std::int64_t>("B.offsets");
+  const auto indices = file.elements<std::int32_t>("B.indices");
+  const auto values = finite_elements(file, "B.values", threads);
+  const auto expect = [&](bool sound) { expect_sound(file, sound, "its sparse B does not fit together"); };
+  expect(are_offsets_of(offsets, indices.size()) && values.size() == indices.size());
+  const auto n = static_cast<std::int64_t>(offsets.size()) - 1;
+  const CsrView B{.rows = n, .cols = n, .offsets = offsets, .indices = indices, .values = values};
+  const Tiling tiling{n, rows_per_tile};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t r = tiling.first(tile); r < tiling.last(tile); ++r) expect(row_is_sound(B, r));
+  });
+  return std::make_unique<FullRank>(Csr{.rows = n,
+                                        .cols = n,
+                                        .offsets = {offsets.begin(), offsets.end()},
+                                        .indices = {indices.begin(), indices.end()},
+                                        .values = {values.begin(), values.end()}});
+}
+
+class FullRankFamily : public ModelFamily {
+ public:
+  FullRankFamily() {
+    name = "full-rank";
+    help = fmt::format(
+        "the item-item autoencoder; ease is short for it with {}, edlae with {} too; full-rank-nu and "
+        "ease-nu with a {}",
+        "zero-diagonal"_p, "dropout"_p, "lambda-exponent"_p);
+    // A plain model is written as it was before there was an exponent: the same file, the same journal entry.
+    parameters = {{.id = "zero-diagonal", .reported = true, .costs = false},
+                  {.id = "lambda-exponent",
+                   .reported = true,
+                   .costs = false,
+                   .help = "regularize an item by lambda (users / their geometric mean over items)^this",
+                   .kept = [](const ModelParameters& each) { return each.lambda_exponent != 0; }},
+                  {.id = "lambda", .reported = true, .costs = false},
+                  {.id = "dropout", .reported = true, .costs = false},
+                  {.id = "alpha", .reported = true},
+                  {.id = "weighting", .reported = true},
+                  {.id = "epsilon"},
+                  {.id = "gamma"},
+                  {.id = "clip"},
+                  {.id = "tolerance"}};
+    own = {{{.id = "zero-diagonal", .help = "an item must not predict itself"},
+            in_member(&ModelParameters::zero_diagonal)},
+           {{.id = "dropout",
+             .help = "p adds p/(1-p) diag(X'X) to the regularization",
+             .axis = SearchAxis::free},
+            in_member(&ModelParameters::dropout)},
+           {{.id = "lambda-exponent",
+             .keyword = "regularization_exponent",
+             .help = "how the regularization of a user or item depends on its count",
+             .axis = SearchAxis::free},
+            in_member(&ModelParameters::lambda_exponent)}};
+    // Values around the published best dropouts (0.25 to 0.33). An exponent of 0 is the plain model, which
+    // has a row.
+    const KindAxis dropout{"dropout", {0.25, 0.33, 0.5}, {0.05, 0.9}, "above 0", true};
+    const KindAxis nu{"lambda-exponent", {0.25, 0.5, 0.75}, {0.1, 1}, "other than 0"};
+    const std::string with_dropout = "full-rank/dropout";
+    const std::string with_nu = "full-rank/lambda-exponent";
+    const std::string with_both = "full-rank/dropout/lambda-exponent";
+    kinds = {
+        {.place = 5,
+         .key = name,
+         .title = "Full rank",
+         .objective = "‖√W ∘ (X − XB)‖² + λ‖B‖²",
+         .name = name},
+        {.place = 6,
+         .key = name,
+         .title = "Full rank, zero diagonal",
+         .variant = "zero diag.",
+         .name = "ease"},
+        {.place = 7, .key = with_dropout, .title = "DLAE (full rank, dropout)", .variant = "DLAE"},
+        {.place = 8,
+         .key = with_dropout,
+         .title = "EDLAE (full rank, dropout)",
+         .variant = "EDLAE",
+         .name = "edlae",
+         .axes = {dropout}},
+        {.place = 9,
+         .key = with_nu,
+         .title = "Full rank, popularity-dependent lambda",
+         .variant = "nu",
+         .name = "full-rank-nu",
+         .axes = {nu},
+         .in_all = false},
+        {.place = 10,
+         .key = with_nu,
+         .title = "EASE, popularity-dependent lambda",
+         .variant = "zero diag., nu",
+         .name = "ease-nu",
+         .axes = {nu},
+         .in_all = false},
+        {.place = 11, .key = with_both, .title = "DLAE, popularity-dependent lambda", .variant = "DLAE, nu"},
+        {.place = 12,
+         .key = with_both,
+         .title = "EDLAE, popularity-dependent lambda",
+         .variant = "EDLAE, nu"}};
+    for (ModelKind& kind : kinds) {
+      kind.zero_diagonal = kind.place % 2 == 0;
+      if (kind.zero_diagonal) kind.fixed = {{"zero-diagonal", "true"}};
+    }
+  }
+
+  void validate(const ModelParameters& each) const override { poise::validate(full_rank_options(each, 0)); }
+
+  [[nodiscard]] Trained fit(const ModelParameters& each, const Weights& W,
+                            FitContext& context) const override {
+    return std::move(train_full_rank(full_rank_options(each, context.memory_limit), W, context).front());
+  }
+
+  [[nodiscard]] TrainingCost cost(const ModelParameters& each, CsrView X, std::uint64_t memory_limit,
+                                  const Weights& W, int threads) const override {
+    const FullRankMemory memory = full_rank_memory(X, !W.uniform(), 1);
+    const bool with_T = !W.c.empty() && W.b.empty() && memory.with_T <= memory_limit;
+    const auto bytes = static_cast<double>(with_T ? memory.with_T : memory.least);
+    const double matrix = sizeof(float) * static_cast<double>(X.cols) * static_cast<double>(X.cols);
+    return {.bytes = bytes,
+            .most_bytes = matrix + std::max(bytes, static_cast<double>(full_rank_memory(X, true, 2).least)),
+            .fit = full_rank_operations(X, W, full_rank_options(each, memory_limit), threads)};
+  }
+
+  [[nodiscard]] double gpu_bytes(const ModelParameters& each, CsrView X) const override {
+    return static_cast<double>(full_rank_gpu_memory(X.cols, !each.unweighted(), 1));
+  }
+
+  [[nodiscard]] double least_operations(double items) const override { return items * items * items; }
+
+  void check_memory(const ModelParameters& each, CsrView X, std::uint64_t memory_limit, const Weights& W,
+                    const TrainingCost* /*cost*/, bool both_diagonals) const override {
+    FullRankOptions options = full_rank_options(each, memory_limit);
+    if (both_diagonals) options.unconstrained = options.zero_diagonal = true;
+    check_full_rank_memory(X, W, options);
+  }
+
+  [[nodiscard]] std::unique_ptr<Scorer> read(const Container& file, int threads) const override {
+    if (file.has("B.offsets")) return read_sparse(file, threads);
+    const MatrixView<const float> B = finite_matrix(file, "B", threads);
+    expect_sound(file, B.rows == B.cols, "its tensor B is not square");
+    return std::make_unique<FullRank>(B, file.owner());
+  }
+
+  [[nodiscard]] std::optional<ModelContent> content(const Scorer& model) const override {
+    const auto* const full_rank = dynamic_cast<const FullRank*>(&model);
+    if (full_rank == nullptr) return {};
+    const Csr* const sparse = full_rank->sparse();
+    if (sparse == nullptr) return ModelContent{{tensor_of("B", full_rank->dense())}};
+    return ModelContent{{tensor_of("B.offsets", ElementType::i64, sparse->offsets, {model.items() + 1}),
+                         tensor_of("B.indices", ElementType::i32, sparse->indices, {sparse->entries()}),
+                         tensor_of("B.values", ElementType::f32, sparse->values, {sparse->entries()})}};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ModelFamily> full_rank_family() { return std::make_unique<FullRankFamily>(); }
+
+FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64_t memory_limit) {
+  return {.lambda = parameters.lambda,
+          .lambda_exponent = parameters.lambda_exponent,
+          .dropout = parameters.dropout,
+          .unconstrained = !parameters.zero_diagonal,
+          .zero_diagonal = parameters.zero_diagonal,
+          .tolerance = parameters.tolerance,
+          .memory_limit = memory_limit};
+}
+
+std::vector<Trained> train_full_rank(const FullRankOptions& options, const Weights& W, FitContext& context) {
+  const int solutions = static_cast<int>(options.unconstrained) + static_cast<int>(options.zero_diagonal);
+  const bool keep =
+      context.keep && full_rank_memory(context.X, true, solutions).least <= context.memory_limit;
+  if (!keep) context.basis = {};
+  FullRankFit fit = fit_full_rank(context.X, W, options, context.backend, context.execution,
+                                  keep ? &context.basis : nullptr);
+  std::vector<Trained> result;
+  for (FullRankSolution& solution : fit.solutions) {
+    result.push_back({.model = std::make_shared<FullRank>(std::move(solution.B)),
+                      .objective = solution.objective,
+                      .observed_weight = solution.observed_weight,
+                      .certificate = solution.certificate,
+                      .iterations = fit.iterations,
+                      .converged = solution.converged,
+                      .seconds = fit.seconds,
+                      .objective_error = solution.objective_error,
+                      .condition = fit.condition,
+                      .float64 = fit.float64,
+                      .tensor_cores = fit.tensor_cores,
+                      .direct_columns = fit.direct_columns,
+                      .iterated_columns = fit.iterated_columns,
+                      .worst_column = fit.worst_column});
+  }
+  return result;
+}
+
+}  // namespace poise

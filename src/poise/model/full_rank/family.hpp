@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/model/fit_context.hpp"
+#include "poise/model/full_rank_fit.hpp"
+#include "poise/model/parameters.hpp"
+#include "poise/model/trained.hpp"
+
+namespace poise {
+
+FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64_t memory_limit);
+
+/// The models of one solve that the options ask for, unconstrained first.
+std::vector<Trained> train_full_rank(const FullRankOptions& options, const Weights& W, FitContext& context);
+
+}  // namespace poise

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "poise/model/family.hpp"
+
+namespace poise {
+
+/// What low-rank families read: `beside` is what one has beside the others.
+std::vector<FamilyParameter> low_rank_parameters(const FamilyParameter& beside);
+
+/// What a fit reports, around the model that was made of its factors.
+Trained trained_of(LowRankFit& fit, std::shared_ptr<const Scorer> model);
+
+/// Whether there are rounds, and not a closed form.
+bool has_rounds(const ModelParameters& parameters);
+
+/// The bytes of the eigenpairs that a model of this rank begins with.
+std::uint64_t eigenpair_bytes(const ModelParameters& parameters, CsrView X);
+
+/// Of a fit that holds so many bytes, eigenpairs included; a round takes `per_entry` operations for each
+/// entry and direction, of which a gathered one counts as ten, and `dense` beside.
+TrainingCost low_rank_cost(const ModelParameters& parameters, CsrView X, std::uint64_t held, bool eigenpairs,
+                           double per_entry, double dense);
+
+/// Of a GPU's memory: eigenpairs of X'X in float64 with cuSOLVER's workspace, or what the rounds hold.
+double low_rank_gpu_bytes(CsrView X, double held);
+
+}  // namespace poise

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "poise/base/parameter.hpp"
+#include "poise/model/closed_form.hpp"
+#include "poise/model/low_rank.hpp"
+#include "poise/weighting/weighting.hpp"
+
+namespace poise {
+
+/// Each has its declaration in model/NAME/family.cpp.
+enum class Family { full_rank, awmf, wmf, popularity };
+
+/// All that decides what a model is, given the data: equal parameters train equal models. What a family has
+/// no use for is not read. Every member is declared as a parameter (train/parameter_table.hpp).
+struct ModelParameters {
+  Family family = Family::full_rank;
+  Regularizer regularizer = Regularizer::weight_decay;
+  bool zero_diagonal = false;
+  double dropout = 0;
+  std::int64_t rank = 100;
+  double lambda = 100;
+  double lambda_exponent = 0;
+  WeightingOptions weighting = {};
+  double tolerance = 1e-6;
+  int rounds = 100;
+  double least_decrease = 1e-6;
+  Start start = Start::closed_form;
+  std::uint64_t seed = 1;
+
+  /// Whether the family has a rank.
+  [[nodiscard]] bool low_rank() const;
+  /// W = 1, whatever the data.
+  [[nodiscard]] bool unweighted() const;
+};
+
+using ModelParameter = DeclaredParameter<ModelParameters>;
+
+/// Those that several families read.
+std::vector<ModelParameter> shared_parameters();
+
+/// The options of low-rank fits that stand in the parameters.
+void copy_low_rank(const ModelParameters& parameters, std::uint64_t memory_limit, LowRankOptions& options);
+
+}  // namespace poise
