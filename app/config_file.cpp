@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <iterator>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
-#include "poise/base/byte_order_mark.hpp"
 #include "poise/base/suggest.hpp"
 
 #include "option_values.hpp"
@@ -19,187 +19,50 @@ namespace poise::app {
 
 namespace {
 
+[[noreturn]] void wrong(const toml::source_region& place, std::string_view what) {
+  throw CLI::ConfigError(fmt::format("line {}: {}", place.begin.line, what));
+}
+
+toml::table parse(std::string_view text) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    wrong(error.source(),
+          fmt::format("{}; a line is NAME = VALUE, and text needs quotes around it", error.description()));
+  }
+}
+
+/// A value as the flag takes it: numbers as short as they read back to the same.
+std::string text_of(const toml::node& node) {
+  if (const auto* const text = node.as_string()) return **text;
+  if (const auto* const number = node.as_integer()) return fmt::format("{}", **number);
+  if (const auto* const number = node.as_floating_point()) return fmt::format("{}", **number);
+  if (const auto* const flag = node.as_boolean()) return **flag ? "true" : "false";
+  wrong(node.source(), "a value is text, a number, true, false, or a list of these");
+}
+
+std::vector<std::string> texts_of(const toml::node& node) {
+  const toml::array* const list = node.as_array();
+  if (list == nullptr) return {text_of(node)};
+  std::vector<std::string> texts;
+  for (const toml::node& each : *list) texts.push_back(text_of(each));
+  return texts;
+}
+
+template <class Number>
+bool is_written(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() &&
+         std::isfinite(static_cast<double>(number)) && fmt::format("{}", number) == text;
+}
+
+/// Whether a name needs no quotes.
 bool is_bare(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_';
   });
 }
-
-/// A number in TOML's spelling, underscores between digits included.
-std::optional<std::string> number_text(std::string_view text) {
-  std::string digits(text);
-  std::erase(digits, '_');
-  const std::size_t sign = digits.starts_with('+') ? 1 : 0;
-  double value = 0;
-  const char* const last = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data() + sign, last, value);
-  if (error == std::errc::invalid_argument || end != last) return std::nullopt;
-  return digits;
-}
-
-void append_utf8(std::string& text, std::uint32_t code) {
-  const auto tail = [&](int shift) { text += static_cast<char>(0x80U | ((code >> shift) & 0x3fU)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xc0U | (code >> 6U));
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xe0U | (code >> 12U));
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xf0U | (code >> 18U));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
-/// Reads the text of a config file from front to back.
-class Reader {
- public:
-  explicit Reader(std::string text) : text_(std::move(text)) {}
-
-  /// At the next NAME = VALUE, past blank lines and comments; false at the end.
-  bool next() {
-    skip_space(true);
-    return at_ < text_.size();
-  }
-  [[nodiscard]] int line() const { return line_; }
-
-  std::string name() {
-    if (peek() == '[') {
-      const std::string_view rest = std::string_view(text_).substr(at_);
-      wrong(fmt::format("the table '{}' means nothing here; write the lines NAME = VALUE without it",
-                        rest.substr(0, rest.find_first_of("\r\n"))));
-    }
-    std::string name;
-    if (peek() == '"' || peek() == '\'') {
-      name = quoted();
-    } else {
-      const std::size_t first = at_;
-      while (at_ < text_.size() && is_bare(std::string_view(text_).substr(at_, 1))) ++at_;
-      name = text_.substr(first, at_ - first);
-    }
-    skip_space(false);
-    if (name.empty() || peek() != '=') wrong("this is not a line NAME = VALUE");
-    ++at_;
-    skip_space(false);
-    return name;
-  }
-
-  std::vector<std::string> values() {
-    std::vector<std::string> result;
-    if (peek() != '[') {
-      result.push_back(value());
-    } else {
-      ++at_;
-      for (skip_space(true); peek() != ']'; skip_space(true)) {
-        result.push_back(value());
-        skip_space(true);
-        if (peek() == ',') {
-          ++at_;
-        } else if (peek() != ']') {
-          wrong("a list needs commas between its values and a ] at its end");
-        }
-      }
-      ++at_;
-    }
-    skip_space(false);
-    if (peek() == '#') skip_comment();
-    if (at_ < text_.size() && peek() != '\n')
-      wrong("something follows the value; text needs quotes around it");
-    return result;
-  }
-
-  [[noreturn]] void wrong(const std::string& what) const {
-    throw CLI::ConfigError(fmt::format("line {}: {}", line_, what));
-  }
-
- private:
-  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-
-  void skip_comment() {
-    while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-  }
-
-  /// Past blanks; with `lines` past line ends and comments too.
-  void skip_space(bool lines) {
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == ' ' || c == '\t' || c == '\r') {
-        ++at_;
-      } else if (lines && c == '\n') {
-        ++at_;
-        ++line_;
-      } else if (lines && c == '#') {
-        skip_comment();
-      } else {
-        return;
-      }
-    }
-  }
-
-  std::string value() {
-    if (peek() == '"' || peek() == '\'') return quoted();
-    const std::size_t first = at_;
-    while (at_ < text_.size() && std::string_view(" \t\r\n,]#").find(text_[at_]) == std::string_view::npos)
-      ++at_;
-    std::string word = text_.substr(first, at_ - first);
-    if (word == "true" || word == "false") return word;
-    const std::optional<std::string> number = number_text(word);
-    if (!number) {
-      wrong(
-          word.empty()
-              ? std::string("the value is missing")
-              : fmt::format("'{}' is neither a number nor true or false; text needs quotes around it", word));
-    }
-    return *number;
-  }
-
-  std::string quoted() {
-    const char quote = text_[at_++];
-    std::string result;
-    for (; peek() != quote; ++at_) {
-      if (at_ >= text_.size() || peek() == '\n') wrong("a quote is not closed");
-      if (peek() == '\\' && quote == '"') {
-        ++at_;
-        escaped(result);
-      } else {
-        result += peek();
-      }
-    }
-    ++at_;
-    return result;
-  }
-
-  /// The character after a backslash; leaves the reader on its last letter.
-  void escaped(std::string& result) {
-    constexpr std::string_view letters = "btnfr\"\\";
-    constexpr std::string_view meanings = "\b\t\n\f\r\"\\";
-    const std::size_t found = letters.find(peek());
-    if (at_ < text_.size() && found != std::string_view::npos) {
-      result += meanings[found];
-      return;
-    }
-    const std::size_t digits = peek() == 'u' ? 4 : peek() == 'U' ? 8 : 0;
-    const std::string hex = digits > 0 ? text_.substr(at_ + 1, digits) : std::string();
-    std::uint32_t code = 0;
-    const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), code, 16);
-    const bool surrogate = code >= 0xd800 && code < 0xe000;
-    if (digits == 0 || hex.size() != digits || error != std::errc() || end != hex.data() + digits ||
-        code > 0x10ffff || surrogate) {
-      wrong("a backslash in \"\" needs one of b t n f r u U \" \\ after it; in '' it stands for itself");
-    }
-    append_utf8(result, code);
-    at_ += digits;
-  }
-
-  std::string text_;
-  std::size_t at_ = 0;
-  int line_ = 1;
-};
 
 std::string quote(std::string_view text) {
   std::string result = "\"";
@@ -218,10 +81,12 @@ std::string quote(std::string_view text) {
   return result + "\"";
 }
 
+/// What stands behind NAME =: a number that reads back to this text, true or false, or text in quotes.
 std::string value_text(const std::string& value) {
-  const bool number = number_text(value) == value && value.find_first_of("0123456789") <= 1 &&
-                      !(value.size() > 1 && value[0] == '0' && value[1] != '.');
-  return number || value == "true" || value == "false" ? value : quote(value);
+  if (value == "true" || value == "false" || is_written<std::int64_t>(value)) return value;
+  const bool fraction = value.find_first_of(".e") != std::string::npos;
+  if (fraction && is_written<double>(value)) return value;
+  return quote(value);
 }
 
 std::string values_text(const std::vector<std::string>& values) {
@@ -255,6 +120,17 @@ std::vector<std::string> settable_names(const CLI::App& parser) {
   return names;
 }
 
+/// The option of a line; one that is not there, or that a file cannot set, is wrong.
+const CLI::Option& option_of(const CLI::App& parser, const std::string& name,
+                             const toml::source_region& place) {
+  for (const char* const dashes : {"--", "-", ""}) {
+    const CLI::Option* const option = parser.get_option_no_throw(dashes + name);
+    if (option != nullptr && option->get_configurable()) return *option;
+  }
+  wrong(place, fmt::format("there is no option '{}' that a config file can set{}", name,
+                           did_you_mean(name, settable_names(parser))));
+}
+
 }  // namespace
 
 std::string ConfigFile::to_config(const CLI::App* parser, bool defaults, bool descriptions,
@@ -264,41 +140,37 @@ std::string ConfigFile::to_config(const CLI::App* parser, bool defaults, bool de
     if (!option->get_configurable() || (option->count() == 0 && !(defaults && may_be_set(*option)))) continue;
     const std::string value = current_text(*option);
     if (value.empty()) continue;
-    const std::string name = prefix + option->get_single_name();
     if (descriptions) text += fmt::format("\n# {}\n", option->get_description());
+    const std::string name = prefix + option->get_single_name();
     text += fmt::format("{} = {}\n", is_bare(name) ? name : quote(name), value);
   }
   return text;
 }
 
 std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const {
-  std::string whole(std::istreambuf_iterator<char>(input), {});
-  if (whole.starts_with(byte_order_mark)) whole.erase(0, byte_order_mark.size());
-  Reader reader(std::move(whole));
+  const std::string whole(std::istreambuf_iterator<char>(input), {});
+  const toml::table table = parse(whole);
+  // In the order of the file, so that the first mistake is the one that is named.
+  std::vector<std::pair<const toml::key*, const toml::node*>> lines;
+  for (const auto& [key, node] : table) lines.emplace_back(&key, &node);
+  std::ranges::stable_sort(lines, {}, [](const auto& line) { return line.first->source().begin.line; });
   std::vector<CLI::ConfigItem> items;
-  while (reader.next()) {
+  for (const auto& [key, node] : lines) {
     CLI::ConfigItem item;
-    const int line = reader.line();
-    item.name = reader.name();
-    const CLI::Option* option = parser_->get_option_no_throw("--" + item.name);
-    if (option == nullptr) option = parser_->get_option_no_throw("-" + item.name);
-    if (option == nullptr) option = parser_->get_option_no_throw(item.name);
-    if (option == nullptr || !option->get_configurable()) {
-      reader.wrong(fmt::format("there is no option '{}' that a config file can set{}", item.name,
-                               did_you_mean(item.name, settable_names(*parser_))));
-    }
-    if (!lines_.emplace(item.name, line).second) {
-      reader.wrong(fmt::format("'{}' is set a second time", item.name));
-    }
-    item.inputs = reader.values();
-    if (option->get_expected_min() == 0 &&
-        (item.inputs.size() != 1 || (item.inputs[0] != "true" && item.inputs[0] != "false"))) {
-      reader.wrong(fmt::format("'{}' is either true or false", item.name));
-    }
-    if (item.inputs.empty()) reader.wrong(fmt::format("the list of '{}' is empty", item.name));
-    if (item.inputs.size() > 1 && option->get_items_expected_max() == 1) {
+    item.name = key->str();
+    const toml::source_region& place = key->source();
+    if (node->is_table() || node->is_array_of_tables())
+      wrong(place, fmt::format("the table '[{}]' means nothing here; write the lines NAME = VALUE without it",
+                               item.name));
+    const CLI::Option& option = option_of(*parser_, item.name, place);
+    lines_.emplace(item.name, static_cast<int>(place.begin.line));
+    item.inputs = texts_of(*node);
+    if (item.inputs.empty()) wrong(place, fmt::format("the list of '{}' is empty", item.name));
+    const bool flag = item.inputs.size() == 1 && (item.inputs[0] == "true" || item.inputs[0] == "false");
+    if (option.get_expected_min() == 0 && !flag)
+      wrong(place, fmt::format("'{}' is either true or false", item.name));
+    if (item.inputs.size() > 1 && option.get_items_expected_max() == 1)
       item.inputs = {fmt::format("{}", fmt::join(item.inputs, ","))};  // as the flag takes it
-    }
     items.push_back(std::move(item));
   }
   return items;

@@ -7,9 +7,9 @@
 
 namespace poise::app {
 
-/// Config files: NAME = VALUE lines in TOML, where a value is text in "" or '', a number, true, false or a
-/// list of these, and # begins a comment. Tables mean nothing here and are refused. What is not such a file
-/// throws CLI::ConfigError with its line.
+/// Config files: NAME = VALUE lines in TOML (read by toml++), where a value is text, a number, true, false or
+/// a list of these. Tables mean nothing here and are refused. What is not such a file throws CLI::ConfigError
+/// with its line.
 class ConfigFile : public CLI::Config {
  public:
   explicit ConfigFile(const CLI::App& parser) : parser_(&parser) {}

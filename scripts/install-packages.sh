@@ -4,7 +4,7 @@
 # for the formatter. Says what it does, and what to run by hand when it may not.
 set -eu
 
-build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libfmt-dev
+build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libtomlplusplus-dev libfmt-dev
        nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libboost-dev libjs-vega
        python3 python3-dev pybind11-dev python3-numpy python3-scipy"
 test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3-pytest python3-pandas python3-sklearn mypy zstd clang-format"

@@ -113,6 +113,7 @@ def test_search_on_the_gpu(tmp_path, shop):
         results[device] = run("search", shop, "--model", "full-rank", "--lambda", "1,10,100", "--alpha", "1,5", "--no-expand",
                               "--device", device, "--journal", tmp_path / f"{device}.journal", "--json").json
         assert results[device]["device"] == device
+    assert len(results["cpu"]["points"]) == len(results["cuda"]["points"]) == 6
     for a, b in zip(results["cpu"]["points"], results["cuda"]["points"]):
         assert (a["lambda"], a["alpha"]) == (b["lambda"], b["alpha"])
         assert a["objective"] == pytest.approx(b["objective"], rel=1e-5)
@@ -127,7 +128,9 @@ def test_recommendations(tmp_path, shop):
     run("train", shop, "--model", "full-rank", "--lambda", 10, "--out", tmp_path / "model")
     lists = [run("recommend", tmp_path / "model", "--items", "i1,i2", "-k", 10, "--format", "json", "--device", device).json
              for device in ("cpu", "cuda")]
-    for a, b in zip(*(each["recommendations"] for each in lists)):
+    on_cpu, on_gpu = (each["recommendations"] for each in lists)
+    assert len(on_cpu) == len(on_gpu) == 10
+    for a, b in zip(on_cpu, on_gpu):
         assert a["score"] == pytest.approx(b["score"], abs=1e-5)
 
 
