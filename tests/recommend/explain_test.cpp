@@ -49,7 +49,7 @@ TEST(Explain, AddsUpToTheRecommendedScoreDenseAndSparse) {
 
 TEST(Explain, RefusesModelsWithoutReasonsAndUnknownItems) {
   const Popularity popularity({1, 2, 3});
-  expect_error(ErrorKind::usage, "the popularity model does not use the history; --explain needs",
+  expect_error(ErrorKind::usage, "the popularity model does not use the history; explain needs",
                [&] { explain(popularity, Items{0}, {}, 1); });
   const testing::TableScorer table(Matrix<float>(1, 3));
   expect_error(ErrorKind::usage, "no sum over the history", [&] { explain(table, Items{0}, {}, 1); });
