@@ -259,7 +259,7 @@ def test_amounts_that_are_compared_differ(poise, tmp_path):
     poise("prepare", tmp_path / "log.csv", "--out", tmp_path / "data")
 
     def refused(limit):
-        error = poise("train", tmp_path / "data", "--model", "ease", "--memory-limit", limit, "--out", tmp_path / "m", code=4).err
+        error = poise("train", tmp_path / "data", "--model", "ease", "--alpha", "2", "--memory-limit", limit, "--out", tmp_path / "m", code=4).err
         return re.search(r"needs (about )?([0-9.]+) ([MG])B and the memory limit is ([0-9.]+) ([MG])B", error).groups()[1:]
 
     needed, unit, _, _ = refused("64M")

@@ -292,7 +292,7 @@ def test_json_keys_of_searches_and_studies(poise, tmp_path, data):
              "converged", "seconds"}
     assert len(found["points"]) == 4 and all(set(each) == point for each in found["points"])
     trained = poise("train", data, "--model", "ease", "--out", tmp_path / "n", "--json").json
-    assert set(found["best"]) == set(trained) - {"seconds", "peak_bytes", "device"} | {"validation", "test"}
+    assert set(found["best"]) == set(trained) - {"seconds", "peak_bytes", "bytes_before_training", "expected_bytes", "device"} | {"validation", "test"}
     studied = poise("study", data, *STUDY, "--out", tmp_path / "study", "--json").json
     assert set(studied) >= {"complete", "rows", "pairs", "points", "conclusions", "options", "data", "metrics", "version", "seconds"}
     assert len(studied["rows"]) > 3

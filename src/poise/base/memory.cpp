@@ -1,7 +1,9 @@
 #include "poise/base/memory.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <string>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -33,9 +35,13 @@ std::uint64_t total_memory() {
 }
 
 std::uint64_t peak_memory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  // getrusage() would begin with what the process that started this one held.
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmHWM:"))
+      return std::strtoull(line.c_str() + line.find_first_of("0123456789"), nullptr, 10) * 1024;
+  }
+  return 0;
 }
 
 void limit_memory(std::uint64_t bytes) {

@@ -7,7 +7,6 @@ namespace poise {
 namespace {
 
 constexpr double least_gain = 1e-4;      ///< no metric is read further
-constexpr double may_hide = 4e-4;        ///< a fall that less than least_gain can hide before
 constexpr double share_of_noise = 0.25;  ///< of the paired standard error that a gain has to exceed
 constexpr double believed_rise = 0.02;   ///< of the score: more is not hidden between points
 constexpr double growth = 1.6;
@@ -211,8 +210,8 @@ class Advisor {
     const int best = points_[best_].node;
     const int beside = points_[k].node;
     const double noise = line_.noise ? line_.noise(best, beside) : 0;
-    const bool closely =
-        line_.undecided ? line_.undecided(best, beside) : score(best_) - score(k) + 2 * noise > may_hide;
+    const bool closely = line_.undecided ? line_.undecided(best, beside)
+                                         : score(best_) - score(k) + 2 * noise > line_.may_hide;
     return closely ? line_.finer : line_.fine;
   }
 

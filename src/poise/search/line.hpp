@@ -22,9 +22,10 @@ struct Line {
   int high = 0;
   int start = 0;
   int step = 1;
-  double fine = 0;    ///< the widest gap that is left beside the best
-  double finer = 0;   ///< the same of gaps that are looked at more closely
-  bool lost = false;  ///< nothing says where the top may be: go on where all is flat
+  double fine = 0;         ///< the widest gap that is left beside the best
+  double finer = 0;        ///< the same of gaps that are looked at more closely
+  double may_hide = 4e-4;  ///< a fall from the best to a neighbour behind which nothing that matters can hide
+  bool lost = false;       ///< nothing says where the top may be: go on where all is flat
   /// Part of the highest score: how far below this a point lies says nothing about where the top is.
   double depth = std::numeric_limits<double>::infinity();
   double rival = -std::numeric_limits<double>::infinity();  ///< the highest score of other lines

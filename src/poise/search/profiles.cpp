@@ -26,6 +26,8 @@ constexpr double near_the_top = 0.01;
 constexpr double before_flank = 0.5;
 /// Below this part of a line's top it makes no difference how low a point is.
 constexpr double low_enough = 0.012;
+/// Lines of unweighted models are read further: they cost little, and what weights gain is read against them.
+constexpr double unweighted_may_hide = 1e-4;
 /// A paired standard error above which scores scatter so much that an alpha as good as the best may hide one
 /// that is better between them.
 constexpr double few_users = 5e-4;
@@ -143,6 +145,7 @@ class KindSearch {
             .step = lost ? axis(0).step : warm_step,
             .fine = axis(0).fine,
             .finer = axis(0).fine,
+            .may_hide = anchored() ? Line{}.may_hide : unweighted_may_hide,
             .lost = lost,
             .depth = depth(),
             .noise = [this, outer](int a, int b) { return noise(place_of(a, outer), place_of(b, outer)); }};
