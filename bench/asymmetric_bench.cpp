@@ -81,7 +81,7 @@ void kronecker_apply(benchmark::State& state) {
       poise::Matrix<float> out(1, X.cols * d);
       poise::bench::Shortest shortest;
       for (int repeat = 0; repeat < 5; ++repeat) {
-        shortest.time([&] { H.apply({}, P.view(), P.view(), out.view()); });
+        shortest.time([&] { H.apply({{}, P.view()}, out.view()); });
       }
       seconds[k] = shortest.seconds();
       entries[k] = static_cast<double>(X.entries());

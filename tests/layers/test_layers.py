@@ -5,6 +5,7 @@ import re
 ROOT = pathlib.Path(__file__).parents[2]
 LAYERS = ["base", "linalg", "storage", "backend", "weighting", "data", "solver", "model", "recommend", "evaluate", "train", "search", "study",
           "report"]
+DEVICE = re.compile(r'\s*#\s*include\s*"poise/backend/(cpu|cuda|reference)/')
 INCLUDE = re.compile(r'\s*#\s*include\s*"poise/([^/"]+)/')
 
 
@@ -25,6 +26,12 @@ def violations(root):
             if not known or LAYERS.index(match[1]) > LAYERS.index(layer):
                 found.append(f"{path.relative_to(root)}:{number}: {layer} includes {match[1]}")
     return found
+
+
+def device_includes(root):
+    """Each include by which a folder other than backend knows one device's code."""
+    return [f"{path.relative_to(root)}:{number}" for path in sources(root) if path.relative_to(root / "src" / "poise").parts[0] != "backend"
+            for number, line in enumerate(path.read_text().splitlines(), 1) if DEVICE.match(line)]
 
 
 def test_dependencies_point_one_way():
@@ -49,3 +56,12 @@ def test_a_planted_cycle_is_found(tmp_path):
         path.write_text(text)
     assert violations(tmp_path) == ["src/poise/linalg/a.hpp:2: linalg includes search", "src/poise/model/deep/d.cu:1: model includes train",
                                     "src/poise/train/e.hpp:1: train includes elsewhere"]
+
+
+def test_devices_are_known_to_backend_alone(tmp_path):
+    assert device_includes(ROOT) == []
+    for name in ("backend/a.cpp", "model/b.cpp"):
+        path = tmp_path / "src" / "poise" / name
+        path.parent.mkdir(parents=True)
+        path.write_text('#include <vector>\n#include "poise/backend/cpu/row_solver.hpp"\n')
+    assert device_includes(tmp_path) == ["src/poise/model/b.cpp:2"]

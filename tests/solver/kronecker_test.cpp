@@ -87,11 +87,11 @@ struct Case {
 
   MatrixXd H() {
     KroneckerSystem system_matrix(system, *backend);
-    return matrix_of([&](auto p, auto out) { system_matrix.apply({}, p, p, out); });
+    return matrix_of([&](auto p, auto out) { system_matrix.apply({{}, p}, out); });
   }
   MatrixXd M_inverse(const LeftFactor& left) {
     KroneckerPreconditioner preconditioner(system, left, *backend);
-    return matrix_of([&](auto r, auto z) { preconditioner.apply({}, r, z); });
+    return matrix_of([&](auto r, auto z) { preconditioner.apply({{}, r}, z); });
   }
   LeftFactor left_factor(std::uint64_t bytes) {
     const Spectrum top = top_spectrum(X.view(), {}, 4, *backend, execution);
@@ -121,7 +121,7 @@ TEST(KroneckerSystem, Equation5IsTheOperatorOnAnyBlock) {
   KroneckerSystem H(test.system, *test.backend);
   Matrix<float> P = random_matrix<float>(items, rank, 8);
   Matrix<float> out(items, rank);
-  H.apply({}, as_row(P), as_row(P), as_row(out));
+  H.apply({{}, as_row(P)}, as_row(out));
   const MatrixXd V = to_eigen(test.V);
   const MatrixXd inside = test.oracle.W.cwiseProduct(test.oracle.X * to_eigen(P) * V.transpose());
   expect_close(to_eigen(out), test.oracle.X.transpose() * inside * V, 1e-6);
@@ -286,7 +286,7 @@ double form_of_background(Case& test, const Matrix<float>& r) {
   UProblem background = test.system;
   background.entries = &none;
   KroneckerSystem system(background, *test.backend);
-  const MatrixXd M = test.matrix_of([&](auto p, auto out) { system.apply({}, p, p, out); });
+  const MatrixXd M = test.matrix_of([&](auto p, auto out) { system.apply({{}, p}, out); });
   const VectorXd right = vec(to_eigen(r));
   return right.dot(((M + M.transpose()) / 2).ldlt().solve(right));
 }

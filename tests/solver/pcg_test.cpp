@@ -21,17 +21,17 @@ Backend& backend() {
 }
 
 /// Numbered dense systems.
-class DenseSystems final : public Operator<double> {
+class DenseSystems final : public LinearOperator<double> {
  public:
   explicit DenseSystems(std::vector<MatrixXd> systems) : systems_(std::move(systems)) {}
-  void apply(std::span<const std::int32_t> systems, MatrixView<const double> p,
-             MatrixView<const double> /*Mp*/, MatrixView<double> out) override {
+  void apply(const Vectors<double>& block, MatrixView<double> out) override {
     ++applications;
+    const MatrixView<const double> p = block.x;
     Matrix<double> vectors(p.rows, p.cols);
     backend().copy(p, vectors.view());
     for (std::int64_t k = 0; k < p.rows; ++k) {
       Eigen::Map<VectorXd> x(vectors.row(k).data(), p.cols);
-      x = (systems_[systems[k]] * x).eval();
+      x = (systems_[block.systems[k]] * x).eval();
     }
     backend().copy(MatrixView<const double>(vectors.view()), out);
   }
@@ -42,12 +42,11 @@ class DenseSystems final : public Operator<double> {
 };
 
 /// z = scale r.
-class Scaling final : public Preconditioner<double> {
+class Scaling final : public LinearOperator<double> {
  public:
   explicit Scaling(double scale) : scale_(scale) {}
-  void apply(std::span<const std::int32_t> /*systems*/, MatrixView<const double> r,
-             MatrixView<double> z) override {
-    backend().combine(std::vector<Term<double>>{{.x = r, .scale = scale_}}, z);
+  void apply(const Vectors<double>& r, MatrixView<double> z) override {
+    backend().combine(std::vector<Term<double>>{{.x = r.x, .scale = scale_}}, z);
   }
 
  private:
@@ -63,7 +62,7 @@ MatrixXd positive_definite(std::int64_t n, unsigned seed, double shift) {
   return A * A.transpose() + shift * MatrixXd::Identity(n, n);
 }
 
-const PcgSolved precisely = [](const PcgState& state) { return state.rz < 1e-24; };
+const std::function<bool(const PcgState&)> precisely = [](const PcgState& state) { return state.rz < 1e-24; };
 
 TEST(Pcg, EachSystemHasItsOwnStepsAndItsOwnStop) {
   constexpr std::int64_t n = 6;
@@ -74,8 +73,8 @@ TEST(Pcg, EachSystemHasItsOwnStepsAndItsOwnStop) {
   Matrix<double> x(3, n);
   Matrix<double> r = testing::random_matrix<double>(3, n, 3);
   const Matrix<double> rhs = r;
-  const auto outcomes =
-      pcg<double>(H, M_inverse, {0, 1, 2}, x.view(), r.view(), precisely, 50, backend(), nullptr);
+  const auto outcomes = pcg<double>(H, M_inverse, {0, 1, 2}, x.view(), r.view(), {precisely, 50},
+                                    inner_product<double>(backend()), backend(), nullptr);
   EXPECT_EQ(outcomes[1].iterations, 1);  // a multiple of the identity
   for (std::int64_t k = 0; k < 3; ++k) {
     EXPECT_EQ(outcomes[k].status, PcgStatus::solved);
@@ -96,7 +95,7 @@ TEST(Pcg, BlocksOfOneSystemShareOneInnerProduct) {
   Matrix<double> r = testing::random_matrix<double>(2, 5, 5);
   const VectorXd wanted = A.ldlt().solve(Eigen::Map<const VectorXd>(r.view().data, n));
   const auto outcomes = pcg<double>(H, M_inverse, {0}, {x.view().data, 1, n, n}, {r.view().data, 1, n, n},
-                                    precisely, 50, backend(), nullptr);
+                                    {precisely, 50}, inner_product<double>(backend()), backend(), nullptr);
   ASSERT_EQ(outcomes.size(), 1U);
   EXPECT_EQ(outcomes[0].status, PcgStatus::solved);
   EXPECT_LE(outcomes[0].iterations, 11);
@@ -104,13 +103,15 @@ TEST(Pcg, BlocksOfOneSystemShareOneInnerProduct) {
 }
 
 PcgOutcome outcome_of(const MatrixXd& A, double scale, double first, int most,
-                      const PcgSolved& solved = precisely) {
+                      const std::function<bool(const PcgState&)>& solved = precisely) {
   DenseSystems H({A});
   Scaling M_inverse(scale);
   Matrix<double> x(1, A.rows());
   Matrix<double> r = testing::random_matrix<double>(1, A.rows(), 6);
   r(0, 0) = first;
-  return pcg<double>(H, M_inverse, {0}, x.view(), r.view(), solved, most, backend(), nullptr).front();
+  return pcg<double>(H, M_inverse, {0}, x.view(), r.view(), {solved, most}, inner_product<double>(backend()),
+                     backend(), nullptr)
+      .front();
 }
 
 TEST(Pcg, SaysWhyItStopped) {
@@ -138,7 +139,8 @@ TEST(Pcg, NothingToDo) {
   Scaling M_inverse(1);
   Matrix<double> x(1, 3, 2.0);
   Matrix<double> r(1, 3);
-  const auto outcomes = pcg<double>(H, M_inverse, {0}, x.view(), r.view(), precisely, 9, backend(), nullptr);
+  const auto outcomes = pcg<double>(H, M_inverse, {0}, x.view(), r.view(), {precisely, 9},
+                                    inner_product<double>(backend()), backend(), nullptr);
   EXPECT_EQ(outcomes[0].status, PcgStatus::solved);
   EXPECT_EQ(outcomes[0].iterations, 0);
   EXPECT_EQ(H.applications, 0);

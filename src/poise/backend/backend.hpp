@@ -28,9 +28,6 @@ struct SpdInverse {
   double condition = 0;
 };
 
-/// Up to this condition float32 holds an inverse; beyond it float64 does.
-constexpr double float32_condition = 1e5;
-
 /// scale * rows_k * cols_j * x_kj, an addend of Backend::combine; empty factors are 1.
 template <class T>
 struct Term {

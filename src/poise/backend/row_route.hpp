@@ -3,11 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define POISE_HOST_AND_DEVICE __host__ __device__
-#else
-#define POISE_HOST_AND_DEVICE
-#endif
+#include "poise/linalg/conjugate_gradients.hpp"
 
 namespace poise {
 
@@ -16,8 +12,8 @@ namespace poise {
 /// Chebyshev's bound for hi / lo, which they beat by that much, for the eigenvalues of D^-1 H lie in
 /// clusters. Such a row is solved as exactly as float32 can, whichever way a backend goes, so that the next
 /// round begins at the same place on all of them.
-POISE_HOST_AND_DEVICE inline bool solved_exactly(std::int64_t columns, std::int64_t entries, double condition,
-                                                 double rz, double target) {
+POISE_ANYWHERE bool solved_exactly(std::int64_t columns, std::int64_t entries, double condition, double rz,
+                                   double target) {
   // Operations of a factorization, and of a step, in operations of a matrix product.
   constexpr double factor_cost = 3;
   constexpr double step_cost = 2.5;

@@ -10,6 +10,7 @@
 #include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
+#include "poise/linalg/precision.hpp"
 #include "poise/model/asymmetric_gauge.hpp"
 #include "poise/model/asymmetric_objective.hpp"
 #include "poise/model/asymmetric_steps.hpp"
@@ -25,8 +26,6 @@ constexpr double first_tolerance = 1e-3;
 /// V's solves, the cheaper ones, leave that part of it: rows that end by themselves at what they may leave
 /// end elsewhere on another machine.
 constexpr double V_share = 0.005;
-/// Solves in float32 gain about that part of the objective from their own rounding.
-constexpr double felt = 1e-12;
 
 /// The leading columns that are not zero throughout.
 std::int64_t live_columns(const Matrix<float>& A) {
@@ -136,7 +135,7 @@ class AsymmetricSolver {
     objective_ -= gained;
     watch_.book("acceleration");
     record(number, steps.iterations);
-    const double least = std::max(options_.least_decrease, felt) * std::abs(objective_);
+    const double least = std::max(options_.least_decrease, gain_of_rounding) * std::abs(objective_);
     const bool small = gained <= least;
     const double finest = inner_share * least;
     result_.converged = small && (result_.converged || target <= least);

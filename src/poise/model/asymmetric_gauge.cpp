@@ -8,15 +8,12 @@
 #include <lapacke.h>
 
 #include "poise/base/error.hpp"
+#include "poise/linalg/precision.hpp"
 #include "poise/linalg/serial_blas.hpp"
 #include "poise/solver/small_products.hpp"
 
 namespace poise {
 namespace {
-
-/// Directions of a Gram matrix below this part of its largest are rounding of float32 factors.
-constexpr double gram_cut_off = 1e-13;
-constexpr double balance_cut_off = 1e-7;
 
 /// F diag(scale): the leading columns of F, as many as there are scales.
 Matrix<double> scaled(const Matrix<double>& F, const std::vector<double>& scale) {
@@ -98,7 +95,7 @@ Gauge balancing_gauge(const Matrix<double>& K_gram, MatrixView<const float> V, d
   std::vector<double> inverse_half;
   for (const double square : pairs.s) {
     const double sigma = std::sqrt(square);
-    if (sigma <= balance_cut_off * std::max(scale, std::sqrt(pairs.s[0]))) break;
+    if (sigma <= product_noise * std::max(scale, std::sqrt(pairs.s[0]))) break;
     gauge.values.push_back(sigma);
     half.push_back(std::sqrt(sigma));
     inverse_half.push_back(1 / half.back());

@@ -77,9 +77,9 @@ PcgOutcome solve_U(const AsymmetricProblem& problem, const LeftFactor& left, Asy
   Resident<float> r(backend, point.U.rows(), point.rank());
   H.residual(point.U.view(), r.view());
   const double enough = excess * problem.W->lowest;
-  return pcg<float>(
-             H, M_inverse, {0}, as_row(point.U), as_row(r),
-             [&](const PcgState& state) { return state.rz <= enough; }, most_iterations, backend, observer)
+  const StoppingRule rule{[&](const PcgState& state) { return state.rz <= enough; }, most_iterations};
+  return pcg<float>(H, M_inverse, {0}, as_row(point.U), as_row(r), rule, inner_product<float>(backend),
+                    backend, observer)
       .front();
 }
 

@@ -80,7 +80,7 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
     Resident<T> Ah(backend_, h.rows, h.cols);
     backend_.set_entries(Ah.view(), items, std::vector<double>(items.size(), 1.0));
     backend_.copy_rows(A_inverse_, items, h, {});  // A^-1 is symmetric
-    H.apply(items, h, Ah.view(), r.view());
+    H.apply({items, h, Ah.view()}, r.view());
     backend_.combine(std::vector<Term<T>>{{.x = Ah.view()}, {.x = r.view(), .scale = -1}}, r.view());
   }
 
@@ -104,8 +104,9 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
     if (observed_[i] > 0) ratios[position[i]].push_back(larger);
     return larger <= aim_;
   };
-  const std::vector<PcgOutcome> outcomes = pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(),
-                                                  solved, max_iterations, backend_, execution_.observer);
+  const std::vector<PcgOutcome> outcomes =
+      pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(), {solved, max_iterations},
+             inner_product<T>(backend_), backend_, execution_.observer);
   int most = 0;
   for (const PcgOutcome& outcome : outcomes) most = std::max(most, outcome.iterations);
   for (const std::vector<double>& of_column : ratios) {
@@ -164,7 +165,7 @@ void ColumnSolver<T>::start_for_target(std::span<const std::int32_t> items, Matr
   Resident<T> r(backend_, beta.rows, beta.cols);
   Resident<T> z(backend_, beta.rows, beta.cols);
   backend_.copy(readable(c), r.view());
-  ColumnPreconditioner<T>(A_inverse_, diagonal_, false, backend_).apply(items, r.view(), z.view());
+  ColumnPreconditioner<T>(A_inverse_, diagonal_, false, backend_).apply({items, r.view()}, z.view());
   backend_.copy(readable(z), beta);
 }
 
@@ -210,7 +211,7 @@ std::vector<double> ColumnSolver<T>::inverse_forms(std::span<const std::int32_t>
       Resident<T> narrow(backend_, rho.rows, rho.cols);
       Resident<T> z(backend_, rho.rows, rho.cols);
       backend_.copy(readable(r), narrow.view());
-      P.apply(items, narrow.view(), z.view());
+      P.apply({items, narrow.view()}, z.view());
       backend_.copy(readable(z), wide.view());
     }
     backend_.combine(std::vector<Term<double>>{{.x = e.view()}, {.x = wide.view()}}, e.view());
@@ -379,8 +380,9 @@ std::vector<CheckedColumn> ColumnSolver<T>::check_and_correct(std::span<const st
       const std::int32_t i = state.system;
       return problem_.W->b_of(i) * state.rz / problem_.lo(i) <= goal[i];
     };
-    for (const PcgOutcome& outcome : pcg<T>(H, A_inverse, systems, x.view(), r.view(), solved, max_iterations,
-                                            backend_, execution_.observer)) {
+    for (const PcgOutcome& outcome :
+         pcg<T>(H, A_inverse, systems, x.view(), r.view(), {solved, max_iterations},
+                inner_product<T>(backend_), backend_, execution_.observer)) {
       iterations = std::max(iterations, outcome.iterations);
     }
     Resident<float> corrected(backend_, count, beta.cols);

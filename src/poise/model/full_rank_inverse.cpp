@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "poise/linalg/precision.hpp"
+
 namespace poise {
 
 namespace {

@@ -8,13 +8,11 @@
 
 #include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/precision.hpp"
 
 namespace poise {
 namespace {
 
-/// Where lambda is the smallest eigenvalue float64 goes that far: what rounding leaves in the directions that
-/// only lambda holds is then 3e-15 times that of r'M^-1 r.
-constexpr double float64_condition = 1e12;
 constexpr std::int64_t eigen_items = 2048;
 constexpr std::int64_t singular_eigen_items = 4096;
 

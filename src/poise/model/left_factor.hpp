@@ -13,12 +13,6 @@
 
 namespace poise {
 
-/// Directions of G whose eigenvalue is below this part of the largest count as none where lambda does not
-/// hold them: float32 factors could not express them (their rounding costs 1e-15 / cut-off of the explained
-/// weight), and G0 is singular with fewer users than items or with duplicate items. U stays in the range that
-/// is left: the minimum-norm solution.
-constexpr double range_cut_off = 1e-8;
-
 /// The preconditioner's n x n part (KroneckerPreconditioner), made once a fit. By counted operations, the
 /// condition and the memory limit,
 ///

@@ -12,10 +12,6 @@
 
 namespace poise {
 
-/// Objectives of float32 factors nearer to each other than this part of the observed weight are not compared:
-/// rows solved in float32 say what they explain with errors below it.
-constexpr double told_apart = 1e-8;
-
 /// Where an alternating solve begins: at the closed form of the unweighted problem with every direction
 /// alive, or at small random factors.
 enum class Start { closed_form, random };

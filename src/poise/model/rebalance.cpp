@@ -6,14 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "poise/linalg/precision.hpp"
 #include "poise/solver/small_products.hpp"
 
 namespace poise {
 namespace {
-
-/// Singular values of U and of U V' below that share of the largest are rounding noise.
-constexpr double factor_noise = 1e-10;
-constexpr double product_noise = 1e-7;
 
 /// Eigenpairs of the Gram matrix of a U that may stand in its eigenbasis already.
 EigenPairs pairs_of(const Matrix<double>& gram, Backend& backend) {

@@ -13,9 +13,6 @@
 
 namespace poise {
 
-/// Directions of a Gram matrix below that share of its largest carry nothing but rounding.
-constexpr double dead_direction = 1e-11;
-
 /// New rows of a weighted matrix factorization whose other factor Z (p x d) is kept: users from V, or items
 /// from U. The same systems as in training, solved to float32's precision.
 class RowFoldIn {

@@ -11,6 +11,7 @@
 #include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
+#include "poise/linalg/precision.hpp"
 #include "poise/model/closed_form.hpp"
 #include "poise/model/rebalance.hpp"
 #include "poise/model/row_fold_in.hpp"

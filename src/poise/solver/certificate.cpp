@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "poise/linalg/precision.hpp"
+
 namespace poise {
 
 double usable_excess(double computed) {

@@ -22,9 +22,6 @@ struct Certificate {
   double probability = 1;  ///< that these are bounds; 1 where no random probe was needed
 };
 
-/// A column that explains less than this share of its own weight counts as one that explains nothing.
-constexpr double negligible_share = 1e-7;
-
 /// How likely random probes may be to make a certificate too small.
 constexpr double certificate_doubt = 1e-9;
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "poise/linalg/precision.hpp"
 #include "poise/linalg/vector.hpp"
 #include "poise/solver/column_parts.hpp"
 #include "poise/solver/diagonal_bound.hpp"

@@ -37,9 +37,8 @@ void KroneckerSystem::fill_S(bool with_target) {
   }
 }
 
-void KroneckerSystem::apply(std::span<const std::int32_t> /*systems*/, MatrixView<const float> p,
-                            MatrixView<const float> /*Mp*/, MatrixView<float> out) {
-  const auto P = unrolled(problem_, p);
+void KroneckerSystem::apply(const Vectors<float>& p, MatrixView<float> out) {
+  const auto P = unrolled(problem_, p.x);
   const auto result = unrolled(problem_, out);
   backend_.spmm(problem_.X, P, T_.view());
   fill_S(false);
@@ -61,12 +60,11 @@ KroneckerPreconditioner::KroneckerPreconditioner(const UProblem& problem, const 
                                                  Backend& backend)
     : problem_(problem), left_(left), backend_(backend) {}
 
-void KroneckerPreconditioner::apply(std::span<const std::int32_t> /*systems*/, MatrixView<const float> r,
-                                    MatrixView<float> z) {
+void KroneckerPreconditioner::apply(const Vectors<float>& r, MatrixView<float> z) {
   if (left_.has_inverse()) {
-    by_inverse(unrolled(problem_, r), unrolled(problem_, z));
+    by_inverse(unrolled(problem_, r.x), unrolled(problem_, z));
   } else {
-    by_eigenpairs(unrolled(problem_, r), unrolled(problem_, z));
+    by_eigenpairs(unrolled(problem_, r.x), unrolled(problem_, z));
   }
 }
 

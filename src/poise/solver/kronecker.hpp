@@ -7,7 +7,7 @@
 #include "poise/backend/resident.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
-#include "poise/solver/operator.hpp"
+#include "poise/solver/linear_operator.hpp"
 #include "poise/solver/row_entries.hpp"
 
 namespace poise {
@@ -45,11 +45,10 @@ inline MatrixView<float> as_row(Resident<float>& matrix) {
 ///
 /// so the background costs no product with G: 4 nnz d operations for X and X', 4 more on the entries of C,
 /// and two m x d blocks of memory. (M p is not used: S has to pass through X' anyway.)
-class KroneckerSystem final : public Operator<float> {
+class KroneckerSystem final : public LinearOperator<float> {
  public:
   KroneckerSystem(const UProblem& problem, Backend& backend);
-  void apply(std::span<const std::int32_t> systems, MatrixView<const float> p, MatrixView<const float> Mp,
-             MatrixView<float> out) override;
+  void apply(const Vectors<float>& p, MatrixView<float> out) override;
   /// r = X'(W o X) V - H(U); all of them n x d.
   void residual(MatrixView<const float> U, MatrixView<float> r);
 
@@ -89,10 +88,10 @@ struct LeftFactor {
 /// nu s + lambda >= min(nu, kappa) (s + lambda / kappa), and at most max(nu / kappa, kappa / nu) times that.
 /// A direction with nu = 0 that lambda does not hold is left out. 2 n^2 d operations; 4 n k d by k pairs,
 /// twice that where they are incomplete.
-class KroneckerPreconditioner final : public Preconditioner<float> {
+class KroneckerPreconditioner final : public LinearOperator<float> {
  public:
   KroneckerPreconditioner(const UProblem& problem, const LeftFactor& left, Backend& backend);
-  void apply(std::span<const std::int32_t> systems, MatrixView<const float> r, MatrixView<float> z) override;
+  void apply(const Vectors<float>& r, MatrixView<float> z) override;
 
  private:
   void by_inverse(MatrixView<const float> r, MatrixView<float> z);

@@ -76,7 +76,7 @@ double bound_inverse_form(const UProblem& problem, const LeftFactor& left, Resid
   KroneckerPreconditioner P(problem, left, backend);
   Resident<float> e(backend, r.rows(), r.cols());
   if (problem.data_metric || !(problem.lambda > 0)) {
-    P.apply({}, as_row(r), as_row(e));
+    P.apply({{}, as_row(r)}, as_row(e));
     std::vector<double> dots(r.rows());
     backend.row_dots(std::as_const(r).view(), std::as_const(e).view(), dots);
     return sum_of(dots);
@@ -93,7 +93,8 @@ double bound_inverse_form(const UProblem& problem, const LeftFactor& left, Resid
       if (first < 0) first = state.rz;
       return state.rz <= 1e-2 * small_remainder * first;
     };
-    pcg<float>(M, P, {0}, as_row(e), as_row(s), solved, most_steps, backend, nullptr);
+    pcg<float>(M, P, {0}, as_row(e), as_row(s), {solved, most_steps}, inner_product<float>(backend), backend,
+               nullptr);
     const Bound bound =
         bound_from(problem, std::as_const(r).view(), std::as_const(e).view(), s.view(), backend);
     if (!(bound.form < best)) break;

@@ -7,7 +7,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/observer.hpp"
-#include "poise/solver/operator.hpp"
+#include "poise/solver/linear_operator.hpp"
 
 namespace poise {
 
@@ -29,7 +29,23 @@ struct PcgState {
   double z;
 };
 
-using PcgSolved = std::function<bool(const PcgState&)>;
+struct StoppingRule {
+  std::function<bool(const PcgState&)> solved;
+  int max_iterations;
+};
+
+/// out_k = x_k'y_k over rows, added up in float64: where several processes hold parts of the vectors, they
+/// meet here.
+template <class T>
+using InnerProduct = std::function<void(MatrixView<const T> x, MatrixView<const T> y, std::span<double> out)>;
+
+/// That of one process.
+template <class T>
+InnerProduct<T> inner_product(Backend& backend) {
+  return [&](MatrixView<const T> x, MatrixView<const T> y, std::span<double> out) {
+    backend.row_dots(x, y, out);
+  };
+}
 
 /// Preconditioned conjugate gradients (the paper's algorithm 1) on a block of independent systems, each with
 /// its own step lengths and its own stopping. On entry row k of x is the start of system systems[k] and row k
@@ -38,18 +54,11 @@ using PcgSolved = std::function<bool(const PcgState&)>;
 ///
 ///     p <- z + beta p,   M p <- r + beta M p,   beta = r'z / (r'z before).
 ///
-/// Dots are added up in float64. All blocks lie where the backend computes. Memory: three blocks beyond x and
-/// r.
+/// All blocks lie where the backend computes. Memory: three blocks beyond x and r.
 template <class T>
-std::vector<PcgOutcome> pcg(Operator<T>& H, Preconditioner<T>& M_inverse, std::vector<std::int32_t> systems,
-                            MatrixView<T> x, MatrixView<T> r, const PcgSolved& solved, int max_iterations,
-                            Backend& backend, Observer* observer);
-
-extern template std::vector<PcgOutcome> pcg(Operator<float>&, Preconditioner<float>&,
-                                            std::vector<std::int32_t>, MatrixView<float>, MatrixView<float>,
-                                            const PcgSolved&, int, Backend&, Observer*);
-extern template std::vector<PcgOutcome> pcg(Operator<double>&, Preconditioner<double>&,
-                                            std::vector<std::int32_t>, MatrixView<double>, MatrixView<double>,
-                                            const PcgSolved&, int, Backend&, Observer*);
+std::vector<PcgOutcome> pcg(LinearOperator<T>& H, LinearOperator<T>& M_inverse,
+                            std::vector<std::int32_t> systems, MatrixView<T> x, MatrixView<T> r,
+                            const StoppingRule& rule, const InnerProduct<T>& inner, Backend& backend,
+                            Observer* observer);
 
 }  // namespace poise

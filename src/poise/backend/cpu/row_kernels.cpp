@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "poise/backend/cpu/simd.hpp"
+
 // Vectors are passed only between functions that are inlined, so no calling convention is at stake.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace poise {
 namespace {
-
-// What is inlined is compiled for the instruction set of the function it ends up in.
-#define POISE_INLINE [[gnu::always_inline]] inline
 
 using Lane [[gnu::vector_size(row_lane * sizeof(float))]] = float;
 using Half [[gnu::vector_size(8 * sizeof(float))]] = float;
@@ -153,7 +152,7 @@ POISE_INLINE void pass(const RowTask& task, std::int64_t first, std::int64_t las
     std::fill_n(run, width, 0.0F);
     const double explained = pass_chunk<with_target>(
         {z, task.c == nullptr ? nullptr : task.c + first, task.w + first, end - first}, width, at, run);
-    if (with_target) row.explained += explained;
+    if (with_target) row.scalars.explained += explained;
     for (std::int64_t k = 0; k < width; k += 8) {
       Half part;
       Wide sum;
@@ -165,16 +164,14 @@ POISE_INLINE void pass(const RowTask& task, std::int64_t first, std::int64_t las
   }
 }
 
-/// rz, and p <- D^-1 r + beta p where the first direction has beta = 0.
+/// z = D^-1 r and p <- z + beta p.
 POISE_INLINE void turn(const RowTask& task, RowIterate& row, RowScratch& scratch) {
   const std::int64_t width = task.width;
   float* const z = scratch.z.data();
   float* const p = row.p.data();
   for (std::int64_t k = 0; k < width; k += row_lane)
     store(z + k, load(row.r.data() + k) * load(task.D_inverse + k));
-  const double before = row.rz;
-  row.rz = dot(row.r.data(), z, width);
-  const float beta = row.iterations == 0 ? 0.0F : static_cast<float>(row.rz / before);
+  const auto beta = static_cast<float>(row.scalars.turn(dot(row.r.data(), z, width)));
   for (std::int64_t k = 0; k < width; k += row_lane) store(p + k, load(z + k) + beta * load(p + k));
   std::fill_n(row.sums.data(), width, 0.0);
 }
@@ -186,8 +183,8 @@ POISE_INLINE void begin(const RowTask& task, RowIterate& row, RowScratch& scratc
     quadratic += Dy * static_cast<double>(row.y[k]);
     row.r[k] = static_cast<float>(row.sums[k] - Dy);
   }
-  row.explained -= quadratic;
-  row.iterations = 0;
+  row.scalars.explained -= quadratic;
+  row.scalars.steps = 0;
   std::fill_n(row.p.data(), task.width, 0.0F);
   turn(task, row, scratch);
 }
@@ -200,16 +197,12 @@ POISE_INLINE bool step(const RowTask& task, RowIterate& row, RowScratch& scratch
   float* const Hp = scratch.Hp.data();
   for (std::int64_t k = 0; k < width; ++k)
     Hp[k] = static_cast<float>(static_cast<double>(task.D[k]) * static_cast<double>(p[k]) - row.sums[k]);
-  const double curvature = dot(p, Hp, width);
-  if (!(curvature > 0)) return false;
-  const double length = row.rz / curvature;
-  row.explained += length * row.rz;
-  const auto alpha = static_cast<float>(length);
+  if (!row.scalars.step(dot(p, Hp, width))) return false;
+  const auto alpha = static_cast<float>(row.scalars.alpha);
   for (std::int64_t k = 0; k < width; k += row_lane) {
     store(y + k, load(y + k) + alpha * load(p + k));
     store(r + k, load(r + k) - alpha * load(Hp + k));
   }
-  ++row.iterations;
   turn(task, row, scratch);
   return true;
 }
@@ -245,43 +238,11 @@ POISE_INLINE double residual(const RowTask& task, RowIterate& row, RowScratch& s
   return explained;
 }
 
-#define POISE_ROW_VERSION(name, ...)                                                                         \
-  __VA_ARGS__ void pass_start_##name(const RowTask& task, std::int64_t first, std::int64_t last,             \
-                                     RowSource source, RowIterate& row, RowScratch& scratch) {               \
-    pass<true>(task, first, last, source, row, scratch);                                                     \
-  }                                                                                                          \
-  __VA_ARGS__ void begin_##name(const RowTask& task, RowIterate& row, RowScratch& scratch) {                 \
-    begin(task, row, scratch);                                                                               \
-  }                                                                                                          \
-  __VA_ARGS__ void pass_##name(const RowTask& task, std::int64_t first, std::int64_t last, RowSource source, \
-                               RowIterate& row, RowScratch& scratch) {                                       \
-    pass<false>(task, first, last, source, row, scratch);                                                    \
-  }                                                                                                          \
-  __VA_ARGS__ bool step_##name(const RowTask& task, RowIterate& row, RowScratch& scratch) {                  \
-    return step(task, row, scratch);                                                                         \
-  }                                                                                                          \
-  __VA_ARGS__ double residual_##name(const RowTask& task, RowIterate& row, RowScratch& scratch) {            \
-    return residual(task, row, scratch);                                                                     \
-  }                                                                                                          \
-  constexpr RowKernels kernels_##name{pass_start_##name, begin_##name, pass_##name, step_##name,             \
-                                      residual_##name};
-
-POISE_ROW_VERSION(plain)
-#ifdef __x86_64__
-POISE_ROW_VERSION(avx2, [[gnu::target("avx2,fma")]])
-POISE_ROW_VERSION(avx512, [[gnu::target("avx512f,avx512dq,avx512vl,avx2,fma")]])
-#endif
-
 }  // namespace
 
 RowKernels row_kernels() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
-    return kernels_avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kernels_avx2;
-#endif
-  return kernels_plain;
+  return {simd::version<pass<true>>(), simd::version<begin>(), simd::version<pass<false>>(),
+          simd::version<step>(), simd::version<residual>()};
 }
 
 }  // namespace poise

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "poise/linalg/conjugate_gradients.hpp"
+
 namespace poise {
 
 /// Floats handled side by side; vectors of a row are padded to a multiple of it with zeros.
@@ -28,10 +30,8 @@ struct RowTask {
 /// What a row keeps from one step of conjugate gradients to the next; vectors are `width` long.
 struct RowIterate {
   std::vector<float> y, r, p;
-  std::vector<double> sums;  ///< what passes have added up since the last step
-  double explained = 0;      ///< by y: 2 y'g - y'Hy
-  double rz = 0;             ///< r'D^-1 r
-  int iterations = 0;
+  std::vector<double> sums;    ///< what passes have added up since the last step
+  ConjugateGradients scalars;  ///< of H y = g, `explained` being that of y itself
 
   explicit RowIterate(std::int64_t width)
       : y(width, 0.0F), r(width, 0.0F), p(width, 0.0F), sums(width, 0.0) {}

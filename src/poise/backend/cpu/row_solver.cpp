@@ -53,8 +53,8 @@ bool solve_directly(const RowTask& task, RowIterate& row, SolverScratch& scratch
     row.y[k] += step;
     gain += static_cast<double>(row.r[k]) * static_cast<double>(step);
   }
-  row.explained += gain;
-  row.iterations = 1;
+  row.scalars.explained += gain;
+  row.scalars.steps = 1;
   return true;
 }
 
@@ -152,7 +152,7 @@ void RowSolver::load(std::int64_t i, RowIterate& row, SolverScratch& scratch) co
   set_D(i, scratch);
   for (std::int64_t k = 0; k < y_.cols; ++k) row.y[k] = scratch.D[k] > 0 ? y_(i, k) : 0.0F;
   std::ranges::fill(row.sums, 0.0);
-  row.explained = 0;
+  row.scalars.explained = 0;
 }
 
 void RowSolver::set_D(std::int64_t i, SolverScratch& scratch) const {
@@ -173,16 +173,16 @@ void RowSolver::set_D(std::int64_t i, SolverScratch& scratch) const {
 
 bool RowSolver::begin(const RowTask& task, RowIterate& row, SolverScratch& scratch, RowsSolved& total) const {
   kernels_.begin(task, row, scratch.pass);
-  total.explained_before += row.explained;
-  total.excess_before += row.rz / systems_.lowest;
-  total.gain -= row.explained;
+  total.explained_before += row.scalars.explained;
+  total.excess_before += row.scalars.rz / systems_.lowest;
+  total.gain -= row.scalars.explained;
   if (task.count == 0) {
     // Nothing pulls at the row, so 0 is its solution, whatever tolerance it may have met.
     std::ranges::fill(row.y, 0.0F);
-    row.explained = 0;
+    row.scalars.explained = 0;
     return false;
   }
-  if (row.rz <= target(row)) return false;
+  if (row.scalars.rz <= target(row)) return false;
   if (takes_direct(task, row) && solve_directly(task, row, scratch)) {
     ++total.direct_rows;
     return false;
@@ -192,24 +192,24 @@ bool RowSolver::begin(const RowTask& task, RowIterate& row, SolverScratch& scrat
 
 bool RowSolver::step(const RowTask& task, RowIterate& row, SolverScratch& scratch) const {
   const std::int64_t limit = std::min<std::int64_t>(2 * std::min(task.d, task.count) + 8, 500);
-  return kernels_.step(task, row, scratch.pass) && row.iterations < limit && row.rz > target(row);
+  return kernels_.step(task, row, scratch.pass) && row.scalars.steps < limit && row.scalars.rz > target(row);
 }
 
 void RowSolver::finish(std::int64_t i, const RowIterate& row, RowsSolved& total) const {
-  total.gain += row.explained;
-  total.iterations += row.iterations;
-  total.most_iterations = std::max<std::int64_t>(total.most_iterations, row.iterations);
+  total.gain += row.scalars.explained;
+  total.iterations += row.scalars.steps;
+  total.most_iterations = std::max<std::int64_t>(total.most_iterations, row.scalars.steps);
   std::copy_n(row.y.data(), y_.cols, y_.row(i).data());
 }
 
 double RowSolver::target(const RowIterate& row) const {
-  return relative_ * std::max(0.0, row.explained) + absolute_;
+  return relative_ * std::max(0.0, row.scalars.explained) + absolute_;
 }
 
 bool RowSolver::takes_direct(const RowTask& task, const RowIterate& row) const {
   if (systems_.c.empty() || route_ == RowRoute::conjugate_gradients) return false;
   if (route_ == RowRoute::direct) return true;
-  return solved_exactly(task.d, task.count, systems_.highest / systems_.lowest, row.rz, target(row));
+  return solved_exactly(task.d, task.count, systems_.highest / systems_.lowest, row.scalars.rz, target(row));
 }
 
 }  // namespace poise

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "poise/backend/cpu/simd.hpp"
 #include "poise/backend/cpu/sparse_rows.hpp"
 
 namespace poise {
 namespace {
-
-// What is inlined is compiled for the instruction set of the function it ends up in.
-#define POISE_INLINE [[gnu::always_inline]] inline
 
 /// Entries handled together: a lane of t, or of the sums, is read once for all of them.
 constexpr std::int64_t group = 4;
@@ -119,30 +117,8 @@ POISE_INLINE void product(CsrView x, std::int64_t u, const float* w, const float
   if (in_run > 0) flush();
 }
 
-#define POISE_SAMPLED_VERSION(name, ...)                                                     \
-  __VA_ARGS__ void dots_##name(CsrView x, std::int64_t u, MatrixView<const float> v,         \
-                               SampledScratch& scratch, float* out) {                        \
-    dots(x, u, v, scratch, out);                                                             \
-  }                                                                                          \
-  __VA_ARGS__ void product_##name(CsrView x, std::int64_t u, const float* w, const float* c, \
-                                  MatrixView<const float> v, SampledScratch& scratch) {      \
-    product(x, u, w, c, v, scratch);                                                         \
-  }
-
-POISE_SAMPLED_VERSION(plain)
-#ifdef __x86_64__
-POISE_SAMPLED_VERSION(avx2, [[gnu::target("avx2,fma")]])
-POISE_SAMPLED_VERSION(avx512, [[gnu::target("avx512f,avx2,fma")]])
-#endif
-
 }  // namespace
 
-SampledKernels sampled_kernels() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return {dots_avx512, product_avx512};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {dots_avx2, product_avx2};
-#endif
-  return {dots_plain, product_plain};
-}
+SampledKernels sampled_kernels() { return {simd::version<dots>(), simd::version<product>()}; }
 
 }  // namespace poise

@@ -4,13 +4,11 @@
 #include <cassert>
 #include <cstring>
 
+#include "poise/backend/cpu/simd.hpp"
 #include "poise/backend/cpu/sparse_rows.hpp"
 
 namespace poise {
 namespace {
-
-// What is inlined is compiled for the instruction set of the function it ends up in.
-#define POISE_INLINE [[gnu::always_inline]] inline
 
 constexpr std::int64_t direct_width = 512;
 constexpr std::int64_t prefetch_distance =
@@ -155,35 +153,10 @@ POISE_INLINE void packed(CsrView x, std::int64_t first, std::int64_t last, Matri
   }
 }
 
-#define POISE_SPMM_VERSION(name, ...)                                                 \
-  __VA_ARGS__ void direct_##name(CsrView x, std::int64_t first, std::int64_t last,    \
-                                 MatrixView<const float> b, MatrixView<float> y) {    \
-    direct(x, first, last, b, y);                                                     \
-  }                                                                                   \
-  __VA_ARGS__ void packed_##name(CsrView x, std::int64_t first, std::int64_t last,    \
-                                 MatrixView<const float> b, MatrixView<float> y) {    \
-    packed(x, first, last, b, y);                                                     \
-  }                                                                                   \
-  __VA_ARGS__ void float64_##name(CsrView x, std::int64_t first, std::int64_t last,   \
-                                  MatrixView<const double> b, MatrixView<double> y) { \
-    float64(x, first, last, b, y);                                                    \
-  }
-
-POISE_SPMM_VERSION(plain)
-#ifdef __x86_64__
-POISE_SPMM_VERSION(avx2, [[gnu::target("avx2,fma")]])
-POISE_SPMM_VERSION(avx512, [[gnu::target("avx512f,avx2,fma")]])
-#endif
-
 }  // namespace
 
 SpmmKernels spmm_kernels() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return {direct_avx512, packed_avx512, float64_avx512};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {direct_avx2, packed_avx2, float64_avx2};
-#endif
-  return {direct_plain, packed_plain, float64_plain};
+  return {simd::version<direct>(), simd::version<packed>(), simd::version<float64>()};
 }
 
 }  // namespace poise

@@ -2,11 +2,10 @@
 
 #include <cstring>
 
+#include "poise/backend/cpu/simd.hpp"
+
 namespace poise {
 namespace {
-
-// What is inlined is compiled for the instruction set of the function it ends up in.
-#define POISE_INLINE [[gnu::always_inline]] inline
 
 /// `rows` rows of out, their sums in registers of `bytes`.
 template <bool transposed, int rows, int bytes>
@@ -49,24 +48,8 @@ POISE_INLINE void add_all(const WidenedPart& a, const double* b, double* out) {
   a.transposed ? add_blocks<true, rows, bytes>(a, b, out) : add_blocks<false, rows, bytes>(a, b, out);
 }
 
-void add_plain(const WidenedPart& a, const double* b, double* out) { add_all<1, 16>(a, b, out); }
-#ifdef __x86_64__
-[[gnu::target("avx2,fma")]] void add_avx2(const WidenedPart& a, const double* b, double* out) {
-  add_all<3, 32>(a, b, out);
-}
-[[gnu::target("avx512f,avx2,fma")]] void add_avx512(const WidenedPart& a, const double* b, double* out) {
-  add_all<8, 64>(a, b, out);
-}
-#endif
-
 }  // namespace
 
-AddWidened add_widened() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return add_avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return add_avx2;
-#endif
-  return add_plain;
-}
+AddWidened add_widened() { return simd::version<add_all<1, 16>, add_all<3, 32>, add_all<8, 64>>(); }
 
 }  // namespace poise

@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(threads) direct_kernel(Solve solve, float* scr
     float* const staged = state.p + DirectPass::padded(d);
     RowOutcome outcome;
     state.begin();
-    if (state.goes_on(outcome) && state.rz > state.target()) {
+    if (state.goes_on(outcome) && state.scalars.rz > state.target()) {
       bool solved = false;
       if (state.entries.c != nullptr) {
         form(state, K, staged);
@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(threads) direct_kernel(Solve solve, float* scr
           state.y[k] += step;
           gain += static_cast<double>(state.r[k]) * static_cast<double>(step);
         }
-        state.explained += state.total(gain);
-        state.iterations = 1;
+        state.scalars.explained += state.total(gain);
+        state.scalars.steps = 1;
         outcome.direct = 1;
       } else {
         state.iterate();

@@ -52,9 +52,7 @@ struct RowState {
   float* r;
   float* p;
   float* y;
-  double explained = 0;
-  double rz = 0;
-  int iterations = 0;
+  ConjugateGradients scalars = {};  ///< `explained` being that of y itself
 
   static std::int64_t bytes(std::int64_t d) { return Pass::bytes(d) + 8 * 32 + 8 * Pass::padded(d); }
 
@@ -74,7 +72,7 @@ struct RowState {
 
   [[nodiscard]] __device__ Diagonal at(int k) const { return diagonal(b, solve.systems.sigma[k], lambda); }
   [[nodiscard]] __device__ double target() const {
-    return solve.relative * (explained > 0 ? explained : 0.0) + solve.absolute;
+    return solve.relative * (scalars.explained > 0 ? scalars.explained : 0.0) + solve.absolute;
   }
   [[nodiscard]] __device__ double total(double value) const {
     return block_total<Pass::warps>(value, scratch);
@@ -105,8 +103,8 @@ struct RowState {
       p[k] = r[k] * own.inverse;
       dot += static_cast<double>(r[k]) * static_cast<double>(p[k]);
     }
-    explained = total(part - quadratic);
-    rz = total(dot);
+    scalars.explained = total(part - quadratic);
+    scalars.turn(total(dot));
   }
 
   /// Conjugate gradients until the row is done, or as far as float32 goes where it is to be exact.
@@ -116,11 +114,11 @@ struct RowState {
     const int limit = 2 * smaller + 8 < 500 ? static_cast<int>(2 * smaller + 8) : 500;
     const bool corrected = entries.c != nullptr;
     const bool exact =
-        solve.counted && corrected && solved_exactly(d, entries.count, solve.condition, rz, target());
-    const double least = exact ? 1e-12 * rz : 0.0;
+        solve.counted && corrected && solved_exactly(d, entries.count, solve.condition, scalars.rz, target());
+    const double least = exact ? 1e-12 * scalars.rz : 0.0;
     RowEntriesView system = entries;
     system.w = nullptr;
-    while (rz > (exact && iterations > 0 ? least : target()) && iterations < limit) {
+    while (scalars.rz > (exact && scalars.steps > 0 ? least : target()) && scalars.steps < limit) {
       block_sync<Pass::warps>();
       if (corrected) Pass::template run<false>(system, factors, p, sums);
       double dot = 0;
@@ -130,11 +128,8 @@ struct RowState {
         sums[k] = static_cast<double>(Hp);
         dot += static_cast<double>(p[k]) * static_cast<double>(Hp);
       }
-      const double curvature = total(dot);
-      if (!(curvature > 0)) break;
-      const double length = rz / curvature;
-      explained += length * rz;
-      const auto alpha = static_cast<float>(length);
+      if (!scalars.step(total(dot))) break;
+      const auto alpha = static_cast<float>(scalars.alpha);
       dot = 0;
       for (int k = static_cast<int>(threadIdx.x); k < d; k += block) {
         y[k] += alpha * p[k];
@@ -143,28 +138,25 @@ struct RowState {
         sums[k] = static_cast<double>(z);
         dot += static_cast<double>(r[k]) * static_cast<double>(z);
       }
-      const double before = rz;
-      rz = total(dot);
-      const auto beta = static_cast<float>(rz / before);
+      const auto beta = static_cast<float>(scalars.turn(total(dot)));
       for (int k = static_cast<int>(threadIdx.x); k < d; k += block)
         p[k] = static_cast<float>(sums[k]) + beta * p[k];
-      ++iterations;
     }
   }
 
   /// After begin(): false where the row is done already, `explained_before` noted either way.
   __device__ bool goes_on(RowOutcome& outcome) {
-    outcome = {explained, 0, rz / solve.lowest, 0, 0};
+    outcome = {scalars.explained, 0, scalars.rz / solve.lowest, 0, 0};
     if (entries.count > 0) return true;
     // Nothing pulls at the row, so 0 is its solution, whatever tolerance it may have met.
     for (int k = static_cast<int>(threadIdx.x); k < d; k += 32 * Pass::warps) y[k] = 0;
-    explained = 0;
+    scalars.explained = 0;
     return false;
   }
 
   __device__ void finish(RowOutcome outcome) const {
-    outcome.gain = explained - outcome.explained_before;
-    outcome.iterations = iterations;
+    outcome.gain = scalars.explained - outcome.explained_before;
+    outcome.iterations = scalars.steps;
     if (threadIdx.x == 0) solve.outcomes[row] = outcome;
   }
 };
