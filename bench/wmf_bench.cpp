@@ -94,7 +94,7 @@ class Peer {
             std::max<std::size_t>(scratch.gathered.size(), std::max(count, poise::row_chunk) * width));
         std::copy_n(solution.row(r).data(), d, row.y.data());
         std::ranges::fill(row.sums, 0.0);
-        row.explained = 0;
+        row.scalars.explained = 0;
         const poise::RowTask task{.factors = factors.view().data,
                                   .stride = d,
                                   .d = d,
@@ -107,11 +107,11 @@ class Peer {
                                   .D_inverse = ones.data()};
         kernels.pass_start(task, 0, count, poise::RowSource::gather_and_keep, row, scratch);
         kernels.begin(task, row, scratch);
-        while (row.iterations < 3 && row.rz > 1e-20) {
+        while (row.scalars.steps < 3 && row.scalars.rz > 1e-20) {
           kernels.pass(task, 0, count, poise::RowSource::kept, row, scratch);
           if (!kernels.step(task, row, scratch)) break;
         }
-        explained[tile] += row.explained;
+        explained[tile] += row.scalars.explained;
         std::copy_n(row.y.data(), d, solution.row(r).data());
       }
     });

@@ -125,6 +125,33 @@ TEST_P(Blocks, CombineAddsUpTerms) {
   });
 }
 
+TEST_P(Blocks, CombineTakesAnyNumberOfTerms) {
+  in_both_places_and_types([&]<class T>(T, bool resident) {
+    for (const std::size_t count : {1, 4, 5, 13}) {
+      Placed<T> out(*backend, random_matrix<T>(9, 40, 1), resident);
+      std::vector<Placed<T>> others;
+      std::vector<std::vector<double>> by_row;
+      Matrix<double> wanted(9, 40);
+      others.reserve(count);
+      for (std::size_t t = 0; t < count; ++t) {
+        const Matrix<T> x = random_matrix<T>(9, 40, 10 + static_cast<unsigned>(t));
+        others.emplace_back(*backend, x, resident);
+        by_row.push_back(random_vector(9, 30 + static_cast<unsigned>(t)));
+        for (std::int64_t r = 0; r < 9; ++r) {
+          for (std::int64_t c = 0; c < 40; ++c) wanted(r, c) += by_row[t][r] * double{x(r, c)};
+        }
+      }
+      std::vector<Term<T>> terms;
+      for (std::size_t t = 0; t < count; ++t) terms.push_back({.x = others[t].view(), .rows = by_row[t]});
+      backend->combine(terms, out.view());
+      const Matrix<T> got = out.contents();
+      for (std::int64_t r = 0; r < 9; ++r) {
+        for (std::int64_t c = 0; c < 40; ++c) ASSERT_NEAR(got(r, c), wanted(r, c), 4 * precision<T>);
+      }
+    }
+  });
+}
+
 TEST_P(Blocks, AddRowsLeavesOthersAlone) {
   in_both_places_and_types([&]<class T>(T, bool resident) {
     for (const auto& [rows, cols] : block_shapes) {

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "poise/backend/device.hpp"
 #include "poise/backend/row_systems.hpp"
 #include "poise/base/observer.hpp"
 #include "poise/linalg/csr.hpp"
@@ -37,24 +36,21 @@ struct Term {
   std::span<const double> cols = {};
 };
 
-/// Undoes what made it when it goes.
-class Pin {
- public:
-  Pin() = default;
-  explicit Pin(std::function<void()> undo) : undo_(std::move(undo)) {}
-  Pin(Pin&& other) noexcept : undo_(std::exchange(other.undo_, nullptr)) {}
-  Pin& operator=(Pin&& other) noexcept {
-    std::swap(undo_, other.undo_);
-    return *this;
-  }
-  Pin(const Pin&) = delete;
-  Pin& operator=(const Pin&) = delete;
-  ~Pin() {
-    if (undo_) undo_();
-  }
-
- private:
-  std::function<void()> undo_;
+/// What a backend is good at. Routes are chosen by these, never by the name of a backend.
+struct BackendTraits {
+  /// A gathered operation costs tens of a product's, not hundreds: sparse passes and Woodbury's identity are
+  /// then cheaper than products with dense matrices.
+  bool cheap_gathers = true;
+  /// Decompositions of d x d matrices cost less than some tens of products of that size.
+  bool cheap_decompositions = true;
+  /// The threads of the processor have nothing to do while it computes.
+  bool leaves_processor_free = false;
+  /// Blocks of columns are as wide as its memory allows, where others take few.
+  bool wide_blocks = false;
+  /// Products of a slice of rows stay in a cache until the next product reads them.
+  bool caches_slices = true;
+  /// Matrices lie in memory of its own, which has to hold all of them.
+  bool own_memory = false;
 };
 
 /// The large primitives that models and solvers are written over. What one backend returns for one input is
@@ -64,27 +60,10 @@ class Pin {
 /// A view or span may lie in ordinary memory or in the backend's own (backend/resident.hpp); a GPU copies
 /// what is not its own there and back for the one call, which costs time alone. Sparse matrices, lists of
 /// rows and small vectors lie in ordinary memory; those that many calls read are pinned.
-class Backend {
+class Backend : public Device {
  public:
-  virtual ~Backend() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-
-  /// Whether its own memory is ordinary memory.
-  [[nodiscard]] virtual bool on_host() const = 0;
-  /// How large its own memory is in all.
-  [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
-  /// Bytes of its own memory, contents unspecified; Error{resources} when there are not so many. Nothing to
-  /// allocate on the host, where a Matrix serves.
-  [[nodiscard]] virtual void* allocate(std::uint64_t bytes) = 0;
-  virtual void release(void* memory) noexcept = 0;
-  /// Copies from anywhere to anywhere; the types may differ (rounded to nearest).
-  virtual void copy(MatrixView<const float> from, MatrixView<float> to) = 0;
-  virtual void copy(MatrixView<const double> from, MatrixView<double> to) = 0;
-  virtual void copy(MatrixView<const float> from, MatrixView<double> to) = 0;
-  virtual void copy(MatrixView<const double> from, MatrixView<float> to) = 0;
-  /// While the pin lives these do not change, so that a GPU holds on to its copy.
-  [[nodiscard]] virtual Pin pin(CsrView x) = 0;
-  [[nodiscard]] virtual Pin pin(std::span<const float> x) = 0;
+  [[nodiscard]] virtual BackendTraits traits() const = 0;
 
   /// out = the sum of the terms, added up in float64 and rounded once. `out` may be the x of a term.
   virtual void combine(std::span<const Term<float>> terms, MatrixView<float> out) = 0;

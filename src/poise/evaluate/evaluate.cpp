@@ -6,9 +6,7 @@
 #include <limits>
 
 #include "poise/base/error.hpp"
-#include "poise/linalg/top_k.hpp"
 #include "poise/recommend/ranked_blocks.hpp"
-#include "poise/recommend/scored_blocks.hpp"
 
 namespace poise {
 namespace {
@@ -115,27 +113,14 @@ struct Evaluation::Measuring {
         result.per_user(user, static_cast<std::int64_t>(c)) =
             poise::measure(result.per_user_metrics[c], options.denominator, ranking);
     };
-    constexpr const char* task = "evaluating";
     if (!elsewhere) elsewhere = off_host(scorer, backend, execution);
-    if (elsewhere) {
-      for_each_ranked_user(
-          *elsewhere, scorer.items(), some, some, longest, task, *backend, execution,
-          [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> /*scores*/) {
-            if (const std::int64_t user = place(row); user >= 0) measure_user(user, items);
-          });
-      return;
-    }
-    for_each_scored_block(
-        scorer, some, task, execution, [&](std::int64_t first, MatrixView<const float> scores) {
-          std::vector<std::int32_t> items(longest);
-          std::vector<float> top_scores(longest);
-          for (std::int64_t row = first; row < first + scores.rows; ++row) {
-            const std::int64_t user = place(row);
-            if (user < 0) continue;
-            const Candidates candidates{.excluded = some.row(row)};
-            const std::int64_t size = top_k(scores.row(row - first), candidates, items, top_scores);
-            measure_user(user, std::span(items).first(size));
-          }
+    const auto own_history = [&](std::int64_t first, std::int64_t count, Csr& /*room*/) {
+      return some.block(first, count);
+    };
+    for_each_ranked_user(
+        scorer, elsewhere.get(), backend, {some, own_history, longest}, "evaluating", execution,
+        [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> /*scores*/) {
+          if (const std::int64_t user = place(row); user >= 0) measure_user(user, items);
         });
   }
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <xxhash.h>
+
 #include "poise/base/first_touch.hpp"
 #include "poise/base/parallel.hpp"
 
@@ -67,6 +69,15 @@ Csr transpose(CsrView matrix, int threads) {
     }
   });
   return result;
+}
+
+std::uint64_t support_fingerprint(CsrView matrix) {
+  const std::int64_t shape[] = {matrix.rows, matrix.cols, matrix.entries()};
+  std::uint64_t hash = XXH3_64bits(shape, sizeof shape);
+  hash = XXH3_64bits_withSeed(matrix.offsets.data(), matrix.offsets.size_bytes(), hash);
+  const auto first = matrix.rows == 0 ? 0 : matrix.offsets.front();
+  const auto indices = matrix.indices.subspan(first, matrix.entries());
+  return XXH3_64bits_withSeed(indices.data(), indices.size_bytes(), hash);
 }
 
 }  // namespace poise

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <numeric>
 #include <random>
 #include <utility>
 
-#include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/linalg/precision.hpp"
+#include "poise/model/asymmetric_acceleration.hpp"
 #include "poise/model/asymmetric_gauge.hpp"
 #include "poise/model/asymmetric_objective.hpp"
 #include "poise/model/asymmetric_steps.hpp"
 #include "poise/model/left_factor.hpp"
+#include "poise/model/low_rank/alternating.hpp"
 
 namespace poise {
 namespace {
@@ -38,7 +38,7 @@ std::int64_t live_columns(const Matrix<float>& A) {
   return live;
 }
 
-class AsymmetricSolver {
+class AsymmetricSolver final : public FactorPair {
  public:
   AsymmetricSolver(const AsymmetricProblem& problem, const AsymmetricOptions& options,
                    const Spectrum& spectrum, LeftFactorCache& cache, Backend& backend,
@@ -49,17 +49,27 @@ class AsymmetricSolver {
         cache_(cache),
         backend_(backend),
         execution_(execution),
-        watch_(result_.seconds) {}
+        watch_(result_.seconds),
+        acceleration_(problem, backend) {}
 
   LowRankFit run() {
     result_.observed_weight = problem_.W->observed;
     if (closed_form()) {
       take_closed_form();
     } else {
-      alternate();
+      iterate();
     }
     finish();
     return std::move(result_);
+  }
+
+  /// Solves to what `excess_` says, the last round to the tolerance. Sets `converged` when no more is to be
+  /// gained, unless the inner solves were too coarse to say so.
+  RoundDone round(int number) override {
+    const bool last = result_.converged || number == options_.rounds;
+    const std::int64_t iterations = one_round(last);
+    // A last round that gains shows that the rounds before were too coarse: then there are more.
+    return {objective_, iterations, (last && result_.converged) || point_.rank() == 0};
   }
 
  private:
@@ -74,11 +84,11 @@ class AsymmetricSolver {
     complete(problem_, point_, backend_);
     objective_ = asymmetric_objective(problem_, point_, backend_);
     watch_.book("closed form");
-    record(0, 0);
+    result_.trace.push_back({0, objective_, 0, watch_.total()});
     result_.converged = true;
   }
 
-  void alternate() {
+  void iterate() {
     point_ = options_.start == Start::random
                  ? random_start()
                  : from(asymmetric_closed_form(
@@ -87,7 +97,7 @@ class AsymmetricSolver {
     complete(problem_, point_, backend_);
     objective_ = asymmetric_objective(problem_, point_, backend_);
     watch_.book("start");
-    record(0, 0);
+    result_.trace.push_back({0, objective_, 0, watch_.total()});
     if (point_.rank() == 0) {
       result_.converged = true;
       return;
@@ -98,21 +108,13 @@ class AsymmetricSolver {
     left_ = &cache_.get(problem_.X, *problem_.W, options_.regularizer, options_.lambda, spectrum_,
                         options_.memory_limit - std::min(used, options_.memory_limit), backend_, execution_);
     watch_.book("items x items");
-    Progress progress(execution_.observer, "training", 0, "rounds");  // it may end at any
     excess_ = first_tolerance * std::max(explained(), 1e-3 * problem_.W->observed);
-    for (int number = 1; number <= options_.rounds; ++number) {
-      const bool last = result_.converged || number == options_.rounds;
-      round(number, last);
-      progress.advance(1);
-      // A last round that gains shows that the rounds before were too coarse: then there are more.
-      if ((last && result_.converged) || point_.rank() == 0) break;
-    }
+    alternate(*this, options_, execution_.observer, watch_, result_);
     if (point_.rank() == 0) result_.converged = true;
   }
 
-  /// Solves to what `excess_` says, the last round to the tolerance. Sets `converged` when no more is to be
-  /// gained, unless the inner solves were too coarse to say so.
-  void round(int number, bool last) {
+  /// Returns the most iterations that a system took.
+  std::int64_t one_round(bool last) {
     const double target = last ? std::min(excess_, options_.tolerance * explained()) : excess_;
     AsymmetricPoint next{point_.U.clone(), point_.V.clone(), {}, point_.Z_gram, {}};
     const Steps steps = alternate_once(next, target);
@@ -123,23 +125,22 @@ class AsymmetricSolver {
     if (!(difference >= -error)) {
       // Rounding has the better of it: what was reached before stands.
       result_.converged = result_.converged || std::isfinite(reached);
-      record(number, steps.iterations);
-      return;
+      return steps.iterations;
     }
     double gained = difference < error ? steps.gained : difference;
-    if (last || next.rank() != point_.rank() || !accelerate(next, gained)) {
+    if (last || next.rank() != point_.rank() || !acceleration_.advance(next, point_, gained)) {
       const bool same = next.rank() == point_.rank();
       point_ = std::move(next);
-      if (!same) step_ = {};
+      if (!same) acceleration_.restart();
     }
     objective_ -= gained;
     watch_.book("acceleration");
-    record(number, steps.iterations);
     const double least = std::max(options_.least_decrease, gain_of_rounding) * std::abs(objective_);
     const bool small = gained <= least;
     const double finest = inner_share * least;
     result_.converged = small && (result_.converged || target <= least);
     excess_ = small ? finest : std::clamp(inner_share * gained, finest, std::max(finest, excess_));
+    return steps.iterations;
   }
 
   struct Steps {
@@ -156,11 +157,10 @@ class AsymmetricSolver {
     const PcgOutcome outcome = solve_U(problem_, *left_, next, target, backend_, execution_.observer);
     watch_.book("U");
     balance(next);
-    align(next);
+    acceleration_.align(point_, next);
     complete(problem_, next, backend_);
     watch_.book("balance");
     const std::int64_t most = std::max<std::int64_t>(rows.most_iterations, outcome.iterations);
-    result_.iterations = std::max(result_.iterations, most);
     return {most, rows.gain + outcome.gained};
   }
 
@@ -178,75 +178,6 @@ class AsymmetricSolver {
     const Gauge gauge = balancing_gauge(K_gram, next.V.view(), scale, backend_);
     next.U = changed(next.U.view(), gauge.T, backend_);
     next.V = changed(next.V.view(), gauge.T_dual, backend_);
-  }
-
-  /// The inner product of two matrices.
-  [[nodiscard]] double inner(const Resident<float>& A, const Resident<float>& B) const {
-    std::vector<double> dots(A.rows());
-    backend_.row_dots(A.view(), B.view(), dots);
-    return std::accumulate(dots.begin(), dots.end(), 0.0);
-  }
-
-  /// to = plus - minus + beta to.
-  void combine(const Resident<float>& plus, const Resident<float>& minus, double beta, Resident<float>& to) {
-    std::vector<Term<float>> terms = {{.x = plus.view()}, {.x = minus.view(), .scale = -1}};
-    if (beta != 0) terms.push_back({.x = to.view(), .scale = beta});
-    backend_.combine(terms, to.view());
-  }
-
-  /// U weighs as much as V in inner products of pairs.
-  [[nodiscard]] double U_weight() const {
-    const double U = inner(point_.U, point_.U);
-    return U > 0 ? inner(point_.V, point_.V) / U : 0;
-  }
-
-  void align(AsymmetricPoint& next) {
-    if (next.rank() != point_.rank()) return;
-    Matrix<double> product = backend_.factor_product(next.V.view(), {}, point_.V.view());
-    const Matrix<double> of_U = backend_.factor_product(next.U.view(), {}, point_.U.view());
-    const double weight = U_weight();
-    for (std::int64_t i = 0; i < product.rows(); ++i) {
-      for (std::int64_t j = 0; j < product.cols(); ++j) product(i, j) += weight * of_U(i, j);
-    }
-    const Matrix<double> rotation = nearest_rotation(std::move(product), backend_);
-    next.U = changed(next.U.view(), rotation, backend_);
-    next.V = changed(next.V.view(), rotation, backend_);
-  }
-
-  /// Polak and Ribiere's direction with the round as the preconditioned gradient g, and the best step along
-  /// it; false when that is no better than the round itself, `gained` being what either gained.
-  bool accelerate(const AsymmetricPoint& next, double& gained) {
-    const double weight = U_weight();
-    AsymmetricPoint gradient{Resident<float>(backend_, next.U.rows(), next.rank()),
-                             Resident<float>(backend_, next.V.rows(), next.rank())};
-    combine(next.U, point_.U, 0, gradient.U);
-    combine(next.V, point_.V, 0, gradient.V);
-    double beta = 0;
-    if (step_.rank() == point_.rank()) {
-      const double mixed = weight * inner(gradient.U, gradient_.U) + inner(gradient.V, gradient_.V);
-      const double own = weight * inner(gradient.U, gradient.U) + inner(gradient.V, gradient.V);
-      const double former = weight * inner(gradient_.U, gradient_.U) + inner(gradient_.V, gradient_.V);
-      beta = former > 0 ? std::max(0.0, (own - mixed) / former) : 0;
-    } else {
-      step_ = {Resident<float>(backend_, next.U.rows(), next.rank()),
-               Resident<float>(backend_, next.V.rows(), next.rank()),
-               Resident<float>(backend_, next.Z.rows(), next.rank())};
-    }
-    gradient_ = std::move(gradient);
-    combine(next.U, point_.U, beta, step_.U);
-    combine(next.V, point_.V, beta, step_.V);
-    // Not from the former Z: after a round that changed next to nothing beta is large and makes of its
-    // rounding a Z that no U has.
-    backend_.spmm(problem_.X, step_.U.view(), step_.Z.view());
-    const AsymmetricLine line(problem_, point_, step_, backend_);
-    const double t = line.best();
-    if (!(line.decrease(t) > gained)) {
-      step_ = {};
-      return false;
-    }
-    line.move(t, step_, point_);
-    gained = line.decrease(t);
-    return true;
   }
 
   [[nodiscard]] AsymmetricPoint from(const Factors& factors) const {
@@ -269,11 +200,6 @@ class AsymmetricSolver {
       }
     }
     return {Resident<float>(backend_, std::move(start.U)), Resident<float>(backend_, std::move(start.V))};
-  }
-
-  void record(int number, std::int64_t iterations) {
-    result_.rounds = number;
-    result_.trace.push_back({number, objective_, iterations, watch_.total()});
   }
 
   /// The saved pair's own objective and certificate, through the data.
@@ -311,29 +237,12 @@ class AsymmetricSolver {
   LeftFactor none_;
   const LeftFactor* left_ = &none_;
   AsymmetricPoint point_;
-  AsymmetricPoint step_;      ///< the last direction, with its Z
-  AsymmetricPoint gradient_;  ///< the last round's change
+  RoundAcceleration acceleration_;
   double objective_ = 0;
   double excess_ = 0;  ///< what inner solves may leave
 };
 
 }  // namespace
-
-void validate(const AsymmetricOptions& options) {
-  if (options.rank < 1) fail(ErrorKind::usage, "{} {} is out of range: at least 1", "rank"_p, options.rank);
-  if (!(options.lambda >= 0) || !std::isfinite(options.lambda)) {
-    fail(ErrorKind::usage, "{} {} is out of range: it must be finite and not negative", "lambda"_p,
-         options.lambda);
-  }
-  if (!(options.least_decrease >= 0))
-    fail(ErrorKind::usage, "{} {} is out of range: at least 0", "least-decrease"_p, options.least_decrease);
-  if (options.rounds < 0)
-    fail(ErrorKind::usage, "{} {} is out of range: at least 0", "rounds"_p, options.rounds);
-  if (!(options.tolerance > 0 && options.tolerance < 1)) {
-    fail(ErrorKind::usage, "{} {} is out of range: it must be between 0 and 1", "tolerance"_p,
-         options.tolerance);
-  }
-}
 
 std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank) {
   const auto d = static_cast<std::uint64_t>(rank);
@@ -350,13 +259,7 @@ LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& 
                           LeftFactorCache* cache) {
   validate(options);
   assert(spectrum.pairs() >= std::min(options.rank, X.cols));
-  if (const std::uint64_t needed = asymmetric_memory(X, std::min(options.rank, X.cols));
-      needed > options.memory_limit) {
-    const auto [needed_text, limit] =
-        compared_bytes(static_cast<double>(needed), static_cast<double>(options.memory_limit));
-    fail(ErrorKind::resources, "rank {} needs {} for its factors; raise {}, now {}, or lower {}",
-         options.rank, needed_text, "memory-limit"_p, limit, "rank"_p);
-  }
+  check_memory(options, asymmetric_memory(X, std::min(options.rank, X.cols)));
   const AsymmetricProblem problem =
       make_asymmetric_problem(X, W, options.regularizer, options.lambda, backend, execution);
   LeftFactorCache own;

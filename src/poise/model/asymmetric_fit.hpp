@@ -20,9 +20,6 @@ struct AsymmetricOptions : LowRankOptions {
   Regularizer regularizer = Regularizer::weight_decay;
 };
 
-/// Throws Error{usage} for options out of range.
-void validate(const AsymmetricOptions& options);
-
 /// W = 1: the closed form, the global optimum. Otherwise rounds of V given U, U given V (each solved to a
 /// tenth of what a round gains, at the end to the tolerance), a balanced pair, and from the second round on a
 /// step of nonlinear conjugate gradients that takes the round as its preconditioned gradient, its length the

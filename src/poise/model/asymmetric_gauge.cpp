@@ -143,8 +143,7 @@ bool rotate_by_newton(Matrix<double>& A, Backend& backend) {
 Matrix<double> nearest_rotation(Matrix<double> A, Backend& backend) {
   const std::int64_t d = A.rows();
   if (d == 0) return A;
-  // A GPU's products are fast, and a decomposition on the host would take longer than all else.
-  if (!backend.on_host() && rotate_by_newton(A, backend)) return A;
+  if (!backend.traits().cheap_decompositions && rotate_by_newton(A, backend)) return A;
   const SerialBlas serial;
   const auto size = static_cast<lapack_int>(d);
   std::vector<double> values(d);

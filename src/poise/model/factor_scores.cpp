@@ -5,10 +5,10 @@
 #include <cstring>
 #include <vector>
 
+#include "poise/linalg/simd.hpp"
+
 namespace poise {
 namespace {
-
-#define POISE_INLINE [[gnu::always_inline]] inline
 
 constexpr std::int64_t lane = 8;
 using Lane [[gnu::vector_size(lane * sizeof(double))]] = double;
@@ -51,26 +51,6 @@ POISE_INLINE void score_tile(MatrixView<const double> z, MatrixView<const double
   }
 }
 
-#define POISE_SCORE_VERSION(name, ...)                                                       \
-  __VA_ARGS__ void score_tile_##name(MatrixView<const double> z, MatrixView<const double> v, \
-                                     std::int64_t first, MatrixView<float> scores) {         \
-    score_tile(z, v, first, scores);                                                         \
-  }
-
-POISE_SCORE_VERSION(plain)
-#ifdef __x86_64__
-POISE_SCORE_VERSION(avx2, [[gnu::target("avx2,fma")]])
-POISE_SCORE_VERSION(avx512, [[gnu::target("avx512f,avx2,fma")]])
-#endif
-
-auto version_for_this_processor() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return score_tile_avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return score_tile_avx2;
-#endif
-  return score_tile_plain;
-}
-
 template <class T>
 void pad(MatrixView<const T> from, std::int64_t padded, std::vector<double>& to) {
   to.assign(from.rows * padded, 0.0);
@@ -81,7 +61,7 @@ void pad(MatrixView<const T> from, std::int64_t padded, std::vector<double>& to)
 
 void factor_scores(MatrixView<const double> Z, MatrixView<const float> V, MatrixView<float> scores) {
   assert(Z.cols == V.cols && scores.rows == Z.rows && scores.cols == V.rows);
-  const auto version = version_for_this_processor();
+  const auto version = simd::version<score_tile>();
   const std::int64_t padded = (V.cols + lane - 1) / lane * lane;
   std::vector<double> users;
   pad(Z, padded, users);

@@ -5,7 +5,7 @@ namespace poise {
 void FullRankBasis::prepare_for(const ColumnProblem& problem) {
   std::vector<double> diagonal = problem.l;
   for (double& entry : diagonal) entry /= problem.b_bar;
-  const std::int32_t* const X = problem.X.indices.data();
+  const std::uint64_t X = support_fingerprint(problem.X);
   if (X == X_ && problem.W->a == a_ && diagonal == diagonal_) return;
   *this = {};
   X_ = X;

@@ -26,8 +26,8 @@ class FullRankBasis {
   /// Empties it unless it is that of this problem.
   void prepare_for(const ColumnProblem& problem);
 
-  /// G = X' diag(a) X in float64, where a GPU has made it: through it residuals are dense products. Such a
-  /// machine has the memory for one matrix more, and no patience for gathers.
+  /// G = X' diag(a) X in float64, where gathers are dear: through it residuals are dense products, at the
+  /// cost of one matrix more.
   Resident<double>& gram() { return gram_; }
 
   template <class T>
@@ -40,7 +40,7 @@ class FullRankBasis {
   }
 
  private:
-  const std::int32_t* X_ = nullptr;
+  std::uint64_t X_ = 0;  ///< its fingerprint
   std::vector<float> a_;
   std::vector<double> diagonal_;  ///< of Lambda / b_bar
   Inverse<float> single_;

@@ -6,11 +6,11 @@
 
 #include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
-#include "poise/model/full_rank_columns.hpp"
 #include "poise/model/full_rank_cost.hpp"
 #include "poise/model/full_rank_inverse.hpp"
 #include "poise/solver/block_residual.hpp"
 #include "poise/solver/column_certificate.hpp"
+#include "poise/solver/column_checker.hpp"
 
 namespace poise {
 
@@ -113,11 +113,11 @@ class Check {
     Stopwatch watch(seconds_);
     if (!invert_shared_system<T>(problem_, basis, backend_, watch, condition_)) return false;
     const MatrixView<const T> A_inverse = std::as_const(basis.inverse<T>().matrix).view();
-    const ColumnSolver<T> solver(problem_, A_inverse, std::as_const(basis.gram()).view(), options_.tolerance,
-                                 backend_, execution_);
+    const ColumnChecker<T> checker(problem_, A_inverse, std::as_const(basis.gram()).view(), backend_,
+                                   execution_);
     ComputedInverse<T> P(A_inverse, backend_);
     if (options_.zero_diagonal && !problem_.weighted() && !measured_whole_) {
-      std::vector<double> own = solver.inverse_diagonal();
+      std::vector<double> own = checker.inverse_diagonal();
       for (std::size_t i = 0; i < own.size(); ++i) own[i] = 1 / own[i] - problem_.l[i];
       proof_.suggest_multipliers(std::move(own));
     }
@@ -130,7 +130,7 @@ class Check {
       Resident<float> beta(backend_, static_cast<std::int64_t>(part.size()), problem_.items());
       backend_.copy_rows(std::as_const(columns_).view(), part, beta.view(), {});
       const std::vector<CheckedColumn> checked =
-          solver.check(part, options_.zero_diagonal, std::as_const(beta).view());
+          checker.check(part, options_.zero_diagonal, std::as_const(beta).view()).columns;
       for (std::size_t k = 0; k < part.size(); ++k) {
         const ColumnFigures& figures = checked[k].figures;
         proof_.verify(part[k], figures.observed - figures.objective, checked[k].excess, checked[k].ratio);

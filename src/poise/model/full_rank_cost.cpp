@@ -11,6 +11,10 @@ namespace poise {
 
 namespace {
 
+/// A gathered operation (one of the two of a read and an addition, or of a read, an addition and a store) in
+/// operations of a matrix product.
+constexpr double gathered_cost = 35;
+
 /// l_i <- l_i (|S_i| / g)^nu, g the geometric mean of |S_i| over items with users. An item without users
 /// counts as one that has a single user.
 void scale_by_popularity(std::vector<double>& l, const std::vector<std::int64_t>& counts,
@@ -50,13 +54,12 @@ std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options) 
 
 double iteration_operations(const ColumnProblem& problem, std::int32_t i, const ColumnLoad& load,
                             double tolerance) {
-  constexpr double gather_cost = 70;
   constexpr double residual_cost = 15;
   const double root = std::sqrt(problem.hi(i) / problem.lo(i));
   const double rate = std::log((root + 1) / std::max(root - 1, 1e-3));
   const double iterations = std::max(1.0, 0.75 * std::log(2 / std::sqrt(tolerance)) / rate);
   const auto n = static_cast<double>(problem.items());
-  return (iterations + 1) * 2 * n * n + gather_cost * iterations * 2 * load.entries +
+  return (iterations + 1) * 2 * n * n + gathered_cost * 4 * iterations * load.entries +
          residual_cost * 4 * static_cast<double>(problem.X.entries());
 }
 
@@ -137,13 +140,12 @@ void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptio
 double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options, int threads) {
   constexpr double inverse_overhead = 1.15;
   constexpr double row_cost = 30;
-  constexpr double gather_cost = 35;
   const auto n = static_cast<double>(X.cols);
   double pairs = 0;
   for (std::int64_t u = 0; u < X.rows; ++u) {
     pairs += static_cast<double>(X.row_size(u)) * static_cast<double>(X.row_size(u));
   }
-  double operations = inverse_overhead * n * n * n + 2 * gather_cost * pairs;
+  double operations = inverse_overhead * n * n * n + 2 * gathered_cost * pairs;
   if (W.c.empty() && W.b.empty()) return operations;
   // All of the problem but its largest part, which the loads stand for.
   Weights rest;

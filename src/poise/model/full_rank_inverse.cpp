@@ -8,10 +8,10 @@ namespace poise {
 
 namespace {
 
-/// G in the place of A^-1. On a GPU by way of the basis, for residuals.
+/// G in the place of A^-1. Where gathers are dear by way of the basis, for residuals.
 template <class T>
 void fill_gram(const ColumnProblem& problem, FullRankBasis& basis, Backend& backend, MatrixView<T> to) {
-  if (backend.on_host()) {
+  if (backend.traits().cheap_gathers) {
     backend.gram(problem.X, problem.W->a, to);
     return;
   }

@@ -184,7 +184,7 @@ const LeftFactor& LeftFactorCache::get(CsrView X, const Weights& W, Regularizer 
                                        const Execution& execution) {
   // Routes ask for at most six of them.
   const auto matrix = std::max<std::uint64_t>(1, 4 * static_cast<std::uint64_t>(X.cols * X.cols));
-  const Key key{.X = X.indices.data(),
+  const Key key{.X = support_fingerprint(X),
                 .a = W.a,
                 .b = W.b,
                 .regularizer = regularizer,

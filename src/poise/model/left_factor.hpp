@@ -40,7 +40,7 @@ class LeftFactorCache {
 
  private:
   struct Key {
-    const std::int32_t* X = nullptr;
+    std::uint64_t X = 0;  ///< its fingerprint
     std::vector<float> a;
     std::vector<float> b;
     Regularizer regularizer = {};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -27,6 +26,12 @@ struct LowRankOptions {
   std::uint64_t seed = 1;  ///< of a random start
   std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();
 };
+
+/// Error{usage} for options out of range.
+void validate(const LowRankOptions& options);
+
+/// Error{resources} where `needed` bytes are more than the memory limit.
+void check_memory(const LowRankOptions& options, std::uint64_t needed);
 
 /// The state after a round; round 0 is the start.
 struct LowRankRound {
@@ -55,12 +60,6 @@ struct LowRankFit {
 };
 
 /// The first columns of A, with zeros beyond its own.
-inline Matrix<float> with_columns(Matrix<float> A, std::int64_t columns) {
-  if (A.cols() == columns) return A;
-  Matrix<float> result(A.rows(), columns);
-  for (std::int64_t i = 0; i < A.rows(); ++i)
-    std::copy_n(A.row(i).begin(), std::min(columns, A.cols()), result.row(i).begin());
-  return result;
-}
+Matrix<float> with_columns(Matrix<float> A, std::int64_t columns);
 
 }  // namespace poise

@@ -13,7 +13,8 @@ constexpr std::int64_t users_per_slice = 16'384;
 SlicedGram::SlicedGram(CsrView X, std::span<const float> row_weights, Backend& backend,
                        const Execution& execution)
     : items_(X.cols), backend_(backend) {
-  const Tiling tiling{X.rows, backend.on_host() ? users_per_slice : std::max<std::int64_t>(1, X.rows)};
+  const Tiling tiling{X.rows,
+                      backend.traits().caches_slices ? users_per_slice : std::max<std::int64_t>(1, X.rows)};
   for (std::int64_t k = 0; k < tiling.tiles(); ++k) {
     const std::int64_t first = tiling.first(k);
     const std::int64_t count = tiling.last(k) - first;

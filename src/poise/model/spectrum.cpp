@@ -78,7 +78,8 @@ Spectrum top_spectrum(CsrView X, std::span<const float> row_weights, std::int64_
   assert(row_weights.empty() || static_cast<std::int64_t>(row_weights.size()) == X.rows);
   count = std::min(count, X.cols);
   // On a GPU the dense decomposition is fast, and the other route's many small steps are not.
-  const bool dense = backend.on_host() ? !cheaper_route(X, count).krylov : X.cols <= device_items;
+  const bool dense =
+      backend.traits().cheap_gathers ? !cheaper_route(X, count).krylov : X.cols <= device_items;
   const auto pairs = dense ? dense_top_pairs : krylov_top_pairs;
   return canonical(pairs(X, row_weights, count, backend, execution));
 }

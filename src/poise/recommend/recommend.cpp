@@ -40,10 +40,11 @@ class Excluded {
     std::ranges::set_union(scratch, exclude_, std::back_inserter(items));
   }
 
-  [[nodiscard]] Csr all() const {
-    Csr result{.rows = histories_.rows, .cols = histories_.cols, .offsets = {0}, .indices = {}, .values = {}};
+  /// Rows [first, first + count).
+  [[nodiscard]] Csr rows(std::int64_t first, std::int64_t count) const {
+    Csr result{.rows = count, .cols = histories_.cols, .offsets = {0}, .indices = {}, .values = {}};
     std::vector<std::int32_t> scratch;
-    for (std::int64_t row = 0; row < histories_.rows; ++row) {
+    for (std::int64_t row = first; row < first + count; ++row) {
       append(row, scratch, result.indices);
       result.offsets.push_back(result.entries());
     }
@@ -69,11 +70,15 @@ RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOp
   if (options.only) only = sorted_items(*options.only, scorer.items());
 
   RankedLists lists(histories.rows, std::min(options.k, scorer.items()));
-  if (const auto elsewhere = only ? nullptr : off_host(scorer, backend, execution)) {
-    const Csr of_all = excluded.all();
+  if (!only) {
+    const auto elsewhere = off_host(scorer, backend, execution);
+    const auto left_out = [&](std::int64_t first, std::int64_t count, Csr& room) {
+      room = excluded.rows(first, count);
+      return room.view();
+    };
     for_each_ranked_user(
-        *elsewhere, scorer.items(), histories, of_all.view(), lists.width(), "recommending", *backend,
-        execution, [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> scores) {
+        scorer, elsewhere.get(), backend, {histories, left_out, lists.width()}, "recommending", execution,
+        [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> scores) {
           std::ranges::copy(items, lists.item_slots(row).begin());
           std::ranges::copy(scores, lists.score_slots(row).begin());
           lists.resize(row, std::ssize(items));

@@ -16,7 +16,7 @@ WeightedErrors::WeightedErrors(const ColumnProblem& problem, CsrView users_of, B
       users_of_(users_of),
       backend_(backend),
       execution_(execution),
-      kept_(backend.on_host()),
+      kept_(backend.traits().cheap_gathers),
       high_(kept_ ? problem.columns.entries() : 0),
       low_(high_.size()) {
   X_.values = {};

@@ -7,8 +7,6 @@
 
 namespace poise {
 
-CpuBackend::CpuBackend(int threads, Observer* observer) : HostBackend(threads, observer) {}
-
 RankedLists CpuBackend::top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) {
   RankedLists lists(scores.rows, std::min(k, scores.cols));
   const Tiling tiling{scores.rows, 64};

@@ -6,6 +6,7 @@
 
 #include "poise/linalg/dense_kernels.hpp"
 #include "poise/linalg/serial_blas.hpp"
+#include "poise/linalg/simd.hpp"
 
 // Vectors are passed only between functions that are inlined, so no calling convention is at stake.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -23,7 +24,7 @@ using Eight [[gnu::vector_size(8 * sizeof(float))]] = float;
 using Sixteen [[gnu::vector_size(16 * sizeof(float))]] = float;
 
 template <class Lane>
-[[gnu::always_inline]] inline float multiply_and_add() {
+POISE_INLINE float multiply_and_add() {
   const Lane factor = Lane{} + 0.5F;
   const Lane term = Lane{} + 1.0F;
   Lane sum[sums];
@@ -41,18 +42,10 @@ struct Version {
   int lanes;
 };
 
-float run_plain() { return multiply_and_add<Four>(); }
-#ifdef __x86_64__
-[[gnu::target("avx2,fma")]] float run_avx2() { return multiply_and_add<Eight>(); }
-[[gnu::target("avx512f,avx2,fma")]] float run_avx512() { return multiply_and_add<Sixteen>(); }
-#endif
-
 Version widest_version() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return {run_avx512, 16};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {run_avx2, 8};
-#endif
-  return {run_plain, 4};
+  constexpr int lanes[] = {4, 8, 16};
+  return {simd::version<multiply_and_add<Four>, multiply_and_add<Eight>, multiply_and_add<Sixteen>>(),
+          lanes[static_cast<int>(simd::processor_set())]};
 }
 
 double processor_seconds() {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "poise/backend/cpu/simd.hpp"
+#include "poise/linalg/simd.hpp"
 
 // Vectors are passed only between functions that are inlined, so no calling convention is at stake.
 #pragma GCC diagnostic ignored "-Wpsabi"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "poise/backend/cpu/simd.hpp"
 #include "poise/backend/cpu/sparse_rows.hpp"
+#include "poise/linalg/simd.hpp"
 
 namespace poise {
 namespace {

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <cstring>
 
-#include "poise/backend/cpu/simd.hpp"
 #include "poise/backend/cpu/sparse_rows.hpp"
+#include "poise/linalg/simd.hpp"
 
 namespace poise {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "poise/backend/cpu/simd.hpp"
+#include "poise/linalg/simd.hpp"
 
 namespace poise {
 namespace {

@@ -1,85 +1,15 @@
 #include <algorithm>
 #include <optional>
 
-#include "poise/backend/cuda/cuda_backend.hpp"
-#include "poise/base/error.hpp"
+#include "poise/backend/cuda/blocks.cuh"
 
 namespace poise {
 namespace cuda {
 namespace {
 
-constexpr int threads = 256;
-constexpr int most_terms = 4;
 /// Entries of a row that one block adds up.
 constexpr std::int64_t dot_chunk = 8192;
 constexpr std::int64_t short_row = 1024;
-constexpr unsigned most_y = 65535;
-
-template <class T>
-struct DeviceTerm {
-  const T* x;
-  std::int64_t stride;
-  double scale;
-  const double* rows;
-  const double* cols;
-};
-
-template <class T>
-struct DeviceTerms {
-  DeviceTerm<T> term[most_terms];
-  int count;
-};
-
-/// Threads go along a row, blocks' y over rows.
-template <class T>
-__global__ void combine_kernel(DeviceTerms<T> terms, MatrixView<T> out) {
-  const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-  if (j >= out.cols) return;
-  for (std::int64_t k = blockIdx.y; k < out.rows; k += gridDim.y) {
-    double sum = 0;
-    for (int t = 0; t < terms.count; ++t) {
-      const DeviceTerm<T>& term = terms.term[t];
-      double factor = term.scale;
-      if (term.rows != nullptr) factor *= term.rows[k];
-      if (term.cols != nullptr) factor *= term.cols[j];
-      sum += factor * static_cast<double>(term.x[k * term.stride + j]);
-    }
-    out.data[k * out.stride + j] = static_cast<T>(sum);
-  }
-}
-
-/// The same, four columns a thread, where all rows begin at multiples of 16 bytes.
-__global__ void combine_four_kernel(DeviceTerms<float> terms, MatrixView<float> out) {
-  const std::int64_t j = 4 * (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x);
-  if (j >= out.cols) return;
-  for (std::int64_t k = blockIdx.y; k < out.rows; k += gridDim.y) {
-    double sum[4] = {};
-#pragma unroll
-    for (int t = 0; t < most_terms; ++t) {
-      if (t >= terms.count) break;
-      const DeviceTerm<float>& term = terms.term[t];
-      const double factor = term.rows == nullptr ? term.scale : term.scale * term.rows[k];
-      const float4 four = *reinterpret_cast<const float4*>(term.x + k * term.stride + j);
-      const float x[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        const double cols = term.cols == nullptr || j + c >= out.cols ? 1.0 : term.cols[j + c];
-        sum[c] += factor * cols * static_cast<double>(x[c]);
-      }
-    }
-    float* const to = out.data + k * out.stride + j;
-    if (j + 4 <= out.cols) {
-      *reinterpret_cast<float4*>(to) = make_float4(static_cast<float>(sum[0]), static_cast<float>(sum[1]),
-                                                   static_cast<float>(sum[2]), static_cast<float>(sum[3]));
-    } else {
-      for (int c = 0; j + c < out.cols; ++c) to[c] = static_cast<float>(sum[c]);
-    }
-  }
-}
-
-bool in_fours(const float* data, std::int64_t stride, std::int64_t cols) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride % 4 == 0 && stride >= (cols + 3) / 4 * 4;
-}
 
 template <class From, class To>
 __global__ void convert_kernel(MatrixView<const From> from, MatrixView<To> to) {
@@ -204,53 +134,6 @@ __global__ void transpose_kernel(MatrixView<float> a) {
   }
 }
 
-dim3 rows_grid(std::int64_t rows, std::int64_t cols) {
-  return {grid(cols, threads), static_cast<unsigned>(std::clamp<std::int64_t>(rows, 1, most_y)), 1};
-}
-
-template <class T>
-void combine_terms(CudaBackend& backend, std::span<const Term<T>> terms, MatrixView<T> out) {
-  if (out.rows == 0 || out.cols == 0) return;
-  if (terms.size() > most_terms) fail(ErrorKind::usage, "more than {} terms to combine", most_terms);
-  Staged<T> to(backend, out, false);
-  std::vector<Staged<const T>> staged;
-  std::vector<Array<double>> factors;
-  staged.reserve(most_terms);
-  factors.reserve(2 * most_terms);
-  DeviceTerms<T> list{};
-  for (const Term<T>& term : terms) {
-    // The same memory as `out` must stay the same.
-    const MatrixView<const T> x{term.x.data, out.rows, out.cols, term.x.stride};
-    staged.emplace_back(backend, x);
-    DeviceTerm<T>& device = list.term[list.count++];
-    device.x = staged.back().view().data;
-    device.stride = staged.back().view().stride;
-    device.scale = term.scale;
-    if (!term.rows.empty()) {
-      factors.push_back(backend.upload(term.rows));
-      device.rows = factors.back().data();
-    }
-    if (!term.cols.empty()) {
-      factors.push_back(backend.upload(term.cols));
-      device.cols = factors.back().data();
-    }
-  }
-  bool fours = false;
-  if constexpr (std::is_same_v<T, float>) {
-    fours = in_fours(to.view().data, to.view().stride, out.cols);
-    for (const Staged<const T>& term : staged)
-      fours = fours && in_fours(term.view().data, term.view().stride, out.cols);
-    if (fours) {
-      combine_four_kernel<<<rows_grid(out.rows, (out.cols + 3) / 4), threads, 0, backend.stream()>>>(
-          list, to.view());
-    }
-  }
-  if (!fours)
-    combine_kernel<<<rows_grid(out.rows, out.cols), threads, 0, backend.stream()>>>(list, to.view());
-  check_launch("a combination");
-  to.give_back();
-}
-
 template <class T>
 void copy_same(CudaBackend& backend, MatrixView<const T> from, MatrixView<T> to) {
   backend.transfer(from.data, from.stride * sizeof(T), to.data, to.stride * sizeof(T), to.cols * sizeof(T),
@@ -367,13 +250,6 @@ void CudaBackend::copy(MatrixView<const float> from, MatrixView<double> to) {
 }
 void CudaBackend::copy(MatrixView<const double> from, MatrixView<float> to) {
   cuda::copy_other(*this, from, to);
-}
-
-void CudaBackend::combine(std::span<const Term<float>> terms, MatrixView<float> out) {
-  cuda::combine_terms(*this, terms, out);
-}
-void CudaBackend::combine(std::span<const Term<double>> terms, MatrixView<double> out) {
-  cuda::combine_terms(*this, terms, out);
 }
 
 void CudaBackend::add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,

@@ -6,43 +6,13 @@
 #include <vector>
 
 #include "poise/backend/backend.hpp"
-#include "poise/backend/cuda/check.hpp"
-#include "poise/backend/cuda/cuda.hpp"
+#include "poise/backend/cuda/resources.hpp"
 
 namespace poise {
 
 class CudaBackend;
 
 namespace cuda {
-
-/// Memory of the GPU, for as long as it is needed; contents unspecified.
-template <class T>
-class Array {
- public:
-  Array() = default;
-  Array(CudaBackend& backend, std::int64_t size);
-  Array(Array&& other) noexcept
-      : backend_(std::exchange(other.backend_, nullptr)),
-        data_(std::exchange(other.data_, nullptr)),
-        size_(std::exchange(other.size_, 0)) {}
-  Array& operator=(Array&& other) noexcept {
-    std::swap(backend_, other.backend_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  ~Array();
-
-  [[nodiscard]] T* data() const { return data_; }
-  [[nodiscard]] std::int64_t size() const { return size_; }
-
- private:
-  CudaBackend* backend_ = nullptr;
-  T* data_ = nullptr;
-  std::int64_t size_ = 0;
-};
 
 /// A sparse matrix on the GPU, as kernels see it: row r holds entries offsets[r] up to offsets[r + 1].
 struct Sparse {
@@ -90,21 +60,25 @@ struct SparseCopy {
 
 }  // namespace cuda
 
-/// cuBLAS, cuSOLVER and kernels on one GPU; see backend.hpp. One stream, in whose order everything happens;
-/// memory from the driver's pool, in that order too. Sums are added in fixed orders: no floating-point
-/// atomics.
-class CudaBackend final : public Backend {
+/// cuBLAS, cuSOLVER and kernels on one GPU; see backend.hpp. Sums are added in fixed orders: no
+/// floating-point atomics.
+class CudaBackend final : public Backend, public cuda::Resources {
  public:
-  CudaBackend(int threads, Observer* observer);
-  ~CudaBackend() override;
-  CudaBackend(const CudaBackend&) = delete;
-  CudaBackend& operator=(const CudaBackend&) = delete;
+  CudaBackend(int threads, Observer* observer) : Resources(threads), observer_(observer) {}
 
   [[nodiscard]] std::string_view name() const override { return to_string(BackendKind::cuda); }
+  [[nodiscard]] BackendTraits traits() const override {
+    return {.cheap_gathers = false,
+            .cheap_decompositions = false,
+            .leaves_processor_free = true,
+            .wide_blocks = true,
+            .caches_slices = false,
+            .own_memory = true};
+  }
   [[nodiscard]] bool on_host() const override { return false; }
-  [[nodiscard]] std::uint64_t memory_bytes() const override { return memory_bytes_; }
-  [[nodiscard]] void* allocate(std::uint64_t bytes) override;
-  void release(void* memory) noexcept override;
+  [[nodiscard]] std::uint64_t memory_bytes() const override { return total_bytes(); }
+  [[nodiscard]] void* allocate(std::uint64_t bytes) override { return Resources::allocate(bytes); }
+  void release(void* memory) noexcept override { Resources::release(memory); }
   void copy(MatrixView<const float> from, MatrixView<float> to) override;
   void copy(MatrixView<const double> from, MatrixView<double> to) override;
   void copy(MatrixView<const float> from, MatrixView<double> to) override;
@@ -183,40 +157,7 @@ class CudaBackend final : public Backend {
 
   // For the files of this folder.
 
-  [[nodiscard]] cudaStream_t stream() const { return stream_; }
-  [[nodiscard]] cublasHandle_t blas() const { return blas_; }
-  [[nodiscard]] cusolverDnHandle_t solver();
-  [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] Observer* observer() const { return observer_; }
-  [[nodiscard]] int multiprocessors() const { return multiprocessors_; }
-  /// The most shared memory that a block may ask for.
-  [[nodiscard]] std::int64_t shared_bytes() const { return shared_bytes_; }
-  void synchronize();
-  void get_ready(CudaReady ready);
-  /// Work that may run side by side: after fork() on any of the side streams, of which number 0 is the stream
-  /// itself; join() has the stream wait for all of them.
-  static constexpr int side_streams = 3;
-  void fork();
-  void join();
-  [[nodiscard]] cudaStream_t side_stream(int k) const { return k == 0 ? stream_ : side_[k - 1]; }
-
-  /// Whether the memory is this GPU's.
-  [[nodiscard]] static bool owns(const void* memory);
-  /// Between host and GPU, or within the GPU; rows of `width` bytes. What comes to the host is there on
-  /// return.
-  void transfer(const void* from, std::int64_t from_stride, void* to, std::int64_t to_stride,
-                std::int64_t width, std::int64_t rows);
-  template <class T>
-  [[nodiscard]] cuda::Array<T> upload(std::span<const T> values) {
-    cuda::Array<T> array(*this, static_cast<std::int64_t>(values.size()));
-    if (!values.empty()) transfer(values.data(), 0, array.data(), 0, values.size_bytes(), 1);
-    return array;
-  }
-  template <class T>
-  void download(const cuda::Array<T>& array, std::span<T> values) {
-    if (!values.empty()) transfer(array.data(), 0, values.data(), 0, values.size_bytes(), 1);
-  }
-
   /// A sparse matrix on the GPU: the pinned copy, or one that lives as long as what is returned. A block of
   /// the rows of a pinned matrix is found too, but without pieces.
   [[nodiscard]] std::shared_ptr<const cuda::SparseCopy> sparse(CsrView x);
@@ -232,23 +173,7 @@ class CudaBackend final : public Backend {
   };
   friend const float* pinned_span(CudaBackend&, std::span<const float>);
 
-  int threads_;
   Observer* observer_;
-  cudaStream_t stream_ = nullptr;
-  cudaStream_t side_[side_streams - 1] = {};
-  cudaEvent_t forked_ = nullptr;
-  cudaEvent_t joined_[side_streams - 1] = {};
-  cublasHandle_t blas_ = nullptr;
-  cusolverDnHandle_t solver_ = nullptr;
-  int multiprocessors_ = 0;
-  std::uint64_t memory_bytes_ = 0;
-  std::int64_t shared_bytes_ = 0;
-  bool reads_host_ = false;
-  /// The page-locked memory, made when it is first asked for.
-  [[nodiscard]] char* bounce();
-
-  char* bounce_ = nullptr;  ///< page-locked memory through which large copies go, in two halves
-  cudaEvent_t bounced_[2] = {};
   std::list<PinnedSparse> pinned_;
   std::list<PinnedSpan> pinned_spans_;
 };
@@ -257,15 +182,6 @@ class CudaBackend final : public Backend {
 const float* pinned_span(CudaBackend& backend, std::span<const float> span);
 
 namespace cuda {
-
-template <class T>
-Array<T>::Array(CudaBackend& backend, std::int64_t size) : backend_(&backend), size_(size) {
-  if (size > 0) data_ = static_cast<T*>(backend.allocate(sizeof(T) * static_cast<std::uint64_t>(size)));
-}
-template <class T>
-Array<T>::~Array() {
-  if (data_ != nullptr) backend_->release(data_);
-}
 
 /// A matrix on the GPU for the time of one call: the view itself where it lies there, else a copy, whose rows
 /// begin at multiples of 128 bytes.

@@ -89,6 +89,48 @@ struct NarrowPass {
     return z;
   }
 
+  /// This lane's part of z . x.
+  template <class Sum>
+  __device__ __forceinline__ static Sum dot(const float4 (&z)[NV], const float4 (&x)[NV]) {
+    Sum t = 0;
+#pragma unroll
+    for (int v = 0; v < NV; ++v) {
+      t += static_cast<Sum>(z[v].x) * static_cast<Sum>(x[v].x);
+      t += static_cast<Sum>(z[v].y) * static_cast<Sum>(x[v].y);
+      t += static_cast<Sum>(z[v].z) * static_cast<Sum>(x[v].z);
+      t += static_cast<Sum>(z[v].w) * static_cast<Sum>(x[v].w);
+    }
+    return t;
+  }
+
+  /// own += the lanes' sums, which become 0.
+  template <class Sum>
+  __device__ __forceinline__ static void flush(Sum (&sum)[NV][4], double* own) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+    for (int v = 0; v < NV; ++v) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        Sum value = sum[v][j];
+#pragma unroll
+        for (int offset = G; offset < 32; offset *= 2) value += __shfl_xor_sync(full_warp, value, offset);
+        if (lane / G == 0) own[4 * (v * G + lane % G) + j] += static_cast<double>(value);
+        sum[v][j] = 0;
+      }
+    }
+  }
+
+  /// sums[k] = the warps' sums of column k, in their order.
+  __device__ __forceinline__ static void add_warps(double* sums, int d) {
+    for (int k = static_cast<int>(threadIdx.x); k < d; k += 32 * W) {
+      double total = 0;
+#pragma unroll
+      for (int other = 0; other < W; ++other) total += sums[other * most_columns + k];
+      sums[k] = total;
+    }
+    __syncthreads();
+  }
+
   /// sums[0 .. d) = the sum over the entries, in float64 from runs in float32, or all in float64 (`exact`);
   /// returns this thread's part of sum_e t_e (w_e + s_e). `x` lies in shared memory, padded. All threads
   /// must come here; on return the sums can be read.
@@ -109,20 +151,6 @@ struct NarrowPass {
     __syncwarp();
 
     Sum sum[NV][4] = {};
-    const auto flush = [&] {
-#pragma unroll
-      for (int v = 0; v < NV; ++v) {
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          Sum value = sum[v][j];
-#pragma unroll
-          for (int offset = G; offset < 32; offset *= 2) value += __shfl_xor_sync(full_warp, value, offset);
-          if (group == 0) own[4 * (v * G + place) + j] += static_cast<double>(value);
-          sum[v][j] = 0;
-        }
-      }
-    };
-
     double explained = 0;
     int batches = 0;
     for (std::int64_t first = static_cast<std::int64_t>(warp) * batch_entries; first < entries.count;
@@ -146,16 +174,7 @@ struct NarrowPass {
         }
         Sum t[ahead];
 #pragma unroll
-        for (int a = 0; a < ahead; ++a) {
-          t[a] = 0;
-#pragma unroll
-          for (int v = 0; v < NV; ++v) {
-            t[a] += static_cast<Sum>(z[a][v].x) * static_cast<Sum>(at[v].x);
-            t[a] += static_cast<Sum>(z[a][v].y) * static_cast<Sum>(at[v].y);
-            t[a] += static_cast<Sum>(z[a][v].z) * static_cast<Sum>(at[v].z);
-            t[a] += static_cast<Sum>(z[a][v].w) * static_cast<Sum>(at[v].w);
-          }
-        }
+        for (int a = 0; a < ahead; ++a) t[a] = dot<Sum>(z[a], at);
 #pragma unroll
         for (int offset = G / 2; offset > 0; offset /= 2) {
 #pragma unroll
@@ -179,21 +198,13 @@ struct NarrowPass {
         }
       }
       if (!exact && ++batches == batches_per_run) {
-        flush();
+        flush(sum, own);
         batches = 0;
       }
     }
-    flush();
+    flush(sum, own);
     block_sync<W>();
-    if constexpr (W > 1) {
-      for (int k = static_cast<int>(threadIdx.x); k < d; k += 32 * W) {
-        double total = 0;
-#pragma unroll
-        for (int other = 0; other < W; ++other) total += sums[other * most_columns + k];
-        sums[k] = total;
-      }
-      __syncthreads();
-    }
+    if constexpr (W > 1) add_warps(sums, d);
     return explained;
   }
 };

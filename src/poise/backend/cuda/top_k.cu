@@ -74,6 +74,25 @@ __device__ void choose_bin(const unsigned* counts, int shift, int width, Selecte
   }
 }
 
+/// Bitonic; keys are distinct, so that the order they came in leaves no trace.
+__device__ void sort_descending(Key* list, int padded) {
+  for (int length = 2; length <= padded; length *= 2) {
+    for (int step = length / 2; step > 0; step /= 2) {
+      for (int p = static_cast<int>(threadIdx.x); p < padded; p += threads_per_block) {
+        const int q = p ^ step;
+        if (q <= p) continue;
+        const Key a = list[p];
+        const Key b = list[q];
+        if (((p & length) == 0) == (a < b)) {
+          list[p] = b;
+          list[q] = a;
+        }
+      }
+      __syncthreads();
+    }
+  }
+}
+
 /// One block a row at a time: radix selection of the key of the last place, digit by digit, over the scores
 /// and, where scores tie, over the items; then the list is collected and sorted. `nan` becomes the lowest
 /// place (row * cols + item) of a NaN.
@@ -135,22 +154,7 @@ __global__ void __launch_bounds__(threads_per_block)
       for (int p = static_cast<int>(size) + thread; p < padded; p += threads_per_block) list[p] = 0;
     }
     __syncthreads();
-    // Bitonic, descending; keys are distinct, so that the order they came in leaves no trace.
-    for (int length = 2; size > 0 && length <= padded; length *= 2) {
-      for (int step = length / 2; step > 0; step /= 2) {
-        for (int p = thread; p < padded; p += threads_per_block) {
-          const int q = p ^ step;
-          if (q <= p) continue;
-          const Key a = list[p];
-          const Key b = list[q];
-          if (((p & length) == 0) == (a < b)) {
-            list[p] = b;
-            list[q] = a;
-          }
-        }
-        __syncthreads();
-      }
-    }
+    if (size > 0) sort_descending(list, padded);
     for (std::int64_t p = thread; p < size; p += threads_per_block) {
       const std::int32_t item = item_of(list[p]);
       items[row * k + p] = item;

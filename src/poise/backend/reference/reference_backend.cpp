@@ -61,6 +61,15 @@ void ReferenceBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const flo
   plain_gemm(op_a, op_b, alpha, a, b, beta, c);
 }
 
+void ReferenceBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
+                                          MatrixView<float> y) {
+  plain_gemm(Op::none, Op::none, 1.0F, r, a, 0.0F, y);
+}
+void ReferenceBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
+                                          MatrixView<double> y) {
+  plain_gemm(Op::none, Op::none, 1.0, r, a, 0.0, y);
+}
+
 void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) {
   Matrix<double> sums(x.cols, x.cols);
   gram(x, row_weights, sums.view());

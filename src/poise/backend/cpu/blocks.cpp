@@ -1,10 +1,9 @@
-#include "poise/backend/host_backend.hpp"
-
 #include <algorithm>
 #include <cassert>
 #include <new>
 #include <vector>
 
+#include "poise/backend/cpu/cpu_backend.hpp"
 #include "poise/backend/cpu/factor_products.hpp"
 #include "poise/backend/cpu/row_systems.hpp"
 #include "poise/base/memory.hpp"
@@ -146,74 +145,72 @@ double triple(std::span<const float> c, std::span<const float> x, std::span<cons
 
 }  // namespace
 
-std::uint64_t HostBackend::memory_bytes() const { return total_memory(); }
+std::uint64_t CpuBackend::memory_bytes() const { return total_memory(); }
 
-void* HostBackend::allocate(std::uint64_t bytes) { return ::operator new (bytes, std::align_val_t{64}); }
-void HostBackend::release(void* memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
+void* CpuBackend::allocate(std::uint64_t bytes) { return ::operator new (bytes, std::align_val_t{64}); }
+void CpuBackend::release(void* memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
 
-void HostBackend::copy(MatrixView<const float> from, MatrixView<float> to) {
+void CpuBackend::copy(MatrixView<const float> from, MatrixView<float> to) { copy_matrix(from, to, threads_); }
+void CpuBackend::copy(MatrixView<const double> from, MatrixView<double> to) {
   copy_matrix(from, to, threads_);
 }
-void HostBackend::copy(MatrixView<const double> from, MatrixView<double> to) {
+void CpuBackend::copy(MatrixView<const float> from, MatrixView<double> to) {
   copy_matrix(from, to, threads_);
 }
-void HostBackend::copy(MatrixView<const float> from, MatrixView<double> to) {
-  copy_matrix(from, to, threads_);
-}
-void HostBackend::copy(MatrixView<const double> from, MatrixView<float> to) {
+void CpuBackend::copy(MatrixView<const double> from, MatrixView<float> to) {
   copy_matrix(from, to, threads_);
 }
 
-void HostBackend::combine(std::span<const Term<float>> terms, MatrixView<float> out) {
+void CpuBackend::combine(std::span<const Term<float>> terms, MatrixView<float> out) {
   combine_terms(terms, out, threads_);
 }
-void HostBackend::combine(std::span<const Term<double>> terms, MatrixView<double> out) {
+void CpuBackend::combine(std::span<const Term<double>> terms, MatrixView<double> out) {
   combine_terms(terms, out, threads_);
 }
 
-void HostBackend::add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,
-                           std::span<const std::int32_t> rows) {
+void CpuBackend::add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,
+                          std::span<const std::int32_t> rows) {
   add_listed(factors, x, y, rows, threads_);
 }
-void HostBackend::add_rows(std::span<const double> factors, MatrixView<const double> x, MatrixView<double> y,
-                           std::span<const std::int32_t> rows) {
+void CpuBackend::add_rows(std::span<const double> factors, MatrixView<const double> x, MatrixView<double> y,
+                          std::span<const std::int32_t> rows) {
   add_listed(factors, x, y, rows, threads_);
 }
 
-void HostBackend::row_dots(MatrixView<const float> x, MatrixView<const float> y, std::span<double> out) {
+void CpuBackend::row_dots(MatrixView<const float> x, MatrixView<const float> y, std::span<double> out) {
   dot_rows(x, y, out, threads_);
 }
-void HostBackend::row_dots(MatrixView<const double> x, MatrixView<const double> y, std::span<double> out) {
+void CpuBackend::row_dots(MatrixView<const double> x, MatrixView<const double> y, std::span<double> out) {
   dot_rows(x, y, out, threads_);
 }
 
-void HostBackend::copy_rows(MatrixView<const float> from, std::span<const std::int32_t> from_rows,
-                            MatrixView<float> to, std::span<const std::int32_t> to_rows) {
+void CpuBackend::copy_rows(MatrixView<const float> from, std::span<const std::int32_t> from_rows,
+                           MatrixView<float> to, std::span<const std::int32_t> to_rows) {
   copy_listed(from, from_rows, to, to_rows, threads_);
 }
-void HostBackend::copy_rows(MatrixView<const double> from, std::span<const std::int32_t> from_rows,
-                            MatrixView<double> to, std::span<const std::int32_t> to_rows) {
+void CpuBackend::copy_rows(MatrixView<const double> from, std::span<const std::int32_t> from_rows,
+                           MatrixView<double> to, std::span<const std::int32_t> to_rows) {
   copy_listed(from, from_rows, to, to_rows, threads_);
 }
 
-void HostBackend::get_entries(MatrixView<const float> x, std::span<const std::int32_t> rows,
-                              std::span<const std::int32_t> cols, std::span<double> out) {
+void CpuBackend::get_entries(MatrixView<const float> x, std::span<const std::int32_t> rows,
+                             std::span<const std::int32_t> cols, std::span<double> out) {
   get(x, rows, cols, out);
 }
-void HostBackend::get_entries(MatrixView<const double> x, std::span<const std::int32_t> rows,
-                              std::span<const std::int32_t> cols, std::span<double> out) {
+void CpuBackend::get_entries(MatrixView<const double> x, std::span<const std::int32_t> rows,
+                             std::span<const std::int32_t> cols, std::span<double> out) {
   get(x, rows, cols, out);
 }
-void HostBackend::set_entries(MatrixView<float> x, std::span<const std::int32_t> cols,
-                              std::span<const double> values) {
+void CpuBackend::set_entries(MatrixView<float> x, std::span<const std::int32_t> cols,
+                             std::span<const double> values) {
   set(x, cols, values);
 }
-void HostBackend::set_entries(MatrixView<double> x, std::span<const std::int32_t> cols,
-                              std::span<const double> values) {
+void CpuBackend::set_entries(MatrixView<double> x, std::span<const std::int32_t> cols,
+                             std::span<const double> values) {
   set(x, cols, values);
 }
 
-void HostBackend::transpose_in_place(MatrixView<float> a) {
+void CpuBackend::transpose_in_place(MatrixView<float> a) {
   const Tiling tiling{a.rows, 64};
   for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
     for (std::int64_t other = 0; other <= tile; ++other) {
@@ -225,25 +222,25 @@ void HostBackend::transpose_in_place(MatrixView<float> a) {
   });
 }
 
-void HostBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
-                                     MatrixView<float> y) {
+void CpuBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
+                                    MatrixView<float> y) {
   gemm(Op::none, Op::none, 1.0F, r, a, 0.0F, y);
 }
-void HostBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
-                                     MatrixView<double> y) {
+void CpuBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
+                                    MatrixView<double> y) {
   gemm(Op::none, Op::none, 1.0, r, a, 0.0, y);
 }
 
-void HostBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                              MatrixView<const float> p, std::span<double> out, std::span<double> scores) {
+void CpuBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                             MatrixView<const float> p, std::span<double> out, std::span<double> scores) {
   form(x, columns, items, p, out, scores, threads_);
 }
-void HostBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                              MatrixView<const double> p, std::span<double> out, std::span<double> scores) {
+void CpuBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                             MatrixView<const double> p, std::span<double> out, std::span<double> scores) {
   form(x, columns, items, p, out, scores, threads_);
 }
 
-double HostBackend::triple_dot(std::span<const float> c, std::span<const float> x, std::span<const float> y) {
+double CpuBackend::triple_dot(std::span<const float> c, std::span<const float> x, std::span<const float> y) {
   const Tiling tiling{static_cast<std::int64_t>(std::max({c.size(), x.size(), y.size()})),
                       std::int64_t{1} << 16};
   std::vector<double> parts(tiling.tiles(), 0.0);
@@ -255,20 +252,20 @@ double HostBackend::triple_dot(std::span<const float> c, std::span<const float> 
   return total;
 }
 
-Matrix<double> HostBackend::factor_gram(MatrixView<const float> z, std::span<const float> a) {
+Matrix<double> CpuBackend::factor_gram(MatrixView<const float> z, std::span<const float> a) {
   return poise::factor_gram(z, a, {threads_, observer_});
 }
-Matrix<double> HostBackend::factor_product(MatrixView<const float> y, std::span<const float> a,
-                                           MatrixView<const float> z) {
+Matrix<double> CpuBackend::factor_product(MatrixView<const float> y, std::span<const float> a,
+                                          MatrixView<const float> z) {
   return poise::factor_product(y, a, z, {threads_, observer_});
 }
-void HostBackend::combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
-                               const Matrix<double>& b) {
+void CpuBackend::combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
+                              const Matrix<double>& b) {
   poise::combine_rows(z, a, y, b, {threads_, observer_});
 }
 
-void HostBackend::divide_by_products(MatrixView<float> x, std::span<const double> s,
-                                     std::span<const double> t, double shift) {
+void CpuBackend::divide_by_products(MatrixView<float> x, std::span<const double> s, std::span<const double> t,
+                                    double shift) {
   for_each_row(x.rows, x.cols, threads_, [&](std::int64_t i) {
     for (std::int64_t j = 0; j < x.cols; ++j) {
       const double divisor = s[i] * t[j] + shift;
@@ -277,19 +274,19 @@ void HostBackend::divide_by_products(MatrixView<float> x, std::span<const double
   });
 }
 
-RowsSolved HostBackend::solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
-                                   RowRoute route) {
+RowsSolved CpuBackend::solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                                  RowRoute route) {
   return poise::solve_rows(systems, y, tolerance, {threads_, observer_}, route);
 }
-RowsChecked HostBackend::check_rows(const RowSystems& systems, MatrixView<const float> v,
-                                    MatrixView<const double> E, MatrixView<const double> E_inverse) {
+RowsChecked CpuBackend::check_rows(const RowSystems& systems, MatrixView<const float> v,
+                                   MatrixView<const double> E, MatrixView<const double> E_inverse) {
   return poise::check_rows(systems, v, E, E_inverse, {threads_, observer_});
 }
 
-EigenPairs HostBackend::symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) {
+EigenPairs CpuBackend::symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) {
   return top_eigenpairs(a, count);
 }
-EigenPairs HostBackend::symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) {
+EigenPairs CpuBackend::symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) {
   Matrix<double> wide(a.rows, a.cols);
   copy(a, wide.view());
   return top_eigenpairs(wide.view(), count);

@@ -23,6 +23,23 @@ void plain_column_hessian(CsrView x, CsrView columns, std::span<const std::int32
   }
 }
 
+template <class T>
+void plain_column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const T> p,
+                       std::span<double> out, std::span<double> scores) {
+  std::size_t at = 0;
+  for (std::int64_t s = 0; s < p.rows; ++s) {
+    const auto users = columns.row(items[s]);
+    const auto weights = columns.row_values(items[s]);
+    out[s] = 0;
+    for (std::size_t k = 0; k < users.size(); ++k) {
+      double score = 0;
+      for (const std::int32_t j : x.row(users[k])) score += p(s, j);
+      out[s] += (weights.empty() ? 1.0 : weights[k]) * score;
+      if (!scores.empty()) scores[at++] = score;
+    }
+  }
+}
+
 }  // namespace
 
 void ReferenceBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
@@ -32,6 +49,17 @@ void ReferenceBackend::column_hessian(CsrView x, CsrView columns, std::span<cons
 void ReferenceBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
                                       MatrixView<const double> p, MatrixView<double> out) {
   plain_column_hessian(x, columns, items, p, out);
+}
+
+void ReferenceBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                                   MatrixView<const float> p, std::span<double> out,
+                                   std::span<double> scores) {
+  plain_column_form(x, columns, items, p, out, scores);
+}
+void ReferenceBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
+                                   MatrixView<const double> p, std::span<double> out,
+                                   std::span<double> scores) {
+  plain_column_form(x, columns, items, p, out, scores);
 }
 
 }  // namespace poise

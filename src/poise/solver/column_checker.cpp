@@ -1,0 +1,212 @@
+#include "poise/solver/column_checker.hpp"
+
+#include <numeric>
+
+#include "poise/solver/block_residual.hpp"
+#include "poise/solver/certificate.hpp"
+#include "poise/solver/column_system.hpp"
+#include "poise/solver/small_products.hpp"
+
+namespace poise {
+
+namespace {
+
+template <class T>
+MatrixView<const T> readable(const Resident<T>& block) {
+  return block.view();
+}
+
+}  // namespace
+
+template <class T>
+ColumnChecker<T>::ColumnChecker(const ColumnProblem& problem, MatrixView<const T> A_inverse,
+                                MatrixView<const double> G, Backend& backend, const Execution& execution)
+    : problem_(problem),
+      A_inverse_(A_inverse),
+      G_(G),
+      backend_(backend),
+      execution_(execution),
+      observed_(observed_weights(problem, execution.threads)),
+      diagonal_(problem.items()) {
+  std::vector<std::int32_t> all(problem.items());
+  std::iota(all.begin(), all.end(), 0);
+  backend.get_entries(A_inverse, all, all, diagonal_);
+  pins_.push_back(backend.pin(problem.columns.view()));
+}
+
+template <class T>
+CsrView ColumnChecker<T>::users_of() const {
+  if (users_of_.view().rows == 0 && problem_.items() > 0) {
+    users_of_ = weighted_transpose(problem_, execution_.threads);
+    pins_.push_back(backend_.pin(users_of_.view()));
+  }
+  return users_of_.view();
+}
+
+template <class T>
+const SharedSystem& ColumnChecker<T>::shared_system() const {
+  if (!shared_system_) shared_system_.emplace(problem_, users_of(), backend_, execution_);
+  return *shared_system_;
+}
+
+template <class T>
+typename ColumnChecker<T>::Checked ColumnChecker<T>::check(std::span<const std::int32_t> items,
+                                                           bool zero_diagonal,
+                                                           MatrixView<const float> beta) const {
+  Checked checked{std::vector<CheckedColumn>(items.size()), Resident<double>(backend_, beta.rows, beta.cols)};
+  std::vector<ColumnFigures> figures(items.size());
+  residuals(items, beta, checked.rho.view(), figures);
+  if (zero_diagonal) backend_.set_entries(checked.rho.view(), items, std::vector<double>(items.size(), 0.0));
+  const std::vector<double> excess = inverse_forms(items, zero_diagonal, readable(checked.rho));
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    const std::int32_t i = items[k];
+    CheckedColumn& column = checked.columns[k];
+    column.figures = figures[k];
+    column.excess = usable_excess(excess[k]) / (problem_.lo(i) * problem_.W->b_of(i));
+    column.ratio = column_ratio(column.excess, column.figures.observed, column.figures.objective);
+  }
+  return checked;
+}
+
+/// rho'A^-1 rho <= rho'e + e'r + r'(Lambda / b_bar)^-1 r with r = rho - A e, whatever e is; for the zero
+/// diagonal without coordinate i. e = P rho, and e <- e + P r while that helps.
+template <class T>
+std::vector<double> ColumnChecker<T>::inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
+                                                    MatrixView<const double> rho) const {
+  constexpr int max_steps = 4;
+  constexpr double small_remainder = 0.05;
+  ColumnPreconditioner<T> P(A_inverse_, diagonal_, zero_diagonal, backend_);
+  std::vector<double> least(problem_.items());
+  std::vector<double> inverse_of_least(problem_.items());
+  for (std::int64_t j = 0; j < problem_.items(); ++j) {
+    least[j] = shared_system().least(j);
+    inverse_of_least[j] = 1 / least[j];
+  }
+  Resident<double> e(backend_, rho.rows, rho.cols);
+  Resident<double> r(backend_, rho);
+  Resident<double> wide(backend_, rho.rows, rho.cols);
+  std::vector<double> forms;
+  for (int step = 0; step < max_steps; ++step) {
+    {
+      Resident<T> narrow(backend_, rho.rows, rho.cols);
+      Resident<T> z(backend_, rho.rows, rho.cols);
+      backend_.copy(readable(r), narrow.view());
+      P.apply({items, narrow.view()}, z.view());
+      backend_.copy(readable(z), wide.view());
+    }
+    backend_.combine(std::vector<Term<double>>{{.x = e.view()}, {.x = wide.view()}}, e.view());
+    background(readable(e), wide.view());
+    backend_.combine(
+        std::vector<Term<double>>{
+            {.x = rho}, {.x = wide.view(), .scale = -1}, {.x = e.view(), .scale = -1, .cols = least}},
+        r.view());
+    if (zero_diagonal) backend_.set_entries(r.view(), items, std::vector<double>(items.size(), 0.0));
+    std::vector<double> bounds(items.size());
+    std::vector<double> remainders(items.size());
+    backend_.combine(std::vector<Term<double>>{{.x = rho}, {.x = r.view()}}, wide.view());
+    backend_.row_dots(readable(wide), readable(e), bounds);
+    backend_.combine(std::vector<Term<double>>{{.x = r.view(), .cols = inverse_of_least}}, wide.view());
+    backend_.row_dots(readable(r), readable(wide), remainders);
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      bounds[k] += remainders[k];
+      if (!forms.empty() && !(bounds[k] < forms[k])) bounds[k] = forms[k];
+    }
+    forms = std::move(bounds);
+    const auto total = [](const std::vector<double>& each) {
+      return std::accumulate(each.begin(), each.end(), 0.0);
+    };
+    if (!(total(remainders) > small_remainder * total(forms))) break;
+  }
+  return forms;
+}
+
+/// X' diag(a) X e for each row e, in float64: by G where that is there, else through the data.
+template <class T>
+void ColumnChecker<T>::background(MatrixView<const double> e, MatrixView<double> to) const {
+  if (G_.rows > 0) {
+    backend_.gemm(Op::none, Op::none, 1.0, e, G_, 0.0, to);
+    return;
+  }
+  Matrix<double> rows(e.rows, e.cols);
+  backend_.copy(e, rows.view());
+  const Matrix<double> product = transposed(shared_system().background(transposed(rows)));
+  backend_.copy(product.view(), to);
+}
+
+template <class T>
+void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                                 MatrixView<double> rho, std::span<ColumnFigures> figures) const {
+  // Where float32 was enough to solve, it is enough to check.
+  if (G_.rows > 0 && problem_.target_is_X) {
+    residuals_through_gram(items, beta, rho, figures);
+  } else if (std::is_same_v<T, float> && problem_.target_is_X && backend_.traits().cheap_gathers) {
+    block_residuals(problem_, users_of(), items, beta, rho, figures, backend_, execution_);
+  } else {
+    const AtHome<const float> columns(backend_, beta);
+    AtHome<double> home(backend_, rho);
+    column_residuals(problem_, items, columns.view(), home.view(), figures, execution_);
+    home.give_back();
+  }
+}
+
+/// With q = e_i - beta, all in float64,
+///
+///     rho = b_i (G q + sum_u a_u C_ui x_u (x_u . q)) - Lambda beta,   objective = q'(rho + Lambda beta) +
+///     beta'Lambda beta,
+///
+/// since the target X_:i is X e_i.
+template <class T>
+void ColumnChecker<T>::residuals_through_gram(std::span<const std::int32_t> items,
+                                              MatrixView<const float> beta, MatrixView<double> rho,
+                                              std::span<ColumnFigures> figures) const {
+  Resident<double> q(backend_, beta.rows, beta.cols);
+  Resident<double> Lambda_beta(backend_, beta.rows, beta.cols);
+  Resident<double> own;
+  if (rho.rows == 0) {
+    own = Resident<double>(backend_, beta.rows, beta.cols);
+    rho = own.view();
+  }
+  std::vector<double> b;
+  std::vector<double> at(items.size());
+  std::vector<double> penalty(items.size());
+  std::vector<double> form(items.size());
+  for (const std::int32_t i : items) b.push_back(problem_.W->b_of(i));
+  backend_.copy(beta, q.view());
+  backend_.combine(std::vector<Term<double>>{{.x = q.view(), .cols = problem_.l}}, Lambda_beta.view());
+  backend_.row_dots(readable(q), readable(Lambda_beta), penalty);
+  backend_.get_entries(readable(q), {}, items, at);
+  for (double& entry : at) entry = 1 - entry;
+  backend_.combine(std::vector<Term<double>>{{.x = q.view(), .scale = -1}}, q.view());
+  backend_.set_entries(q.view(), items, at);
+  backend_.gemm(Op::none, Op::none, 1.0, readable(q), G_, 0.0, rho);
+  if (problem_.columns.entries() > 0)
+    backend_.column_hessian(problem_.X, problem_.columns.view(), items, readable(q), rho);
+  backend_.row_dots(readable(q), MatrixView<const double>(rho), form);
+  backend_.combine(std::vector<Term<double>>{{.x = rho, .rows = b}, {.x = Lambda_beta.view(), .scale = -1}},
+                   rho);
+  for (std::size_t k = 0; k < items.size(); ++k)
+    figures[k] = {.observed = observed_[items[k]], .objective = b[k] * form[k] + penalty[k]};
+}
+
+template <class T>
+std::vector<double> ColumnChecker<T>::explained(std::span<const std::int32_t> items,
+                                                MatrixView<const float> beta,
+                                                std::vector<double>* scores) const {
+  std::vector<double> result(items.size());
+  std::span<double> to;
+  if (scores != nullptr) {
+    std::int64_t entries = 0;
+    for (const std::int32_t i : items) entries += users_of().row_size(i);
+    scores->resize(entries);
+    to = *scores;
+  }
+  backend_.column_form(problem_.X, users_of(), items, beta, result, to);
+  if (weight_corrections_.empty()) weight_corrections_ = weight_corrections(users_of(), observed_);
+  for (std::size_t k = 0; k < items.size(); ++k) result[k] *= weight_corrections_[items[k]];
+  return result;
+}
+
+template class ColumnChecker<float>;
+template class ColumnChecker<double>;
+
+}  // namespace poise
