@@ -225,8 +225,9 @@ void keep_columns(WmfPair& pair, const std::vector<std::int64_t>& columns, Backe
 void validate(const WmfOptions& options) {
   validate(static_cast<const LowRankOptions&>(options));
   if (!std::isfinite(options.lambda_exponent))
-    fail(ErrorKind::usage, "--lambda-exponent {} is not a number", options.lambda_exponent);
-  if (!(options.alpha > 0)) fail(ErrorKind::usage, "--alpha {} is out of range: above 0", options.alpha);
+    fail(ErrorKind::usage, "{} {} is not a number", "lambda-exponent"_p, options.lambda_exponent);
+  if (!(options.alpha > 0))
+    fail(ErrorKind::usage, "{} {} is out of range: above 0", "alpha"_p, options.alpha);
 }
 
 LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const Spectrum& spectrum,

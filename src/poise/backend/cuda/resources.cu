@@ -12,20 +12,20 @@ namespace poise::cuda {
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // it would be told again by the next call
-  fail(ErrorKind::resources, "the GPU failed at {}: {}; use --device cpu if this stays so", what,
-       cudaGetErrorString(status));
+  fail(ErrorKind::resources, "the GPU failed at {}: {}; use {} cpu if this stays so", what,
+       cudaGetErrorString(status), "device"_p);
 }
 
 void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  fail(ErrorKind::resources, "cuBLAS failed at {}: {}; use --device cpu if this stays so", what,
-       cublasGetStatusString(status));
+  fail(ErrorKind::resources, "cuBLAS failed at {}: {}; use {} cpu if this stays so", what,
+       cublasGetStatusString(status), "device"_p);
 }
 
 void check(cusolverStatus_t status, const char* what) {
   if (status == CUSOLVER_STATUS_SUCCESS) return;
-  fail(ErrorKind::resources, "cuSOLVER failed at {} (status {}); use --device cpu if this stays so", what,
-       static_cast<int>(status));
+  fail(ErrorKind::resources, "cuSOLVER failed at {} (status {}); use {} cpu if this stays so", what,
+       static_cast<int>(status), "device"_p);
 }
 
 namespace {
@@ -170,9 +170,9 @@ void* Resources::allocate(std::uint64_t bytes) {
     check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory");
     const auto [needed, there] = compared_bytes(static_cast<double>(bytes), static_cast<double>(free_bytes));
     fail(ErrorKind::resources,
-         "the GPU's memory is too small: {} more are needed and {} of {:.1f} GB are free; use --device cpu, "
+         "the GPU's memory is too small: {} more are needed and {} of {:.1f} GB are free; use {} cpu, "
          "fewer items or a lower rank",
-         needed, there, static_cast<double>(total_bytes) * 1e-9);
+         needed, there, static_cast<double>(total_bytes) * 1e-9, "device"_p);
   }
   check(status, "asking for memory");
   return memory;
