@@ -11,6 +11,21 @@
 
 namespace poise::app {
 
+// Each in the file of its command.
+Run setup_synth(CLI::App& parser);
+Run setup_prepare(CLI::App& parser);
+Run setup_train(CLI::App& parser);
+Run setup_search(CLI::App& parser);
+Run setup_study(CLI::App& parser);
+Run setup_evaluate(CLI::App& parser);
+Run setup_certify(CLI::App& parser);
+Run setup_recommend(CLI::App& parser);
+Run setup_similar(CLI::App& parser);
+Run setup_export(CLI::App& parser);
+Run setup_info(CLI::App& parser);
+Run setup_doctor(CLI::App& parser);
+Run setup_completion(CLI::App& parser);
+
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"synth", "make synthetic interactions of a well-known shape", setup_synth},

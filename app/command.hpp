@@ -50,20 +50,6 @@ struct Command {
 /// All commands, in the order of the help.
 const std::vector<Command>& commands();
 
-Run setup_synth(CLI::App& parser);
-Run setup_prepare(CLI::App& parser);
-Run setup_train(CLI::App& parser);
-Run setup_search(CLI::App& parser);
-Run setup_study(CLI::App& parser);
-Run setup_evaluate(CLI::App& parser);
-Run setup_certify(CLI::App& parser);
-Run setup_recommend(CLI::App& parser);
-Run setup_similar(CLI::App& parser);
-Run setup_export(CLI::App& parser);
-Run setup_info(CLI::App& parser);
-Run setup_doctor(CLI::App& parser);
-Run setup_completion(CLI::App& parser);
-
 /// The options that all commands share, --config and --print-config included.
 struct SharedOptions {
   int threads = Execution::default_threads();

@@ -17,35 +17,32 @@ from ._runtime import settings as _settings_of_runtimes
 # Here OpenBLAS and the OpenMP runtime are loaded, unless another package has loaded them before.
 with _settings_of_runtimes():
     from ._dataset import Dataset, HeldOut, split, synth
+    from ._estimator import ConvergenceWarning
     from ._evaluate import evaluate
+    from ._lists import Explanation
     from ._matrix import TransposedWarning
-    from ._models import AWMF, EASE, EDLAE, WMF, FullRank, Popularity, load
+    from . import _models
+    from ._models import *
     from ._poise import NumericalError, __version__
-    from ._recommender import ConvergenceWarning, Explanation, Recommender
+    from ._recommender import Recommender
     from ._search import SearchResult, search
     from ._study import StudyResult, study
 
 __all__ = [
-    "AWMF",
     "ConvergenceWarning",
     "Dataset",
-    "EASE",
-    "EDLAE",
     "Explanation",
-    "FullRank",
     "HeldOut",
     "NumericalError",
-    "Popularity",
     "Recommender",
     "SearchResult",
     "StudyResult",
     "TransposedWarning",
-    "WMF",
     "__version__",
     "evaluate",
-    "load",
     "search",
     "split",
     "study",
     "synth",
 ]
+__all__ += _models.__all__

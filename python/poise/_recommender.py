@@ -1,69 +1,33 @@
 """What all models have in common."""
 from __future__ import annotations
 
-import inspect
 import json
 import os
-import warnings
-from typing import Any, ClassVar, Dict, Iterable, List, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Dict, List, Optional, Type, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _poise
 from ._dataset import Dataset
+from ._estimator import Estimator, warn_of_training, warn_without_values
 from ._ids import Index, ids_of
+from ._lists import Explanation, Lists, choose, item_list
 from ._matrix import Arrays, csr_arrays, warn_if_transposed
-from ._parameters import PARAMETERS, WEIGHTINGS, documentation, of_family
+from ._parameters import PARAMETERS
 from ._progress import Callback, Progress
 from ._settings import memory_of, threads_of, whole
 
 Self = TypeVar("Self", bound="Recommender")
-Lists = Tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]
-
-class ConvergenceWarning(UserWarning):
-    """Training ended before it converged, or with nothing; the certificate says what was reached."""
+Memory = Union[int, str, None]
 
 
-class Explanation(NamedTuple):
-    """A score, and what each item of the history adds to it, largest first."""
-
-    score: float
-    contributions: List[Tuple[int, float]]
-
-
-def _item_list(items: Any) -> List[int]:
-    """Places of items (or users), as the library takes them."""
-    if items is None:
-        return []
-    array = np.atleast_1d(np.asarray(list(items) if isinstance(items, (set, frozenset)) else items))
-    if array.size == 0:
-        return []
-    if array.dtype.kind not in "iu" or array.ndim != 1:
-        raise ValueError(f"{items!r} are not the numbers of items; item_index finds those of ids")
-    if array.min() < -(2**31) or array.max() >= 2**31:
-        raise ValueError(f"{int(array.max())} is not the number of an item")
-    return [int(item) for item in array]
-
-
-def warn_without_values(data: _poise.Data, weightings: Iterable[str]) -> None:
-    """Where a weighting by values has none to read; what cannot do without any is refused by the library."""
-    for weighting in weightings:
-        if WEIGHTINGS.get(weighting, ("", ""))[1] == "if any" and not data.has_values:
-            message = f"the data has no values: weighting={weighting!r} takes each for 1, so that all entries weigh the same"
-            warnings.warn(message, UserWarning, stacklevel=3)
-
-
-class Recommender:
+class Recommender(Estimator):
     """Base of all models; use one of them.
 
     After `fit`: `certificate_` (how far the objective can be from its minimum), `objective_`, `n_iter_`, `converged_`,
     `report_` (all that is known, with the keys of `poise train --json`), `seconds_` by phase, `item_ids_`.
     """
-
-    _family: ClassVar[str] = ""
-    # The class of each family.
-    _classes: ClassVar[Dict[str, Type[Recommender]]] = {}
 
     certificate_: Optional[Dict[str, Any]]
     objective_: Optional[float]
@@ -79,71 +43,8 @@ class Recommender:
     memory_limit: Union[int, str, None]
     device: str
 
-    def __init_subclass__(cls) -> None:
-        """A model of this package has to take every parameter that the library declares for its family, or fix it."""
-        super().__init_subclass__()
-        if not cls.__module__.startswith(__package__):
-            return
-        own = of_family(cls._family)
-        for keyword in own:
-            if keyword not in cls._names() and not hasattr(cls, keyword):
-                raise TypeError(f"{cls.__name__} lacks the parameter {keyword} of {cls._family}")
-        for name in cls._names():
-            # A seed is also what searches draw by.
-            if name in PARAMETERS and name not in own and name != "random_state":
-                raise TypeError(f"{cls._family} has no parameter {name}, which {cls.__name__} takes")
-        cls.__init__.__doc__ = documentation(cls._family, cls._names())
-        if "_family" in cls.__dict__:
-            cls._classes[cls._family] = cls
-
-    # Parameters, as scikit-learn wants them.
-
-    @classmethod
-    def _names(cls) -> List[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
-
-    def get_params(self, deep: bool = True) -> Dict[str, Any]:
-        """The parameters that `__init__` takes, by name.
-
-        >>> import poise
-        >>> poise.EASE(regularization=300).get_params()["regularization"]
-        300
-        """
-        return {name: getattr(self, name) for name in self._names()}
-
-    def set_params(self: Self, **params: Any) -> Self:
-        """Sets parameters by name; they take effect at the next `fit`."""
-        names = self._names()
-        for name, value in params.items():
-            if name not in names:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}")
-            setattr(self, name, value)
-        return self
-
-    def clone(self: Self) -> Self:
-        """A new model with the same parameters, not fitted."""
-        return type(self)(**self.get_params())
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        given = [f"{name}={value!r}" for name, value in self.get_params().items() if value != defaults[name].default]
-        return f"{type(self).__name__}({', '.join(given)})"
-
     def _threads(self) -> int:
         return threads_of(self.num_threads, self.n_jobs)
-
-    def _native_parameters(self) -> Dict[str, Any]:
-        values: Dict[str, Any] = {"model": self._family}
-        for keyword, parameter in PARAMETERS.items():
-            if hasattr(self, keyword):
-                values[parameter.id] = parameter.read(getattr(self, keyword))
-        return values
-
-    def _weighting(self) -> str:
-        return str(getattr(self, "weighting", "none"))
-
-    def _training_values(self) -> bool:
-        return bool(WEIGHTINGS.get(self._weighting(), ("", "no"))[1] != "no")
 
     def _history_values(self) -> bool:
         return False
@@ -210,15 +111,7 @@ class Recommender:
         self._user_factors: Optional[npt.NDArray[np.float32]] = None
 
     def _warn(self) -> None:
-        if self.report_.get("live_directions") == 0:
-            message = "the regularization leaves no direction alive: every score is 0; lower regularization"
-        elif self.converged_:
-            return
-        elif self.report_["rank"] is not None:
-            message = f"the objective still fell after {self.n_iter_} rounds; raise iterations to go on"
-        else:
-            message = "the tolerance was not reached; what was reached is in certificate_"
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        warn_of_training(self.report_, self.n_iter_)
 
     def _fitted(self) -> _poise.Model:
         if not hasattr(self, "_model"):
@@ -312,8 +205,8 @@ class Recommender:
             histories,
             whole(N, "N"),
             bool(filter_already_liked_items),
-            _item_list(filter_items),
-            None if items is None else _item_list(items),
+            item_list(filter_items),
+            None if items is None else item_list(items),
             factors,
             self.device,
             self._threads(),
@@ -336,14 +229,14 @@ class Recommender:
         """
         model = self._fitted()
         count = whole(N, "N")
-        wanted = _item_list(itemid)
-        excluded = set(_item_list(filter_items))
-        only = None if items is None else set(_item_list(items))
+        wanted = item_list(itemid)
+        excluded = set(item_list(filter_items))
+        only = None if items is None else set(item_list(items))
         if not excluded and only is None:
             found = model.similar(wanted, count, self._threads())
         else:
             asked = self.n_items_ if only is not None else count + len(excluded)
-            found = _choose(model.similar(wanted, asked, self._threads()), count, excluded, only)
+            found = choose(model.similar(wanted, asked, self._threads()), count, excluded, only)
         return (found[0][0], found[1][0]) if np.ndim(itemid) == 0 else found
 
     def explain(self, userid: int, user_items: Any, itemid: int, N: Optional[int] = 10) -> Explanation:
@@ -361,7 +254,7 @@ class Recommender:
         """
         row = user_items if user_items.shape[0] == 1 else user_items[userid]
         _, _, history, values = self._histories(row, 1)
-        found = self._fitted().explain(history, values, _item_list(whole(itemid, "itemid"))[0])
+        found = self._fitted().explain(history, values, item_list(whole(itemid, "itemid"))[0])
         score = float(sum(contribution for _, contribution in found))
         return Explanation(score, found if N is None else found[: whole(N, "N")])
 
@@ -382,7 +275,7 @@ class Recommender:
         """
         model = self._fitted()
         histories = self._histories(user_items)
-        chosen = None if items is None else np.asarray(_item_list(items), dtype=np.int64)
+        chosen = None if items is None else np.asarray(item_list(items), dtype=np.int64)
         if chosen is not None and chosen.size and (chosen.min() < 0 or chosen.max() >= self.n_items_):
             raise ValueError(f"items are numbered from 0 to {self.n_items_ - 1}")
         rows = histories[0][0]
@@ -454,18 +347,3 @@ class Recommender:
             array = np.ascontiguousarray(state["_model"], dtype=np.uint8)
             # The library reads numbers where they lie, which has to be at multiples of their size.
             self._model = _poise.Model.from_bytes(array if array.ctypes.data % 8 == 0 else array.copy())
-
-
-def _choose(found: Lists, count: int, excluded: Any, only: Any) -> Lists:
-    """The first `count` of each row that are allowed, as wide as the longest."""
-    rows = []
-    for ids, scores in zip(*found):
-        kept = [k for k, item in enumerate(ids) if item >= 0 and item not in excluded and (only is None or item in only)]
-        rows.append((ids[kept[:count]], scores[kept[:count]]))
-    width = max((len(ids) for ids, _ in rows), default=0)
-    all_ids = np.full((len(rows), width), -1, dtype=np.int32)
-    all_scores = np.full((len(rows), width), np.nan, dtype=np.float32)
-    for k, (ids, scores) in enumerate(rows):
-        all_ids[k, : len(ids)] = ids
-        all_scores[k, : len(scores)] = scores
-    return all_ids, all_scores

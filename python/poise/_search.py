@@ -8,10 +8,11 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
 from . import _poise
 from ._dataset import Dataset
+from ._estimator import warn_without_values
 from ._evaluate import DEFAULT_METRICS, metric_list
 from ._progress import Callback, Progress
 from ._parameters import PARAMETERS
-from ._recommender import Recommender, warn_without_values
+from ._recommender import Recommender
 from ._settings import memory_of, whole
 
 

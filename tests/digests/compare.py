@@ -69,7 +69,7 @@ def untimed(value):
     """Without what two equal runs may differ in: times, and the folders of this run."""
     if isinstance(value, dict):
         return {key: untimed(each) for key, each in value.items()
-                if "second" not in key and key not in ("peak_bytes", "phases", "threads", "journal", "out", "model", "data", "path")}
+                if "second" not in key and key not in ("peak_bytes", "bytes_before_training", "phases", "threads", "journal", "out", "model", "data", "path")}
     return [untimed(each) for each in value] if isinstance(value, list) else value
 
 

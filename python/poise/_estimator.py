@@ -1,0 +1,104 @@
+"""A model's parameters, as scikit-learn wants them, and what the library makes of them."""
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any, ClassVar, Dict, Iterable, List, Type, TypeVar
+
+from . import _poise
+from ._parameters import PARAMETERS, WEIGHTINGS, documentation, of_family
+
+Self = TypeVar("Self", bound="Estimator")
+
+
+class ConvergenceWarning(UserWarning):
+    """Training ended before it converged, or with nothing; the certificate says what was reached."""
+
+
+def warn_of_training(report: Dict[str, Any], rounds: int) -> None:
+    if report.get("live_directions") == 0:
+        message = "the regularization leaves no direction alive: every score is 0; lower regularization"
+    elif report["converged"]:
+        return
+    elif report["rank"] is not None:
+        message = f"the objective still fell after {rounds} rounds; raise iterations to go on"
+    else:
+        message = "the tolerance was not reached; what was reached is in certificate_"
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+
+def warn_without_values(data: _poise.Data, weightings: Iterable[str]) -> None:
+    """Where a weighting by values has none to read; what cannot do without any is refused by the library."""
+    for weighting in weightings:
+        if WEIGHTINGS.get(weighting, ("", ""))[1] == "if any" and not data.has_values:
+            message = f"the data has no values: weighting={weighting!r} takes each for 1, so that all entries weigh the same"
+            warnings.warn(message, UserWarning, stacklevel=3)
+
+
+class Estimator:
+    """What has parameters: those that its `__init__` takes, kept under the same names."""
+
+    _family: ClassVar[str] = ""
+    # The class of each family.
+    _classes: ClassVar[Dict[str, Type[Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """A model of this package has to take every parameter that the library declares for its family, or fix it."""
+        super().__init_subclass__()
+        if not cls._family or not cls.__module__.startswith(__package__):
+            return
+        own = of_family(cls._family)
+        for keyword in own:
+            if keyword not in cls._names() and not hasattr(cls, keyword):
+                raise TypeError(f"{cls.__name__} lacks the parameter {keyword} of {cls._family}")
+        for name in cls._names():
+            # A seed is also what searches draw by.
+            if name in PARAMETERS and name not in own and name != "random_state":
+                raise TypeError(f"{cls._family} has no parameter {name}, which {cls.__name__} takes")
+        cls.__init__.__doc__ = documentation(cls._family, cls._names())
+        if "_family" in cls.__dict__:
+            cls._classes[cls._family] = cls
+
+    @classmethod
+    def _names(cls) -> List[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> Dict[str, Any]:
+        """The parameters that `__init__` takes, by name.
+
+        >>> import poise
+        >>> poise.EASE(regularization=300).get_params()["regularization"]
+        300
+        """
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Sets parameters by name; they take effect at the next `fit`."""
+        names = self._names()
+        for name, value in params.items():
+            if name not in names:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}")
+            setattr(self, name, value)
+        return self
+
+    def clone(self: Self) -> Self:
+        """A new model with the same parameters, not fitted."""
+        return type(self)(**self.get_params())
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        given = [f"{name}={value!r}" for name, value in self.get_params().items() if value != defaults[name].default]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def _native_parameters(self) -> Dict[str, Any]:
+        values: Dict[str, Any] = {"model": self._family}
+        for keyword, parameter in PARAMETERS.items():
+            if hasattr(self, keyword):
+                values[parameter.id] = parameter.read(getattr(self, keyword))
+        return values
+
+    def _weighting(self) -> str:
+        return str(getattr(self, "weighting", "none"))
+
+    def _training_values(self) -> bool:
+        return bool(WEIGHTINGS.get(self._weighting(), ("", "no"))[1] != "no")
