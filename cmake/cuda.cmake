@@ -33,7 +33,7 @@ set_target_properties(poise_cuda PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_ST
 # fmt 9 has to be told that nvcc knows constexpr; a view of constants converts to itself without being asked (554).
 target_compile_options(poise_cuda PRIVATE --expt-relaxed-constexpr -lineinfo -diag-suppress=554 -Xcompiler=-Wall)
 target_compile_definitions(poise_cuda PRIVATE POISE_CUDA FMT_USE_CONSTEXPR=1)
-target_include_directories(poise_cuda PRIVATE src $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>
+target_include_directories(poise_cuda PRIVATE include src $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>
                                               ${CUDAToolkit_INCLUDE_DIRS})
 target_sources(poise PRIVATE $<TARGET_OBJECTS:poise_cuda>)
 # The files that a build without CUDA compiles otherwise; all others are the same in both.

@@ -2,7 +2,7 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS poise EXPORT poiseTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY src/poise TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/poise TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT poiseTargets NAMESPACE poise:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/poise)
 configure_package_config_file(cmake/poiseConfig.cmake.in poiseConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/poise)

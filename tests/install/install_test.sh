@@ -8,6 +8,11 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
 "$work/prefix/bin/poise" --version
 test -s "$work/prefix/share/bash-completion/completions/poise"
-cmake -S "$source/tests/install/outside" -B "$work/outside" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
+cmake -S "$source/tests/install/outside" -B "$work/outside" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
+  -DEXAMPLE="$source/examples/cpp" >/dev/null
 cmake --build "$work/outside"
-"$work/outside/outside"
+"$work/outside/train_weighted" "$work/m.model" | tee "$work/printed"
+grep -q "^ndcg@100 0.4" "$work/printed"
+"$work/prefix/bin/poise" info "$work/m.model" >/dev/null
+# Private headers are not installed.
+test ! -e "$work/prefix/include/poise/backend"

@@ -1,4 +1,5 @@
-"""A folder of src/poise is a layer: it may include itself and those above it in this list, and nothing else."""
+"""A folder of src/poise is a layer, with its public headers in include/poise: it may include itself and those above it in this list, and
+nothing else."""
 import pathlib
 import re
 
@@ -10,14 +11,19 @@ INCLUDE = re.compile(r'\s*#\s*include\s*"poise/([^/"]+)/')
 
 
 def sources(root):
-    return sorted(path for path in (root / "src" / "poise").rglob("*") if path.suffix in (".hpp", ".cpp", ".cu", ".cuh"))
+    return sorted(path for top in ("include", "src") for path in (root / top / "poise").rglob("*")
+                  if path.suffix in (".hpp", ".cpp", ".cu", ".cuh"))
+
+
+def layer_of(path, root):
+    return path.relative_to(root).parts[2]
 
 
 def violations(root):
     """Each include that points down the list, or to a folder that is not in it."""
     found = []
     for path in sources(root):
-        layer = path.relative_to(root / "src" / "poise").parts[0]
+        layer = layer_of(path, root)
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
             if not match:
@@ -30,7 +36,7 @@ def violations(root):
 
 def device_includes(root):
     """Each include by which a folder other than backend knows one device's code."""
-    return [f"{path.relative_to(root)}:{number}" for path in sources(root) if path.relative_to(root / "src" / "poise").parts[0] != "backend"
+    return [f"{path.relative_to(root)}:{number}" for path in sources(root) if layer_of(path, root) != "backend"
             for number, line in enumerate(path.read_text().splitlines(), 1) if DEVICE.match(line)]
 
 
@@ -41,6 +47,14 @@ def test_dependencies_point_one_way():
 
 def test_folders_are_layers():
     assert sorted(path.name for path in (ROOT / "src" / "poise").iterdir() if path.is_dir()) == sorted(LAYERS)
+
+
+def test_public_headers_include_no_private_ones():
+    headers = sorted((ROOT / "include" / "poise").rglob("*.hpp"))
+    assert len(headers) > 20
+    for header in headers:
+        for name in re.findall(r'#\s*include\s*"([^"]+)"', header.read_text()):
+            assert (ROOT / "include" / name).exists(), f"{header.relative_to(ROOT)} includes {name}"
 
 
 def test_each_is_a_library():

@@ -1,25 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "poise/backend/backend.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
+#include "poise/model/regularizer.hpp"
 #include "poise/model/spectrum.hpp"
 
 namespace poise {
-
-/// R(U, V) of the asymmetric factorization min || sqrt(W) o (X - X U V') ||^2 + R(U, V).
-enum class Regularizer {
-  weight_decay,       ///< lambda (||U||^2 + ||V||^2)   (the paper's model 1)
-  dropout,            ///< lambda ||U V'||^2            (model 3)
-  data_weight_decay,  ///< lambda (||X U||^2 + ||V||^2) (model 4)
-};
-
-/// Reads "weight-decay", "dropout" or "data-weight-decay"; Error{usage} for anything else.
-Regularizer parse_regularizer(std::string_view name);
-std::string_view regularizer_name(Regularizer regularizer);
 
 struct Factors {
   Matrix<float> U;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "poise/base/error.hpp"
+#include "poise/model/family.hpp"
 #include "poise/study/popularity_bins.hpp"
 #include "poise/study/statistics.hpp"
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "poise/model/family.hpp"
 #include "poise/search/search.hpp"
 #include "poise/study/results.hpp"
 

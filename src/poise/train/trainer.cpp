@@ -1,10 +1,15 @@
 #include "poise/train/trainer.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <vector>
 
 #include <fmt/ranges.h>
 
+#include "poise/backend/backend.hpp"
+#include "poise/base/memory.hpp"
+#include "poise/model/family.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
@@ -12,43 +17,82 @@
 
 namespace poise {
 
+struct Trainer::State {
+  std::unique_ptr<Backend> own = {};
+  FitContext context;
+  Pin X_pin = {};
+  double rate = 0;                                 ///< operations of a matrix product per second
+  std::map<std::string, TrainingCost> costs = {};  ///< by what they depend on
+
+  const TrainingCost& cost(const ModelParameters& parameters) {
+    const ModelParameters costly = cost_parameters(parameters);
+    const auto [entry, unknown] = costs.try_emplace(fmt::format("{}", option_texts(costly)));
+    if (unknown)
+      entry->second =
+          training_cost(costly, context.X, context.memory_limit, nullptr, context.execution.threads);
+    return entry->second;
+  }
+};
+
+Trainer::Trainer(CsrView X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution)
+    : state_(new State{.context = {X, memory_limit, backend, execution, keep == Keep::shared_parts}}) {
+  X.values = {};
+  if (keep == Keep::shared_parts) state_->X_pin = backend.pin(X);
+}
+
+Trainer::Trainer(const LoadedDataset& data, std::filesystem::path folder, Keep keep,
+                 std::uint64_t memory_limit, Backend& backend, Execution execution)
+    : Trainer(data.dataset.train.view(), keep, memory_limit, backend, execution) {
+  data_ = &data;
+  state_->context.folder = std::move(folder);
+  state_->context.checksum = data.checksum;
+}
+
+Trainer::Trainer(const LoadedDataset& data, Keep keep, Execution execution) : data_(&data) {
+  constexpr double usual_share = 0.8;
+  std::unique_ptr<Backend> backend = make_backend(BackendKind::cpu, execution.threads, execution.observer);
+  const auto limit = static_cast<std::uint64_t>(usual_share * static_cast<double>(total_memory()));
+  *this = Trainer(data, {}, keep, limit, *backend, execution);
+  state_->own = std::move(backend);
+}
+
+Trainer::~Trainer() = default;
+Trainer& Trainer::operator=(Trainer&&) noexcept = default;
+Trainer::Trainer(Trainer&&) noexcept = default;
+
+void Trainer::forget() { state_->context.forget(); }
+Backend& Trainer::backend() { return state_->context.backend; }
+std::uint64_t Trainer::memory_limit() const { return state_->context.memory_limit; }
+
 Trained Trainer::train(const ModelParameters& parameters, const Weights* W) {
   validate(parameters);
   const ModelFamily& family = family_of(parameters);
-  const Weights own = W == nullptr && !family.parameters.empty()
-                          ? make_weights(context_.X, parameters.weighting, context_.execution.threads)
-                          : Weights();
-  return family.fit(parameters, W == nullptr ? own : *W, context_);
+  const Weights own =
+      W == nullptr && !family.parameters.empty()
+          ? make_weights(state_->context.X, parameters.weighting, state_->context.execution.threads)
+          : Weights();
+  return family.fit(parameters, W == nullptr ? own : *W, state_->context);
 }
 
 std::pair<Trained, Trained> Trainer::train_both_diagonals(const ModelParameters& parameters) {
   validate(parameters);
-  FullRankOptions options = full_rank_options(parameters, context_.memory_limit);
+  FullRankOptions options = full_rank_options(parameters, state_->context.memory_limit);
   options.unconstrained = options.zero_diagonal = true;
-  const Weights W = make_weights(context_.X, parameters.weighting, context_.execution.threads);
-  std::vector<Trained> both = train_full_rank(options, W, context_);
+  const Weights W = make_weights(state_->context.X, parameters.weighting, state_->context.execution.threads);
+  std::vector<Trained> both = train_full_rank(options, W, state_->context);
   return {std::move(both[0]), std::move(both[1])};
-}
-
-const TrainingCost& Trainer::cost(const ModelParameters& parameters) {
-  const ModelParameters costly = cost_parameters(parameters);
-  const auto [entry, unknown] = costs_.try_emplace(fmt::format("{}", option_texts(costly)));
-  if (unknown)
-    entry->second =
-        training_cost(costly, context_.X, context_.memory_limit, nullptr, context_.execution.threads);
-  return entry->second;
 }
 
 double Trainer::expected_seconds(const ModelParameters& parameters) {
   if (family_of(parameters).parameters.empty()) return 0;
-  if (rate_ == 0) rate_ = product_rate(context_.backend);
+  if (state_->rate == 0) state_->rate = product_rate(state_->context.backend);
   // A weighted low-rank fit takes some fifteen rounds; eigenpairs are found once.
-  const TrainingCost& of_model = cost(parameters);
-  return (of_model.round > 0 ? 15 * of_model.round : of_model.fit) / rate_;
+  const TrainingCost& of_model = state_->cost(parameters);
+  return (of_model.round > 0 ? 15 * of_model.round : of_model.fit) / state_->rate;
 }
 
 double Trainer::expected_bytes(const ModelParameters& parameters) {
-  const TrainingCost& of_model = cost(parameters);
+  const TrainingCost& of_model = state_->cost(parameters);
   return std::max(of_model.bytes, of_model.most_bytes);
 }
 

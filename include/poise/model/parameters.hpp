@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "poise/base/parameter.hpp"
-#include "poise/model/closed_form.hpp"
 #include "poise/model/low_rank.hpp"
+#include "poise/model/regularizer.hpp"
 #include "poise/weighting/weighting.hpp"
 
 namespace poise {

@@ -2,16 +2,18 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
-#include <string>
+#include <memory>
 #include <utility>
 
-#include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/data/dataset_file.hpp"
-#include "poise/model/family.hpp"
+#include "poise/model/parameters.hpp"
+#include "poise/model/trained.hpp"
 
 namespace poise {
+
+class Backend;
+struct Weights;
 
 /// What a trainer keeps for the models that it trains next.
 enum class Keep { nothing, shared_parts };
@@ -25,18 +27,14 @@ class Trainer {
   /// `folder` is where the data lie, and the eigenpairs beside them; empty where they lie in memory alone.
   /// All must outlive it.
   Trainer(const LoadedDataset& data, std::filesystem::path folder, Keep keep, std::uint64_t memory_limit,
-          Backend& backend, Execution execution)
-      : Trainer(data.dataset.train.view(), keep, memory_limit, backend, execution) {
-    data_ = &data;
-    context_.folder = std::move(folder);
-    context_.checksum = data.checksum;
-  }
+          Backend& backend, Execution execution);
+  /// On the processor, with 80 % of the machine's memory at most; eigenpairs are not kept.
+  explicit Trainer(const LoadedDataset& data, Keep keep = Keep::nothing, Execution execution = {});
   /// On a matrix that somebody else holds, with no other data: data() is not to be asked for.
-  Trainer(CsrView X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution)
-      : context_{X, memory_limit, backend, execution, keep == Keep::shared_parts} {
-    X.values = {};
-    if (keep == Keep::shared_parts) X_pin_ = backend.pin(X);
-  }
+  Trainer(CsrView X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution);
+  ~Trainer();
+  Trainer(Trainer&&) noexcept;
+  Trainer& operator=(Trainer&&) noexcept;
 
   /// `W` are the weights that the parameters ask for, if they are known already.
   Trained train(const ModelParameters& parameters, const Weights* W = nullptr);
@@ -46,7 +44,7 @@ class Trainer {
   std::pair<Trained, Trained> train_both_diagonals(const ModelParameters& parameters);
 
   /// Lets go of what it keeps: for others who need the memory.
-  void forget() { context_.forget(); }
+  void forget();
 
   /// Seconds that a model may take, from counted operations at the rate of a matrix product.
   [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
@@ -54,17 +52,14 @@ class Trainer {
   [[nodiscard]] double expected_bytes(const ModelParameters& parameters);
 
   [[nodiscard]] const LoadedDataset& data() const { return *data_; }
-  [[nodiscard]] Backend& backend() { return context_.backend; }
-  [[nodiscard]] std::uint64_t memory_limit() const { return context_.memory_limit; }
+  [[nodiscard]] Backend& backend();
+  [[nodiscard]] std::uint64_t memory_limit() const;
 
  private:
-  const TrainingCost& cost(const ModelParameters& parameters);
+  struct State;
 
   const LoadedDataset* data_ = nullptr;
-  FitContext context_;
-  Pin X_pin_;
-  double rate_ = 0;                            ///< operations of a matrix product per second
-  std::map<std::string, TrainingCost> costs_;  ///< by what they depend on
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace poise
