@@ -5,11 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "poise/base/error.hpp"
-
 #include "support/asymmetric_oracle.hpp"
 #include "support/dense_oracle.hpp"
-#include "support/expect_error.hpp"
 #include "support/random_data.hpp"
 #include "support/tested_backend.hpp"
 
@@ -170,12 +167,6 @@ TEST(ClosedForm, AStartLeavesEveryDirectionAlive) {
   EXPECT_DOUBLE_EQ(wmf_start_lambda(spectrum, 8, 1e6), std::sqrt(spectrum.s[7]) / 2);
   const Spectrum deficient = spectrum_of(random_csr(4, 10, 0.5, false, 5), 10);
   EXPECT_DOUBLE_EQ(start_lambda(Regularizer::weight_decay, deficient, 9, 1e6), deficient.s[3] / 2);
-}
-
-TEST(ClosedForm, RegularizersHaveNames) {
-  for (const Regularizer regularizer : regularizers)
-    EXPECT_EQ(parse_regularizer(regularizer_name(regularizer)), regularizer);
-  testing::expect_error(ErrorKind::usage, "ridge", [] { parse_regularizer("ridge"); });
 }
 
 }  // namespace

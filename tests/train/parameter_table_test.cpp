@@ -44,6 +44,23 @@ TEST(ParameterTable, ValuesReadBack) {
   }
 }
 
+/// The names of a choice stand in the order of its enumerators.
+TEST(ParameterTable, NamesAreThoseOfTheEnumerators) {
+  ModelParameters parameters;
+  for (const Regularizer regularizer :
+       {Regularizer::weight_decay, Regularizer::dropout, Regularizer::data_weight_decay}) {
+    set_value(parameters, "regularizer", regularizer_name(regularizer));
+    EXPECT_EQ(parameters.regularizer, regularizer);
+  }
+  for (const Scheme scheme : {Scheme::none, Scheme::constant, Scheme::inverse_popularity, Scheme::column}) {
+    set_value(parameters, "weighting", scheme_name(scheme));
+    EXPECT_EQ(parameters.weighting.scheme, scheme);
+  }
+  set_value(parameters, "start", "random");
+  EXPECT_EQ(parameters.start, Start::random);
+  EXPECT_THROW(set_value(parameters, "regularizer", "ridge"), Error);
+}
+
 TEST(ParameterTable, FilesReadBack) {
   for (std::size_t k = 0; k < families().size(); ++k) {
     ModelParameters parameters;

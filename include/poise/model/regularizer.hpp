@@ -11,8 +11,7 @@ enum class Regularizer {
   data_weight_decay,  ///< lambda (||X U||^2 + ||V||^2) (model 4)
 };
 
-/// Reads "weight-decay", "dropout" or "data-weight-decay"; Error{usage} for anything else.
-Regularizer parse_regularizer(std::string_view name);
+/// "weight-decay", "dropout" or "data-weight-decay".
 std::string_view regularizer_name(Regularizer regularizer);
 
 }  // namespace poise

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "poise/base/error.hpp"
-
 namespace poise {
 namespace {
 
@@ -85,14 +83,6 @@ Factors scaled_factors(const Spectrum& spectrum, std::int64_t rank, const Scales
 }
 
 }  // namespace
-
-Regularizer parse_regularizer(std::string_view name) {
-  for (const Regularizer regularizer :
-       {Regularizer::weight_decay, Regularizer::dropout, Regularizer::data_weight_decay}) {
-    if (regularizer_name(regularizer) == name) return regularizer;
-  }
-  fail(ErrorKind::usage, "unknown regularizer '{}': use weight-decay, dropout or data-weight-decay", name);
-}
 
 std::string_view regularizer_name(Regularizer regularizer) {
   switch (regularizer) {
