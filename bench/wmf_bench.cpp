@@ -7,7 +7,6 @@
 #include <benchmark/benchmark.h>
 
 #include "poise/backend/backend.hpp"
-#include "poise/backend/cpu/factor_products.hpp"
 #include "poise/backend/cpu/row_kernels.hpp"
 #include "poise/backend/cpu/row_systems.hpp"
 #include "poise/data/synth.hpp"
@@ -73,10 +72,10 @@ class Peer {
  private:
   double half(const poise::RowEntries& rows, Matrix<float>& factors, Matrix<float>& solution) {
     const std::int64_t d = factors.cols();
-    poise::Matrix<double> gram = factor_gram(factors.view(), {}, two);
-    const poise::EigenPairs eigen = poise::top_eigenpairs(gram.view(), d);
-    multiply_rows(factors.view(), eigen.Q, two);
-    multiply_rows(solution.view(), eigen.Q, two);
+    const auto backend = poise::make_backend(poise::BackendKind::cpu, two.threads);
+    const poise::EigenPairs eigen = backend->symmetric_eigenpairs(backend->factor_gram(factors.view(), {}));
+    backend->multiply_rows(factors.view(), eigen.Q);
+    backend->multiply_rows(solution.view(), eigen.Q);
     const std::int64_t width = (d + poise::row_lane - 1) / poise::row_lane * poise::row_lane;
     std::vector<float> D(width, 0.0F);
     const std::vector<float> ones(width, 1.0F);

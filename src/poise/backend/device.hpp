@@ -10,6 +10,14 @@
 
 namespace poise {
 
+/// What a primitive reads and writes.
+template <class T>
+using In = MatrixView<const T>;
+template <class T>
+using Out = MatrixView<T>;
+using Numbers = std::span<const double>;
+using Indices = std::span<const std::int32_t>;
+
 /// RAII handle: releases the device copy on destruction.
 class Pin {
  public:
@@ -44,10 +52,10 @@ class Device {
   [[nodiscard]] virtual void* allocate(std::uint64_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
   /// Copies from anywhere to anywhere; the types may differ (rounded to nearest).
-  virtual void copy(MatrixView<const float> from, MatrixView<float> to) = 0;
-  virtual void copy(MatrixView<const double> from, MatrixView<double> to) = 0;
-  virtual void copy(MatrixView<const float> from, MatrixView<double> to) = 0;
-  virtual void copy(MatrixView<const double> from, MatrixView<float> to) = 0;
+  virtual void copy(In<float> from, Out<float> to) = 0;
+  virtual void copy(In<double> from, Out<double> to) = 0;
+  virtual void copy(In<float> from, Out<double> to) = 0;
+  virtual void copy(In<double> from, Out<float> to) = 0;
   /// While the pin lives these do not change, so that a GPU holds on to its copy.
   [[nodiscard]] virtual Pin pin(CsrView x) = 0;
   [[nodiscard]] virtual Pin pin(std::span<const float> x) = 0;

@@ -2,7 +2,6 @@
 
 #include <cassert>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 #include "poise/backend/backend.hpp"
@@ -96,30 +95,10 @@ class Resident {
   MatrixView<T> view_;
 };
 
-/// A matrix in ordinary memory for the time of a computation by the processor: the view itself where the
-/// backend's memory is that, else a copy.
+/// To be read only, whatever the matrix allows.
 template <class T>
-class AtHome {
- public:
-  using Value = std::remove_const_t<T>;
-
-  AtHome(Backend& backend, MatrixView<T> view) : backend_(backend), given_(view), view_(view) {
-    if (backend.on_host()) return;
-    copy_ = Matrix<Value>(view.rows, view.cols);
-    view_ = copy_.view();
-    if constexpr (std::is_const_v<T>) backend.copy(view, copy_.view());
-  }
-  [[nodiscard]] MatrixView<T> view() const { return view_; }
-  /// What was written goes where it belongs.
-  void give_back() {
-    if (copy_.rows() > 0) backend_.copy(MatrixView<const Value>(view_), given_);
-  }
-
- private:
-  Backend& backend_;
-  MatrixView<T> given_;
-  Matrix<Value> copy_;
-  MatrixView<T> view_;
-};
+MatrixView<const T> readable(const Resident<T>& block) {
+  return block.view();
+}
 
 }  // namespace poise

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <numeric>
 #include <span>
+#include <vector>
 
 namespace poise {
 
@@ -20,6 +22,13 @@ double dot(std::span<const T> x, std::span<const U> y) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
+/// first, first + 1, ...
+inline std::vector<std::int32_t> numbers_from(std::int64_t first, std::int64_t count) {
+  std::vector<std::int32_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), static_cast<std::int32_t>(first));
+  return numbers;
+}
+
 /// From the first to the last.
 inline double sum_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -29,12 +38,6 @@ inline double sum_of(std::span<const double> values) {
 template <class T>
 void add_scaled(T alpha, std::span<const T> x, std::span<T> y) {
   for (std::size_t k = 0; k < x.size(); ++k) y[k] += alpha * x[k];
-}
-
-/// y = x + beta y.
-template <class T>
-void scale_and_add(T beta, std::span<const T> x, std::span<T> y) {
-  for (std::size_t k = 0; k < x.size(); ++k) y[k] = x[k] + beta * y[k];
 }
 
 }  // namespace poise

@@ -15,18 +15,11 @@ std::span<const double> live_values(const Spectrum& spectrum, std::int64_t rank)
   return std::span(spectrum.s).first(live);
 }
 
-double soft_threshold(double s, double lambda) { return std::max(0.0, std::sqrt(s) - lambda); }
-
 /// What the column of an eigenvector is multiplied by in U and in V.
 struct Scales {
   double u;
   double v;
 };
-
-Scales shrunk(double s, double lambda) {
-  const double t = soft_threshold(s, lambda);
-  return {std::sqrt(t / s), std::sqrt(t)};
-}
 
 Scales scales(Regularizer regularizer, double s, double lambda) {
   switch (regularizer) {
@@ -39,22 +32,8 @@ Scales scales(Regularizer regularizer, double s, double lambda) {
     case Regularizer::data_weight_decay:
       break;
   }
-  return shrunk(s, lambda);
-}
-
-double explained(Regularizer regularizer, double s, double lambda) {
-  switch (regularizer) {
-    case Regularizer::weight_decay: {
-      const double above = std::max(0.0, s - lambda);
-      return above * above / s;
-    }
-    case Regularizer::dropout:
-      return s * s / (s + lambda);
-    case Regularizer::data_weight_decay:
-      break;
-  }
-  const double t = soft_threshold(s, lambda);
-  return t * t;
+  const double t = std::max(0.0, std::sqrt(s) - lambda);
+  return {std::sqrt(t / s), std::sqrt(t)};
 }
 
 /// Q with column k multiplied by factors[k], and zero columns up to the rank.
@@ -67,19 +46,6 @@ Matrix<float> scaled(const Matrix<float>& Q, const std::vector<double>& factors,
     }
   }
   return result;
-}
-
-template <class ScalesOf>
-Factors scaled_factors(const Spectrum& spectrum, std::int64_t rank, const ScalesOf& scales_of) {
-  assert(spectrum.pairs() >= std::min(rank, spectrum.Q.rows()));
-  std::vector<double> u;
-  std::vector<double> v;
-  for (const double s : live_values(spectrum, rank)) {
-    const Scales both = scales_of(s);
-    u.push_back(both.u);
-    v.push_back(both.v);
-  }
-  return {scaled(spectrum.Q, u, rank), scaled(spectrum.Q, v, rank)};
 }
 
 }  // namespace
@@ -98,27 +64,15 @@ std::string_view regularizer_name(Regularizer regularizer) {
 
 Factors asymmetric_closed_form(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank,
                                double lambda) {
-  return scaled_factors(spectrum, rank, [&](double s) { return scales(regularizer, s, lambda); });
-}
-
-double asymmetric_closed_form_objective(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank,
-                                        double lambda, double observed) {
-  for (const double s : live_values(spectrum, rank)) observed -= explained(regularizer, s, lambda);
-  return observed;
-}
-
-Factors wmf_closed_form(CsrView X, const Spectrum& spectrum, std::int64_t rank, double lambda,
-                        Backend& backend) {
-  X.values = {};
-  Factors factors = scaled_factors(spectrum, rank, [&](double s) { return shrunk(s, lambda); });
-  Matrix<float> U(X.rows, rank);
-  backend.spmm(X, factors.U.view(), U.view());
-  return {std::move(U), std::move(factors.V)};
-}
-
-double wmf_closed_form_objective(const Spectrum& spectrum, std::int64_t rank, double lambda,
-                                 double observed) {
-  return asymmetric_closed_form_objective(Regularizer::data_weight_decay, spectrum, rank, lambda, observed);
+  assert(spectrum.pairs() >= std::min(rank, spectrum.Q.rows()));
+  std::vector<double> u;
+  std::vector<double> v;
+  for (const double s : live_values(spectrum, rank)) {
+    const Scales both = scales(regularizer, s, lambda);
+    u.push_back(both.u);
+    v.push_back(both.v);
+  }
+  return {scaled(spectrum.Q, u, rank), scaled(spectrum.Q, v, rank)};
 }
 
 double start_lambda(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank, double lambda) {
@@ -126,10 +80,6 @@ double start_lambda(Regularizer regularizer, const Spectrum& spectrum, std::int6
   if (live.empty()) return lambda;
   const double last = live.back();
   return std::min(lambda, (regularizer == Regularizer::data_weight_decay ? std::sqrt(last) : last) / 2);
-}
-
-double wmf_start_lambda(const Spectrum& spectrum, std::int64_t rank, double lambda) {
-  return start_lambda(Regularizer::data_weight_decay, spectrum, rank, lambda);
 }
 
 }  // namespace poise

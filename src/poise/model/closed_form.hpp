@@ -23,33 +23,15 @@ struct Factors {
 ///     data/weight decay:  V = q_d diag(sqrt(t)),  U = q_d diag(sqrt(t / s)),  t = max(0, sqrt(s) - lambda).
 ///
 /// U and V are n x d; columns beyond the nonzero eigenvalues are 0. For weight decay and dropout also with
-/// row weights a, from the pairs of X' diag(a) X.
+/// row weights a, from the pairs of X' diag(a) X. With U = X times that of data/weight decay it is the
+/// optimum of unweighted matrix factorization, min || X - U V' ||^2 + lambda (||U||^2 + ||V||^2): the
+/// soft-thresholded singular value decomposition.
 Factors asymmetric_closed_form(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank,
                                double lambda);
-
-/// The objective there, where the observed weight is tr G:
-///
-///     tr G - sum over the first d of  (s - lambda)+^2 / s,   s^2 / (s + lambda),   (sqrt(s) - lambda)+^2.
-double asymmetric_closed_form_objective(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank,
-                                        double lambda, double observed);
-
-/// The global optimum of unweighted matrix factorization, min || X - U V' ||^2 + lambda (||U||^2 + ||V||^2):
-/// the soft-thresholded singular value decomposition X = P diag(sqrt(s)) Q',
-///
-///     V = q_d diag(sqrt(t)),  U = P_d diag(sqrt(t)) = X q_d diag(sqrt(t / s)),  t = max(0, sqrt(s) -
-///     lambda).
-///
-/// U is m x d, V n x d. 2 nnz d operations.
-Factors wmf_closed_form(CsrView X, const Spectrum& spectrum, std::int64_t rank, double lambda,
-                        Backend& backend);
-
-/// tr G - sum (sqrt(s) - lambda)+^2 over the first d.
-double wmf_closed_form_objective(const Spectrum& spectrum, std::int64_t rank, double lambda, double observed);
 
 /// The lambda at whose closed form a weighted solve starts: min(lambda, s_d / 2), for data/weight decay and
 /// matrix factorization min(lambda, sqrt(s_d) / 2), with s_d the last of the first d that is not 0. A
 /// direction that starts at U = V = 0 would stay there, though weights may want it.
 double start_lambda(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank, double lambda);
-double wmf_start_lambda(const Spectrum& spectrum, std::int64_t rank, double lambda);
 
 }  // namespace poise

@@ -1,11 +1,11 @@
 #include "poise/model/full_rank_certify.hpp"
 
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/vector.hpp"
 #include "poise/model/full_rank_cost.hpp"
 #include "poise/model/full_rank_inverse.hpp"
 #include "poise/solver/block_residual.hpp"
@@ -60,43 +60,29 @@ class Check {
  private:
   using Items = std::vector<std::int32_t>;
 
-  template <class Body>
-  void for_each_block(const Items& items, std::string_view task, const Body& body) const {
-    const Tiling tiling{static_cast<std::int64_t>(items.size()), full_rank_block};
-    Progress progress(execution_.observer, task, items.size(), "columns");
-    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
-      body(std::span(items).subspan(tiling.first(block), tiling.last(block) - tiling.first(block)));
-      progress.advance(tiling.last(block) - tiling.first(block));
-    }
-  }
-
-  [[nodiscard]] Items all_items() const {
-    Items items(problem_.items());
-    std::iota(items.begin(), items.end(), 0);
-    return items;
-  }
-
   void add_all() {
     explained_.resize(problem_.items());
     const std::vector<double> corrections = weight_corrections(users_of_.view(), observed_);
-    for_each_block(all_items(), "reading the model", [&](std::span<const std::int32_t> part) {
-      const MatrixView<const float> beta =
-          columns_.view().block(part.front(), static_cast<std::int64_t>(part.size()));
-      std::vector<double> explained(part.size());
-      backend_.column_form(problem_.X, users_of_.view(), part, beta, explained, {});
-      for (std::size_t k = 0; k < part.size(); ++k) explained[k] *= corrections[part[k]];
-      std::copy(explained.begin(), explained.end(), explained_.begin() + part.front());
-      std::vector<double> objectives;
-      if (measured_whole_) {
-        Matrix<float> home(beta.rows, beta.cols);
-        backend_.copy(beta, home.view());
-        std::vector<ColumnFigures> figures(part.size());
-        block_residuals(problem_, users_of_.view(), part, home.view(), {}, figures, backend_, execution_);
-        for (const ColumnFigures& column : figures) objectives.push_back(column.objective);
-        objective_ += std::accumulate(objectives.begin(), objectives.end(), 0.0);
-      }
-      proof_.add(part, beta, explained, options_.zero_diagonal ? objectives : std::vector<double>(), {});
-    });
+    for_each_block(
+        numbers_from(0, problem_.items()), full_rank_block, execution_, "reading the model",
+        [&](std::span<const std::int32_t> part) {
+          const MatrixView<const float> beta =
+              columns_.view().block(part.front(), static_cast<std::int64_t>(part.size()));
+          std::vector<double> explained(part.size());
+          backend_.column_form(problem_.X, users_of_.view(), part, beta, explained, {});
+          for (std::size_t k = 0; k < part.size(); ++k) explained[k] *= corrections[part[k]];
+          std::copy(explained.begin(), explained.end(), explained_.begin() + part.front());
+          std::vector<double> objectives;
+          if (measured_whole_) {
+            Matrix<float> home(beta.rows, beta.cols);
+            backend_.copy(beta, home.view());
+            std::vector<ColumnFigures> figures(part.size());
+            block_residuals(problem_, users_of_.view(), part, home.view(), {}, figures, backend_, execution_);
+            for (const ColumnFigures& column : figures) objectives.push_back(column.objective);
+            objective_ += sum_of(objectives);
+          }
+          proof_.add(part, beta, explained, options_.zero_diagonal ? objectives : std::vector<double>(), {});
+        });
   }
 
   /// 1 / l_i, or (A^-1)_ii, which is 1 / (R_ii + l_i) at the optimum with a zero diagonal.
@@ -124,18 +110,19 @@ class Check {
     proof_.prove(P, columns_.view(), options_.tolerance);
     if (std::is_same_v<T, float> && !proof_.settled()) return false;
     const Items missing = proof_.missing(options_.tolerance);
-    const double explained = std::accumulate(explained_.begin(), explained_.end(), 0.0);
+    const double explained = sum_of(explained_);
     if (missing.empty() || !(proof_.certificate().absolute <= hopeless * explained)) return true;
-    for_each_block(missing, "looking at columns", [&](std::span<const std::int32_t> part) {
-      Resident<float> beta(backend_, static_cast<std::int64_t>(part.size()), problem_.items());
-      backend_.copy_rows(std::as_const(columns_).view(), part, beta.view(), {});
-      const std::vector<CheckedColumn> checked =
-          checker.check(part, options_.zero_diagonal, std::as_const(beta).view()).columns;
-      for (std::size_t k = 0; k < part.size(); ++k) {
-        const ColumnFigures& figures = checked[k].figures;
-        proof_.verify(part[k], figures.observed - figures.objective, checked[k].excess, checked[k].ratio);
-      }
-    });
+    for_each_block(
+        missing, full_rank_block, execution_, "looking at columns", [&](std::span<const std::int32_t> part) {
+          Resident<float> beta(backend_, static_cast<std::int64_t>(part.size()), problem_.items());
+          backend_.copy_rows(std::as_const(columns_).view(), part, beta.view(), {});
+          const std::vector<CheckedColumn> checked =
+              checker.check(part, options_.zero_diagonal, std::as_const(beta).view()).columns;
+          for (std::size_t k = 0; k < part.size(); ++k) {
+            const ColumnFigures& figures = checked[k].figures;
+            proof_.verify(part[k], figures.observed - figures.objective, checked[k].excess, checked[k].ratio);
+          }
+        });
     proof_.prove_again(P, columns_.view());
     return true;
   }

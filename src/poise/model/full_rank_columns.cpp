@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "poise/linalg/vector.hpp"
 #include "poise/solver/column_system.hpp"
 #include "poise/solver/pcg.hpp"
 
@@ -22,11 +22,6 @@ constexpr double loosest_aim = 1e-6;
 /// next to no time, and metrics that are means over few users show every hit.
 constexpr double small_margin = 1e-4;
 constexpr std::int64_t small_items = 8192;
-
-template <class T>
-MatrixView<const T> readable(const Resident<T>& block) {
-  return block.view();
-}
 
 }  // namespace
 
@@ -154,8 +149,7 @@ std::vector<CheckedColumn> ColumnSolver<T>::check_and_correct(std::span<const st
   ColumnSystem<T> H(problem_, zero_diagonal, backend_);
   ColumnPreconditioner<T> A_inverse(A_inverse_, diagonal_, zero_diagonal, backend_);
   // Positions in `items` that miss the tolerance; rows of `checked` belong to them.
-  std::vector<std::int32_t> open(items.size());
-  std::iota(open.begin(), open.end(), 0);
+  std::vector<std::int32_t> open = numbers_from(0, std::ssize(items));
   for (int correction = 0; correction < max_corrections; ++correction) {
     std::vector<std::int32_t> missing;
     std::vector<std::int32_t> positions;

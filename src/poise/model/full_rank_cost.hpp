@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "poise/model/full_rank_fit.hpp"
@@ -10,6 +12,19 @@ namespace poise {
 
 /// Columns that are solved and checked together.
 constexpr std::int64_t full_rank_block = 512;
+
+/// Calls body with the items `width` at a time.
+template <class Body>
+void for_each_block(std::span<const std::int32_t> items, std::int64_t width, const Execution& execution,
+                    std::string_view task, const Body& body) {
+  const Tiling tiling{std::ssize(items), width};
+  Progress progress(execution.observer, task, items.size(), "columns");
+  for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
+    const std::int64_t count = tiling.last(block) - tiling.first(block);
+    body(items.subspan(tiling.first(block), count));
+    progress.advance(count);
+  }
+}
 
 /// What an l_i can be: beyond, float32 can hold neither A nor B.
 constexpr double least_lambda = 1e-30;

@@ -5,11 +5,11 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/vector.hpp"
 #include "poise/model/full_rank_inverse.hpp"
 #include "poise/model/full_rank_variant.hpp"
 #include "poise/solver/woodbury.hpp"
@@ -44,16 +44,10 @@ class FullRankSolver {
  private:
   using Items = std::vector<std::int32_t>;
 
-  [[nodiscard]] Items all_items() const {
-    Items items(n_);
-    std::iota(items.begin(), items.end(), 0);
-    return items;
-  }
-
   /// W = 1, or user weights alone: h_i = A^-1 e_i. The last model takes the place of A^-1, which its
   /// certificate then finds in it.
   void solve_unweighted() {
-    const Items items = all_items();
+    const Items items = numbers_from(0, n_);
     work_.result.direct_columns = n_;
     for (std::size_t v = 0; v < variants_.size(); ++v) {
       FullRankVariant<T>& variant = variants_[v];
@@ -103,7 +97,7 @@ class FullRankSolver {
     const bool possible = backend_.traits().cheap_gathers && !problem_.W->c.empty() &&
                           woodbury_possible(problem_, options.memory_limit, std::is_same_v<T, double>);
     if (!possible) {
-      iterated = all_items();
+      iterated = numbers_from(0, n_);
       return;
     }
     const std::vector<ColumnLoad> loads = column_loads(problem_.X, *problem_.W);

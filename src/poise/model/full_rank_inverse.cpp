@@ -1,8 +1,7 @@
 #include "poise/model/full_rank_inverse.hpp"
 
-#include <numeric>
-
 #include "poise/linalg/precision.hpp"
+#include "poise/linalg/vector.hpp"
 
 namespace poise {
 
@@ -38,8 +37,7 @@ bool invert_shared_system(const ColumnProblem& problem, FullRankBasis& basis, Ba
   if (!outcome || (good() && inverse.rows() != n)) {
     inverse = Resident<T>(backend, n, n);
     fill_gram(problem, basis, backend, inverse.view());
-    std::vector<std::int32_t> all(n);
-    std::iota(all.begin(), all.end(), 0);
+    const std::vector<std::int32_t> all = numbers_from(0, n);
     std::vector<double> diagonal(n);
     backend.get_entries(MatrixView<const T>(inverse.view()), all, all, diagonal);
     for (std::int64_t i = 0; i < n; ++i) diagonal[i] += problem.l[i] / problem.b_bar;

@@ -1,6 +1,4 @@
-#include <algorithm>
-#include <numeric>
-
+#include "poise/linalg/vector.hpp"
 #include "poise/model/full_rank_cost.hpp"
 #include "poise/model/full_rank_fit.hpp"
 #include "poise/solver/block_residual.hpp"
@@ -12,13 +10,9 @@ double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& o
   const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options));
   const WeightedTranspose users_of = weighted_transpose(problem);
   const Csr columns = transpose(B);
-  const Tiling tiling{X.cols, full_rank_block};
-  Progress progress(execution.observer, "measuring", static_cast<std::uint64_t>(X.cols), "columns");
   double objective = 0;
-  for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
-    const std::int64_t first = tiling.first(tile);
-    std::vector<std::int32_t> items(tiling.last(tile) - first);
-    std::iota(items.begin(), items.end(), static_cast<std::int32_t>(first));
+  const std::vector<std::int32_t> all = numbers_from(0, X.cols);
+  for_each_block(all, full_rank_block, execution, "measuring", [&](std::span<const std::int32_t> items) {
     Matrix<float> beta(static_cast<std::int64_t>(items.size()), X.cols);
     for (std::size_t k = 0; k < items.size(); ++k) {
       const auto rows = columns.view().row(items[k]);
@@ -28,8 +22,7 @@ double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& o
     std::vector<ColumnFigures> figures(items.size());
     block_residuals(problem, users_of.view(), items, beta.view(), {}, figures, backend, execution);
     for (const ColumnFigures& column : figures) objective += column.objective;
-    progress.advance(items.size());
-  }
+  });
   return objective;
 }
 

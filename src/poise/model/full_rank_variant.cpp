@@ -1,8 +1,9 @@
 #include "poise/model/full_rank_variant.hpp"
 
-#include <numeric>
 #include <type_traits>
 #include <utility>
+
+#include "poise/linalg/vector.hpp"
 
 namespace poise {
 
@@ -112,9 +113,9 @@ void FullRankVariant<T>::correct(std::span<const std::int32_t> items) {
 /// proof knows of it.
 template <class T>
 void FullRankVariant<T>::measure() {
-  observed_ = std::accumulate(work_.checker.observed().begin(), work_.checker.observed().end(), 0.0);
+  observed_ = sum_of(work_.checker.observed());
   if (work_.measured_whole) {
-    objective_ = std::accumulate(objectives_.begin(), objectives_.end(), 0.0);
+    objective_ = sum_of(objectives_);
     return;
   }
   const EstimatedObjective estimate = proof_.objective();

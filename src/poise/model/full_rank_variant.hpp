@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <future>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -47,12 +46,7 @@ struct FullRankWork {
 
   template <class Body>
   void for_each_block(std::span<const std::int32_t> items, std::string_view task, const Body& body) const {
-    const Tiling tiling{static_cast<std::int64_t>(items.size()), block_columns()};
-    Progress progress(execution.observer, task, items.size(), "columns");
-    for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
-      body(items.subspan(tiling.first(block), tiling.last(block) - tiling.first(block)));
-      progress.advance(tiling.last(block) - tiling.first(block));
-    }
+    poise::for_each_block(items, block_columns(), execution, task, body);
   }
 };
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 
 #include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
 #include "poise/linalg/precision.hpp"
+#include "poise/linalg/vector.hpp"
 
 namespace poise {
 namespace {
@@ -96,8 +96,7 @@ class LeftFactorMaker {
       backend_.gemm(Op::none, Op::none, T{1}, inverse.view(), ones.view(), T{0}, sums.view());
       for (std::int64_t i = 0; i < n; ++i) largest = std::max<double>(largest, sums(i, 0));
     }
-    std::vector<std::int32_t> own(n);
-    std::iota(own.begin(), own.end(), 0);
+    const std::vector<std::int32_t> own = numbers_from(0, n);
     std::vector<double> diagonal(n);
     backend_.get_entries(std::as_const(inverse).view(), {}, own, diagonal);
     for (double& entry : diagonal) entry += shift * largest + (data_metric_ ? 0 : lambda_ / kappa_);

@@ -30,8 +30,6 @@ class WmfSolver final : public FactorPair {
             const Execution& execution, Stopwatch& watch)
       : problem_(problem),
         W_(problem.weights()),
-        users_(problem.users()),
-        items_(problem.items()),
         options_(options),
         backend_(backend),
         execution_(execution),
@@ -125,36 +123,37 @@ class WmfSolver final : public FactorPair {
     };
     extrapolate(current_.V, balance.A_v, before_.V, V_to_current_);
     const EigenPairs V_eigen =
-        backend_.symmetric_eigenpairs(backend_.factor_gram(before_.V.view(), items_.weights));
+        backend_.symmetric_eigenpairs(backend_.factor_gram(before_.V.view(), problem_.items().weights));
     backend_.multiply_rows(before_.V.view(), V_eigen.Q);
     extrapolate(current_.U, product(balance.A_u, V_eigen.Q, backend_), before_.U, U_to_current_);
     has_before_ = false;
     watch_.book("rotate");
 
     RowsSolved solved;
-    solve(users_, before_.V, live(V_eigen.s), before_.U, solved);
+    solve(problem_.users(), before_.V, live(V_eigen.s), before_.U, solved);
     watch_.book("users");
     if (!std::isfinite(objective_)) {
-      start_objective_ = W_.observed - solved.explained_before + problem_.penalty(before_.V, items_);
+      start_objective_ =
+          W_.observed - solved.explained_before + problem_.penalty(before_.V, problem_.items());
       objective_ = start_objective_;
     }
-    const double halfway = W_.observed - solved.explained() + problem_.penalty(before_.V, items_);
+    const double halfway = W_.observed - solved.explained() + problem_.penalty(before_.V, problem_.items());
     if (extrapolation > 0 && !in_float64_ && !(halfway < objective_)) return false;
 
     const EigenPairs U_eigen =
-        backend_.symmetric_eigenpairs(backend_.factor_gram(before_.U.view(), users_.weights));
+        backend_.symmetric_eigenpairs(backend_.factor_gram(before_.U.view(), problem_.users().weights));
     backend_.multiply_rows(before_.U.view(), U_eigen.Q);
     backend_.multiply_rows(before_.V.view(), U_eigen.Q);
     watch_.book("rotate");
-    solve(items_, before_.U, live(U_eigen.s), before_.V, solved);
+    solve(problem_.items(), before_.U, live(U_eigen.s), before_.V, solved);
     watch_.book("items");
-    const double reached = in_float64_
-                               ? problem_.objective(before_)
-                               : W_.observed - solved.explained() + problem_.penalty(before_.U, users_);
+    const double reached =
+        in_float64_ ? problem_.objective(before_)
+                    : W_.observed - solved.explained() + problem_.penalty(before_.U, problem_.users());
     if (!(reached <= objective_)) return false;
 
     objective_ = reached;
-    if (users_.weights.empty()) {
+    if (problem_.users().weights.empty()) {
       U_gram_ = Matrix<double>(d, d);
       for (std::int64_t k = 0; k < d; ++k) U_gram_(k, k) = std::max(0.0, U_eigen.s[k]);
     }
@@ -167,8 +166,6 @@ class WmfSolver final : public FactorPair {
 
   const WmfProblem& problem_;
   const Weights& W_;
-  const WmfSide& users_;
-  const WmfSide& items_;
   const WmfOptions& options_;
   Backend& backend_;
   const Execution& execution_;
@@ -242,8 +239,9 @@ LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const
   fit.observed_weight = W.observed;
   WmfPair pair{Resident<float>(backend, X.rows, rank), {}};
   if (options.start == Start::closed_form) {
-    const double lambda = solved ? options.lambda : wmf_start_lambda(spectrum, rank, options.lambda);
-    // wmf_closed_form, with U = X times this one.
+    const double lambda = solved
+                              ? options.lambda
+                              : start_lambda(Regularizer::data_weight_decay, spectrum, rank, options.lambda);
     Factors start = asymmetric_closed_form(Regularizer::data_weight_decay, spectrum, rank, lambda);
     CsrView support = X;
     support.values = {};

@@ -1,22 +1,14 @@
 #include "poise/solver/column_checker.hpp"
 
-#include <numeric>
+#include <utility>
 
+#include "poise/linalg/vector.hpp"
 #include "poise/solver/block_residual.hpp"
 #include "poise/solver/certificate.hpp"
 #include "poise/solver/column_system.hpp"
 #include "poise/solver/small_products.hpp"
 
 namespace poise {
-
-namespace {
-
-template <class T>
-MatrixView<const T> readable(const Resident<T>& block) {
-  return block.view();
-}
-
-}  // namespace
 
 template <class T>
 ColumnChecker<T>::ColumnChecker(const ColumnProblem& problem, MatrixView<const T> A_inverse,
@@ -28,8 +20,7 @@ ColumnChecker<T>::ColumnChecker(const ColumnProblem& problem, MatrixView<const T
       execution_(execution),
       observed_(observed_weights(problem, execution.threads)),
       diagonal_(problem.items()) {
-  std::vector<std::int32_t> all(problem.items());
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<std::int32_t> all = numbers_from(0, problem.items());
   backend.get_entries(A_inverse, all, all, diagonal_);
   pins_.push_back(backend.pin(problem.columns.view()));
 }
@@ -112,10 +103,7 @@ std::vector<double> ColumnChecker<T>::inverse_forms(std::span<const std::int32_t
       if (!forms.empty() && !(bounds[k] < forms[k])) bounds[k] = forms[k];
     }
     forms = std::move(bounds);
-    const auto total = [](const std::vector<double>& each) {
-      return std::accumulate(each.begin(), each.end(), 0.0);
-    };
-    if (!(total(remainders) > small_remainder * total(forms))) break;
+    if (!(sum_of(remainders) > small_remainder * sum_of(forms))) break;
   }
   return forms;
 }
@@ -142,10 +130,12 @@ void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, MatrixView
   } else if (std::is_same_v<T, float> && problem_.target_is_X && backend_.traits().cheap_gathers) {
     block_residuals(problem_, users_of(), items, beta, rho, figures, backend_, execution_);
   } else {
-    const AtHome<const float> columns(backend_, beta);
-    AtHome<double> home(backend_, rho);
+    // Through the data in ordinary memory.
+    Matrix<float> columns(beta.rows, beta.cols);
+    Matrix<double> home(rho.rows, rho.cols);
+    backend_.copy(beta, columns.view());
     column_residuals(problem_, items, columns.view(), home.view(), figures, execution_);
-    home.give_back();
+    if (rho.rows > 0) backend_.copy(std::as_const(home).view(), rho);
   }
 }
 

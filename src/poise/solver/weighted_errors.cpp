@@ -1,10 +1,10 @@
 #include "poise/solver/weighted_errors.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "poise/backend/resident.hpp"
+#include "poise/linalg/vector.hpp"
 #include "poise/solver/column_parts.hpp"
 
 namespace poise {
@@ -64,8 +64,7 @@ void WeightedErrors::for_each_block(MatrixView<const float> columns, const Body&
   for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
     stop_if_asked(execution_.observer);
     const std::int64_t count = tiling.last(tile) - tiling.first(tile);
-    std::vector<std::int32_t> items(count);
-    std::iota(items.begin(), items.end(), static_cast<std::int32_t>(tiling.first(tile)));
+    const std::vector<std::int32_t> items = numbers_from(tiling.first(tile), count);
     std::vector<double> own(count);
     std::vector<double> b(count);
     for (std::int64_t k = 0; k < count; ++k) b[k] = problem_.W->b_of(items[k]);

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
-#include "poise/backend/cpu/factor_products.hpp"
 #include "poise/backend/cpu/row_systems.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/symmetric_eigen.hpp"
+#include "poise/linalg/top_k.hpp"
 #include "poise/linalg/vector.hpp"
 
 namespace poise {
@@ -26,7 +26,7 @@ void for_each_row(std::int64_t rows, std::int64_t cols, int threads, const Body&
 }
 
 template <class From, class To>
-void copy_matrix(MatrixView<const From> from, MatrixView<To> to, int threads) {
+void copy_matrix(In<From> from, Out<To> to, int threads) {
   for_each_row(to.rows, to.cols, threads, [&](std::int64_t k) {
     const From* const source = from.data + k * from.stride;
     std::ranges::transform(source, source + to.cols, to.row(k).begin(),
@@ -50,7 +50,7 @@ void add_term(const Term<T>& term, std::int64_t row, std::int64_t first, std::sp
 /// Columns [begin, end) of a row.
 template <class T>
 void combine_row(std::span<const Term<T>> terms, std::int64_t row, std::int64_t begin, std::int64_t end,
-                 MatrixView<T> out) {
+                 Out<T> out) {
   const Tiling tiling{end - begin, 512};
   double sums[512];
   for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
@@ -63,7 +63,7 @@ void combine_row(std::span<const Term<T>> terms, std::int64_t row, std::int64_t 
 }
 
 template <class T>
-void combine_terms(std::span<const Term<T>> terms, MatrixView<T> out, int threads) {
+void combine_terms(std::span<const Term<T>> terms, Out<T> out, int threads) {
   if (out.rows > 1) {
     for_each_row(out.rows, out.cols, threads,
                  [&](std::int64_t k) { combine_row(terms, k, 0, out.cols, out); });
@@ -76,8 +76,7 @@ void combine_terms(std::span<const Term<T>> terms, MatrixView<T> out, int thread
 }
 
 template <class T>
-void add_listed(std::span<const double> factors, MatrixView<const T> x, MatrixView<T> y,
-                std::span<const std::int32_t> rows, int threads) {
+void add_listed(Numbers factors, In<T> x, Out<T> y, Indices rows, int threads) {
   for_each_row(x.rows, x.cols, threads, [&](std::int64_t k) {
     if (factors[k] == 0) return;
     const std::span<T> to = y.row(rows[k]);
@@ -88,15 +87,14 @@ void add_listed(std::span<const double> factors, MatrixView<const T> x, MatrixVi
 }
 
 template <class T>
-void dot_rows(MatrixView<const T> x, MatrixView<const T> y, std::span<double> out, int threads) {
+void dot_rows(In<T> x, In<T> y, std::span<double> out, int threads) {
   for_each_row(x.rows, x.cols, threads, [&](std::int64_t k) { out[k] = dot(x.row(k), y.row(k)); });
 }
 
-std::int64_t at(std::span<const std::int32_t> list, std::int64_t k) { return list.empty() ? k : list[k]; }
+std::int64_t at(Indices list, std::int64_t k) { return list.empty() ? k : list[k]; }
 
 template <class T>
-void copy_listed(MatrixView<const T> from, std::span<const std::int32_t> from_rows, MatrixView<T> to,
-                 std::span<const std::int32_t> to_rows, int threads) {
+void copy_listed(In<T> from, Indices from_rows, Out<T> to, Indices to_rows, int threads) {
   const auto count = static_cast<std::int64_t>(std::max(from_rows.size(), to_rows.size()));
   for_each_row(count, to.cols, threads, [&](std::int64_t k) {
     std::ranges::copy(from.row(at(from_rows, k)), to.row(at(to_rows, k)).begin());
@@ -104,20 +102,19 @@ void copy_listed(MatrixView<const T> from, std::span<const std::int32_t> from_ro
 }
 
 template <class T>
-void get(MatrixView<const T> x, std::span<const std::int32_t> rows, std::span<const std::int32_t> cols,
-         std::span<double> out) {
+void get(In<T> x, Indices rows, Indices cols, std::span<double> out) {
   for (std::size_t k = 0; k < cols.size(); ++k) out[k] = x(at(rows, static_cast<std::int64_t>(k)), cols[k]);
 }
 
 template <class T>
-void set(MatrixView<T> x, std::span<const std::int32_t> cols, std::span<const double> values) {
+void set(Out<T> x, Indices cols, Numbers values) {
   for (std::size_t k = 0; k < cols.size(); ++k)
     x(static_cast<std::int64_t>(k), cols[k]) = static_cast<T>(values[k]);
 }
 
 template <class T>
-void form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const T> p,
-          std::span<double> out, std::span<double> scores, int threads) {
+void form(CsrView x, CsrView columns, Indices items, In<T> p, std::span<double> out, std::span<double> scores,
+          int threads) {
   std::vector<std::int64_t> first(scores.empty() ? 0 : items.size(), 0);
   for (std::size_t s = 1; s < first.size(); ++s) first[s] = first[s - 1] + columns.row_size(items[s - 1]);
   for_each_tile(p.rows, threads, [&](std::int64_t s) {
@@ -150,67 +147,47 @@ std::uint64_t CpuBackend::memory_bytes() const { return total_memory(); }
 void* CpuBackend::allocate(std::uint64_t bytes) { return ::operator new (bytes, std::align_val_t{64}); }
 void CpuBackend::release(void* memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
 
-void CpuBackend::copy(MatrixView<const float> from, MatrixView<float> to) { copy_matrix(from, to, threads_); }
-void CpuBackend::copy(MatrixView<const double> from, MatrixView<double> to) {
-  copy_matrix(from, to, threads_);
-}
-void CpuBackend::copy(MatrixView<const float> from, MatrixView<double> to) {
-  copy_matrix(from, to, threads_);
-}
-void CpuBackend::copy(MatrixView<const double> from, MatrixView<float> to) {
-  copy_matrix(from, to, threads_);
-}
+void CpuBackend::copy(In<float> from, Out<float> to) { copy_matrix(from, to, threads_); }
+void CpuBackend::copy(In<double> from, Out<double> to) { copy_matrix(from, to, threads_); }
+void CpuBackend::copy(In<float> from, Out<double> to) { copy_matrix(from, to, threads_); }
+void CpuBackend::copy(In<double> from, Out<float> to) { copy_matrix(from, to, threads_); }
 
-void CpuBackend::combine(std::span<const Term<float>> terms, MatrixView<float> out) {
+void CpuBackend::combine(std::span<const Term<float>> terms, Out<float> out) {
   combine_terms(terms, out, threads_);
 }
-void CpuBackend::combine(std::span<const Term<double>> terms, MatrixView<double> out) {
+void CpuBackend::combine(std::span<const Term<double>> terms, Out<double> out) {
   combine_terms(terms, out, threads_);
 }
 
-void CpuBackend::add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,
-                          std::span<const std::int32_t> rows) {
+void CpuBackend::add_rows(Numbers factors, In<float> x, Out<float> y, Indices rows) {
   add_listed(factors, x, y, rows, threads_);
 }
-void CpuBackend::add_rows(std::span<const double> factors, MatrixView<const double> x, MatrixView<double> y,
-                          std::span<const std::int32_t> rows) {
+void CpuBackend::add_rows(Numbers factors, In<double> x, Out<double> y, Indices rows) {
   add_listed(factors, x, y, rows, threads_);
 }
 
-void CpuBackend::row_dots(MatrixView<const float> x, MatrixView<const float> y, std::span<double> out) {
-  dot_rows(x, y, out, threads_);
-}
-void CpuBackend::row_dots(MatrixView<const double> x, MatrixView<const double> y, std::span<double> out) {
+void CpuBackend::row_dots(In<float> x, In<float> y, std::span<double> out) { dot_rows(x, y, out, threads_); }
+void CpuBackend::row_dots(In<double> x, In<double> y, std::span<double> out) {
   dot_rows(x, y, out, threads_);
 }
 
-void CpuBackend::copy_rows(MatrixView<const float> from, std::span<const std::int32_t> from_rows,
-                           MatrixView<float> to, std::span<const std::int32_t> to_rows) {
+void CpuBackend::copy_rows(In<float> from, Indices from_rows, Out<float> to, Indices to_rows) {
   copy_listed(from, from_rows, to, to_rows, threads_);
 }
-void CpuBackend::copy_rows(MatrixView<const double> from, std::span<const std::int32_t> from_rows,
-                           MatrixView<double> to, std::span<const std::int32_t> to_rows) {
+void CpuBackend::copy_rows(In<double> from, Indices from_rows, Out<double> to, Indices to_rows) {
   copy_listed(from, from_rows, to, to_rows, threads_);
 }
 
-void CpuBackend::get_entries(MatrixView<const float> x, std::span<const std::int32_t> rows,
-                             std::span<const std::int32_t> cols, std::span<double> out) {
+void CpuBackend::get_entries(In<float> x, Indices rows, Indices cols, std::span<double> out) {
   get(x, rows, cols, out);
 }
-void CpuBackend::get_entries(MatrixView<const double> x, std::span<const std::int32_t> rows,
-                             std::span<const std::int32_t> cols, std::span<double> out) {
+void CpuBackend::get_entries(In<double> x, Indices rows, Indices cols, std::span<double> out) {
   get(x, rows, cols, out);
 }
-void CpuBackend::set_entries(MatrixView<float> x, std::span<const std::int32_t> cols,
-                             std::span<const double> values) {
-  set(x, cols, values);
-}
-void CpuBackend::set_entries(MatrixView<double> x, std::span<const std::int32_t> cols,
-                             std::span<const double> values) {
-  set(x, cols, values);
-}
+void CpuBackend::set_entries(Out<float> x, Indices cols, Numbers values) { set(x, cols, values); }
+void CpuBackend::set_entries(Out<double> x, Indices cols, Numbers values) { set(x, cols, values); }
 
-void CpuBackend::transpose_in_place(MatrixView<float> a) {
+void CpuBackend::transpose_in_place(Out<float> a) {
   const Tiling tiling{a.rows, 64};
   for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
     for (std::int64_t other = 0; other <= tile; ++other) {
@@ -222,21 +199,16 @@ void CpuBackend::transpose_in_place(MatrixView<float> a) {
   });
 }
 
-void CpuBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
-                                    MatrixView<float> y) {
+void CpuBackend::multiply_symmetric(In<float> r, In<float> a, Out<float> y) {
   gemm(Op::none, Op::none, 1.0F, r, a, 0.0F, y);
 }
-void CpuBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
-                                    MatrixView<double> y) {
-  gemm(Op::none, Op::none, 1.0, r, a, 0.0, y);
-}
 
-void CpuBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                             MatrixView<const float> p, std::span<double> out, std::span<double> scores) {
+void CpuBackend::column_form(CsrView x, CsrView columns, Indices items, In<float> p, std::span<double> out,
+                             std::span<double> scores) {
   form(x, columns, items, p, out, scores, threads_);
 }
-void CpuBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                             MatrixView<const double> p, std::span<double> out, std::span<double> scores) {
+void CpuBackend::column_form(CsrView x, CsrView columns, Indices items, In<double> p, std::span<double> out,
+                             std::span<double> scores) {
   form(x, columns, items, p, out, scores, threads_);
 }
 
@@ -252,20 +224,7 @@ double CpuBackend::triple_dot(std::span<const float> c, std::span<const float> x
   return total;
 }
 
-Matrix<double> CpuBackend::factor_gram(MatrixView<const float> z, std::span<const float> a) {
-  return poise::factor_gram(z, a, {threads_, observer_});
-}
-Matrix<double> CpuBackend::factor_product(MatrixView<const float> y, std::span<const float> a,
-                                          MatrixView<const float> z) {
-  return poise::factor_product(y, a, z, {threads_, observer_});
-}
-void CpuBackend::combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
-                              const Matrix<double>& b) {
-  poise::combine_rows(z, a, y, b, {threads_, observer_});
-}
-
-void CpuBackend::divide_by_products(MatrixView<float> x, std::span<const double> s, std::span<const double> t,
-                                    double shift) {
+void CpuBackend::divide_by_products(Out<float> x, Numbers s, Numbers t, double shift) {
   for_each_row(x.rows, x.cols, threads_, [&](std::int64_t i) {
     for (std::int64_t j = 0; j < x.cols; ++j) {
       const double divisor = s[i] * t[j] + shift;
@@ -274,22 +233,34 @@ void CpuBackend::divide_by_products(MatrixView<float> x, std::span<const double>
   });
 }
 
-RowsSolved CpuBackend::solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+RowsSolved CpuBackend::solve_rows(const RowSystems& systems, Out<float> y, RowTolerance tolerance,
                                   RowRoute route) {
   return poise::solve_rows(systems, y, tolerance, {threads_, observer_}, route);
 }
-RowsChecked CpuBackend::check_rows(const RowSystems& systems, MatrixView<const float> v,
-                                   MatrixView<const double> E, MatrixView<const double> E_inverse) {
+RowsChecked CpuBackend::check_rows(const RowSystems& systems, In<float> v, In<double> E,
+                                   In<double> E_inverse) {
   return poise::check_rows(systems, v, E, E_inverse, {threads_, observer_});
 }
 
-EigenPairs CpuBackend::symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) {
+EigenPairs CpuBackend::symmetric_eigenpairs(Out<double> a, std::int64_t count) {
   return top_eigenpairs(a, count);
 }
-EigenPairs CpuBackend::symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) {
+EigenPairs CpuBackend::symmetric_eigenpairs(Out<float> a, std::int64_t count) {
   Matrix<double> wide(a.rows, a.cols);
   copy(a, wide.view());
   return top_eigenpairs(wide.view(), count);
+}
+
+RankedLists CpuBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k) {
+  RankedLists lists(scores.rows, std::min(k, scores.cols));
+  const Tiling tiling{scores.rows, 64};
+  for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
+    for (std::int64_t row = tiling.first(tile); row < tiling.last(tile); ++row) {
+      lists.resize(row, poise::top_k(scores.row(row), {.excluded = excluded.row(row)}, lists.item_slots(row),
+                                     lists.score_slots(row)));
+    }
+  });
+  return lists;
 }
 
 }  // namespace poise

@@ -10,7 +10,7 @@ namespace {
 
 /// sum of p over a list of positions; four sums hide the latency of the additions.
 template <class T>
-double gather(const T* p, std::span<const std::int32_t> at) {
+double gather(const T* p, Indices at) {
   double sums[4] = {};
   const std::int32_t* i = at.data();
   const std::int32_t* const end = i + at.size();
@@ -32,8 +32,8 @@ void prefetch_row(CsrView x, std::int32_t user) {
 
 /// One system: p and the float64 sums stay in the second-level cache while the users' items stream by.
 template <class T>
-void add_column(CsrView x, std::span<const std::int32_t> users, std::span<const float> weights, const T* p,
-                std::span<double> sums, std::span<T> out) {
+void add_column(CsrView x, Indices users, std::span<const float> weights, const T* p, std::span<double> sums,
+                std::span<T> out) {
   std::fill(sums.begin(), sums.end(), 0.0);
   for (std::size_t e = 0; e < users.size(); ++e) {
     if (e + 2 < users.size()) prefetch_row(x, users[e + 2]);
@@ -46,8 +46,7 @@ void add_column(CsrView x, std::span<const std::int32_t> users, std::span<const 
 }
 
 template <class T>
-void tiled_column_hessian(int threads, CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                          MatrixView<const T> p, MatrixView<T> out) {
+void tiled_column_hessian(int threads, CsrView x, CsrView columns, Indices items, In<T> p, Out<T> out) {
   assert(p.rows == out.rows && p.cols == x.cols && out.cols == x.cols && columns.cols == x.rows);
   assert(static_cast<std::int64_t>(items.size()) == p.rows);
   for_each_tile(p.rows, threads, [&](std::int64_t s) {
@@ -58,12 +57,10 @@ void tiled_column_hessian(int threads, CsrView x, CsrView columns, std::span<con
 
 }  // namespace
 
-void CpuBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                                MatrixView<const float> p, MatrixView<float> out) {
+void CpuBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<float> p, Out<float> out) {
   tiled_column_hessian(threads_, x, columns, items, p, out);
 }
-void CpuBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                                MatrixView<const double> p, MatrixView<double> out) {
+void CpuBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<double> p, Out<double> out) {
   tiled_column_hessian(threads_, x, columns, items, p, out);
 }
 

@@ -1,10 +1,10 @@
-#include "poise/backend/cpu/factor_products.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
 
+#include "poise/backend/cpu/cpu_backend.hpp"
+#include "poise/base/parallel.hpp"
 #include "poise/linalg/dense_kernels.hpp"
 #include "poise/linalg/serial_blas.hpp"
 
@@ -28,7 +28,7 @@ void multiply(MatrixView<const float> a, MatrixView<const float> b, float beta, 
               b.data, dense::leading(b), beta, c.data, dense::leading(c));
 }
 
-void copy(MatrixView<const float> from, MatrixView<float> to) {
+void copy_block(MatrixView<const float> from, MatrixView<float> to) {
   for (std::int64_t r = 0; r < from.rows; ++r) std::ranges::copy(from.row(r), to.row(r).begin());
 }
 
@@ -44,13 +44,13 @@ void widen(MatrixView<const float> Z, std::int64_t first, Scale scale, MatrixVie
 /// The sum over blocks of rows of add(first, count, sum, scratch), in at most 16 parts, so that large sums
 /// need no more memory than that.
 template <class Add>
-Matrix<double> sum_over_blocks(std::int64_t rows, std::int64_t sum_rows, std::int64_t sum_cols,
-                               const Execution& execution, Add add) {
+Matrix<double> sum_over_blocks(std::int64_t rows, std::int64_t sum_rows, std::int64_t sum_cols, int threads,
+                               Add add) {
   const SerialBlas serial;
   const Tiling blocks{rows, block_rows};
   const Tiling tiling{blocks.tiles(), std::max<std::int64_t>(1, (blocks.tiles() + 15) / 16)};
   std::vector<Matrix<double>> parts(tiling.tiles());
-  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
     Matrix<double> sum(sum_rows, sum_cols);
     Matrix<double> scratch(2 * block_rows, std::max(sum_rows, sum_cols));
     for (std::int64_t block = tiling.first(tile); block < tiling.last(tile); ++block)
@@ -67,11 +67,11 @@ Matrix<double> sum_over_blocks(std::int64_t rows, std::int64_t sum_rows, std::in
 
 }  // namespace
 
-Matrix<double> factor_gram(MatrixView<const float> Z, std::span<const float> a, const Execution& execution) {
+Matrix<double> CpuBackend::factor_gram(In<float> Z, std::span<const float> a) {
   const std::int64_t d = Z.cols;
   if (d == 0) return {};
   Matrix<double> G = sum_over_blocks(
-      Z.rows, d, d, execution,
+      Z.rows, d, d, threads_,
       [&](std::int64_t first, std::int64_t count, MatrixView<double> sum, MatrixView<double> scratch) {
         const MatrixView<double> rows = scratch.block(0, count);
         widen(
@@ -87,11 +87,10 @@ Matrix<double> factor_gram(MatrixView<const float> Z, std::span<const float> a, 
   return G;
 }
 
-Matrix<double> factor_product(MatrixView<const float> Y, std::span<const float> a, MatrixView<const float> Z,
-                              const Execution& execution) {
+Matrix<double> CpuBackend::factor_product(In<float> Y, std::span<const float> a, In<float> Z) {
   if (Y.cols == 0 || Z.cols == 0) return {Y.cols, Z.cols};
   return sum_over_blocks(
-      Y.rows, Y.cols, Z.cols, execution,
+      Y.rows, Y.cols, Z.cols, threads_,
       [&](std::int64_t first, std::int64_t count, MatrixView<double> sum, MatrixView<double> scratch) {
         const MatrixView<double> left{scratch.data, count, Y.cols, scratch.stride};
         const MatrixView<double> right{scratch.row(block_rows).data(), count, Z.cols, scratch.stride};
@@ -106,23 +105,18 @@ Matrix<double> factor_product(MatrixView<const float> Y, std::span<const float> 
       });
 }
 
-void multiply_rows(MatrixView<float> Z, const Matrix<double>& A, const Execution& execution) {
-  combine_rows({Z.data, 0, Z.cols, Z.stride}, {}, Z, A, execution);
-}
-
-void combine_rows(MatrixView<const float> Z, const Matrix<double>& A, MatrixView<float> Y,
-                  const Matrix<double>& B, const Execution& execution) {
+void CpuBackend::combine_rows(In<float> Z, const Matrix<double>& A, Out<float> Y, const Matrix<double>& B) {
   const SerialBlas serial;
   const Matrix<float> a = to_float(A);
   const Matrix<float> b = to_float(B);
   const Tiling tiling{Y.rows, block_rows};
-  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+  for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
     const std::int64_t first = tiling.first(tile);
     const std::int64_t count = tiling.last(tile) - first;
     const MatrixView<float> out = Y.block(first, count);
     if (b.rows() > 0) {
       Matrix<float> before(count, Y.cols);
-      copy(out, before.view());
+      copy_block(out, before.view());
       multiply(before.view(), b.view(), 0, out);
     }
     if (a.rows() > 0) multiply(Z.block(first, count), a.view(), b.rows() > 0 ? 1.0F : 0.0F, out);

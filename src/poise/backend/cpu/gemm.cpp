@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
-#include "poise/backend/cpu/widened_kernels.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/dense_kernels.hpp"
 #include "poise/linalg/serial_blas.hpp"
+#include "poise/linalg/simd.hpp"
 
 namespace poise {
 namespace {
@@ -16,15 +17,15 @@ using dense::part;
 
 CBLAS_TRANSPOSE to_cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
 
-void blas_gemm(Op op_a, Op op_b, blasint inner, float alpha, MatrixView<const float> a,
-               MatrixView<const float> b, float beta, MatrixView<float> c) {
+void blas_gemm(Op op_a, Op op_b, blasint inner, float alpha, In<float> a, In<float> b, float beta,
+               Out<float> c) {
   cblas_sgemm(CblasRowMajor, to_cblas(op_a), to_cblas(op_b), static_cast<blasint>(c.rows),
               static_cast<blasint>(c.cols), inner, alpha, a.data, leading(a), b.data, leading(b), beta,
               c.data, leading(c));
 }
 
-void blas_gemm(Op op_a, Op op_b, blasint inner, double alpha, MatrixView<const double> a,
-               MatrixView<const double> b, double beta, MatrixView<double> c) {
+void blas_gemm(Op op_a, Op op_b, blasint inner, double alpha, In<double> a, In<double> b, double beta,
+               Out<double> c) {
   cblas_dgemm(CblasRowMajor, to_cblas(op_a), to_cblas(op_b), static_cast<blasint>(c.rows),
               static_cast<blasint>(c.cols), inner, alpha, a.data, leading(a), b.data, leading(b), beta,
               c.data, leading(c));
@@ -39,8 +40,7 @@ std::int64_t tile_edge(std::int64_t rows, std::int64_t cols) {
 }
 
 template <class T>
-void tiled_gemm(int threads, Op op_a, Op op_b, T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta,
-                MatrixView<T> c) {
+void tiled_gemm(int threads, Op op_a, Op op_b, T alpha, In<T> a, In<T> b, T beta, Out<T> c) {
   const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
   assert((op_a == Op::none ? a.rows : a.cols) == c.rows);
   assert((op_b == Op::none ? b.cols : b.rows) == c.cols);
@@ -63,8 +63,62 @@ void tiled_gemm(int threads, Op op_a, Op op_b, T alpha, MatrixView<const T> a, M
   });
 }
 
+/// Columns of B and C that are multiplied side by side.
+constexpr std::int64_t widened_width = 16;
+
+/// A part of A, or of A', by rows of C: entry (r, k) is data[r * stride + k], or data[k * stride + r] of A'.
+struct WidenedPart {
+  const float* data;
+  std::int64_t stride;
+  bool transposed;
+  std::int64_t rows;
+  std::int64_t inner;
+};
+
+/// `rows` rows of out, their sums in registers of `bytes`.
+template <bool transposed, int rows, int bytes>
+POISE_INLINE void add_rows(const WidenedPart& a, std::int64_t first, const double* b, double* out) {
+  using Lane [[gnu::vector_size(bytes)]] = double;
+  constexpr int width = bytes / static_cast<int>(sizeof(double));
+  constexpr int lanes = static_cast<int>(widened_width) / width;
+  const std::int64_t row_step = transposed ? 1 : a.stride;
+  const std::int64_t inner_step = transposed ? a.stride : 1;
+  Lane sums[rows][lanes] = {};
+  const float* const entries = a.data + first * row_step;
+  for (std::int64_t k = 0; k < a.inner; ++k) {
+    Lane factors[lanes];
+    for (int l = 0; l < lanes; ++l) std::memcpy(&factors[l], b + k * widened_width + l * width, sizeof(Lane));
+    for (int r = 0; r < rows; ++r) {
+      const double value = entries[r * row_step + k * inner_step];
+      for (int l = 0; l < lanes; ++l) sums[r][l] += value * factors[l];
+    }
+  }
+  for (int r = 0; r < rows; ++r) {
+    for (int l = 0; l < lanes; ++l) {
+      Lane total;
+      double* const to = out + (first + r) * widened_width + l * width;
+      std::memcpy(&total, to, sizeof(Lane));
+      total += sums[r][l];
+      std::memcpy(to, &total, sizeof(Lane));
+    }
+  }
+}
+
+template <bool transposed, int rows, int bytes>
+POISE_INLINE void add_blocks(const WidenedPart& a, const double* b, double* out) {
+  std::int64_t first = 0;
+  for (; first + rows <= a.rows; first += rows) add_rows<transposed, rows, bytes>(a, first, b, out);
+  for (; first < a.rows; ++first) add_rows<transposed, 1, bytes>(a, first, b, out);
+}
+
+/// out += A b, with b (inner x 16) and out (rows x 16) contiguous, A's numbers widened as they are read.
+template <int rows, int bytes>
+POISE_INLINE void add_all(const WidenedPart& a, const double* b, double* out) {
+  a.transposed ? add_blocks<true, rows, bytes>(a, b, out) : add_blocks<false, rows, bytes>(a, b, out);
+}
+
 /// B in strips of 16 columns, each contiguous, the last filled up with zeros.
-std::vector<double> in_strips(Op op, MatrixView<const double> b, std::int64_t inner, Tiling strips) {
+std::vector<double> in_strips(Op op, In<double> b, std::int64_t inner, Tiling strips) {
   std::vector<double> packed(strips.tiles() * inner * widened_width, 0.0);
   for (std::int64_t strip = 0; strip < strips.tiles(); ++strip) {
     double* to = packed.data() + strip * inner * widened_width;
@@ -77,14 +131,14 @@ std::vector<double> in_strips(Op op, MatrixView<const double> b, std::int64_t in
 }
 
 /// A is read once from memory: what is made of a part of it is made while that lies in a cache.
-void widened_gemm(int threads, Op op_a, Op op_b, double alpha, MatrixView<const float> a,
-                  MatrixView<const double> b, double beta, MatrixView<double> c) {
+void widened_gemm(int threads, Op op_a, Op op_b, double alpha, In<float> a, In<double> b, double beta,
+                  Out<double> c) {
   constexpr std::int64_t inner_part = 128;
   const bool plain = op_a == Op::none;
   const std::int64_t inner = plain ? a.cols : a.rows;
   const Tiling strips{c.cols, widened_width};
   const std::vector<double> packed = in_strips(op_b, b, inner, strips);
-  const AddWidened add = add_widened();
+  const auto add = simd::version<add_all<1, 16>, add_all<3, 32>, add_all<8, 64>>();
   const Tiling rows{c.rows, plain ? 64 : 256};
   const Tiling inners{inner, inner_part};
   for_each_tile(rows.tiles(), threads, [&](std::int64_t tile) {
@@ -121,18 +175,16 @@ void widened_gemm(int threads, Op op_a, Op op_b, double alpha, MatrixView<const 
 
 }  // namespace
 
-void CpuBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a, MatrixView<const double> b,
-                      double beta, MatrixView<double> c) {
+void CpuBackend::gemm(Op op_a, Op op_b, double alpha, In<float> a, In<double> b, double beta, Out<double> c) {
   widened_gemm(threads_, op_a, op_b, alpha, a, b, beta, c);
 }
 
-void CpuBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b,
-                      float beta, MatrixView<float> c) {
+void CpuBackend::gemm(Op op_a, Op op_b, float alpha, In<float> a, In<float> b, float beta, Out<float> c) {
   tiled_gemm(threads_, op_a, op_b, alpha, a, b, beta, c);
 }
 
-void CpuBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
-                      double beta, MatrixView<double> c) {
+void CpuBackend::gemm(Op op_a, Op op_b, double alpha, In<double> a, In<double> b, double beta,
+                      Out<double> c) {
   tiled_gemm(threads_, op_a, op_b, alpha, a, b, beta, c);
 }
 

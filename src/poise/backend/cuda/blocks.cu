@@ -12,7 +12,7 @@ constexpr std::int64_t dot_chunk = 8192;
 constexpr std::int64_t short_row = 1024;
 
 template <class From, class To>
-__global__ void convert_kernel(MatrixView<const From> from, MatrixView<To> to) {
+__global__ void convert_kernel(In<From> from, Out<To> to) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= to.cols) return;
   for (std::int64_t k = blockIdx.y; k < to.rows; k += gridDim.y)
@@ -20,7 +20,7 @@ __global__ void convert_kernel(MatrixView<const From> from, MatrixView<To> to) {
 }
 
 template <class T>
-__global__ void copy_rows_kernel(MatrixView<const T> from, const std::int32_t* from_rows, MatrixView<T> to,
+__global__ void copy_rows_kernel(In<T> from, const std::int32_t* from_rows, Out<T> to,
                                  const std::int32_t* to_rows, std::int64_t count) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= to.cols) return;
@@ -32,8 +32,7 @@ __global__ void copy_rows_kernel(MatrixView<const T> from, const std::int32_t* f
 }
 
 template <class T>
-__global__ void add_rows_kernel(const double* factors, MatrixView<const T> x, MatrixView<T> y,
-                                const std::int32_t* rows) {
+__global__ void add_rows_kernel(const double* factors, In<T> x, Out<T> y, const std::int32_t* rows) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= x.cols) return;
   for (std::int64_t k = blockIdx.y; k < x.rows; k += gridDim.y) {
@@ -50,7 +49,7 @@ __device__ double warp_sum(double value) {
 
 /// A warp a row.
 template <class T>
-__global__ void short_dots_kernel(MatrixView<const T> x, MatrixView<const T> y, double* out) {
+__global__ void short_dots_kernel(In<T> x, In<T> y, double* out) {
   const std::int64_t k = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / 32;
   if (k >= x.rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -63,7 +62,7 @@ __global__ void short_dots_kernel(MatrixView<const T> x, MatrixView<const T> y, 
 
 /// A block a chunk of a row; partial sums row by row.
 template <class T>
-__global__ void chunk_dots_kernel(MatrixView<const T> x, MatrixView<const T> y, double* partial) {
+__global__ void chunk_dots_kernel(In<T> x, In<T> y, double* partial) {
   __shared__ double warps[threads / 32];
   const std::int64_t first = blockIdx.x * dot_chunk;
   const std::int64_t last = first + dot_chunk < x.cols ? first + dot_chunk : x.cols;
@@ -95,8 +94,8 @@ __global__ void sum_partials_kernel(const double* partial, std::int64_t chunks, 
 }
 
 template <class T>
-__global__ void get_kernel(MatrixView<const T> x, const std::int32_t* rows, const std::int32_t* cols,
-                           std::int64_t count, double* out) {
+__global__ void get_kernel(In<T> x, const std::int32_t* rows, const std::int32_t* cols, std::int64_t count,
+                           double* out) {
   const std::int64_t k = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (k >= count) return;
   const std::int64_t row = rows == nullptr ? k : rows[k];
@@ -104,8 +103,7 @@ __global__ void get_kernel(MatrixView<const T> x, const std::int32_t* rows, cons
 }
 
 template <class T>
-__global__ void set_kernel(MatrixView<T> x, const std::int32_t* cols, const double* values,
-                           std::int64_t count) {
+__global__ void set_kernel(Out<T> x, const std::int32_t* cols, const double* values, std::int64_t count) {
   const std::int64_t k = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (k < count) x.data[k * x.stride + cols[k]] = static_cast<T>(values[k]);
 }
@@ -113,7 +111,7 @@ __global__ void set_kernel(MatrixView<T> x, const std::int32_t* cols, const doub
 constexpr int edge = 32;
 
 /// A block exchanges one tile below the diagonal with its mirror image.
-__global__ void transpose_kernel(MatrixView<float> a) {
+__global__ void transpose_kernel(Out<float> a) {
   __shared__ float below[edge][edge + 1];
   __shared__ float above[edge][edge + 1];
   const std::int64_t tile_row = blockIdx.y;
@@ -135,13 +133,13 @@ __global__ void transpose_kernel(MatrixView<float> a) {
 }
 
 template <class T>
-void copy_same(CudaBackend& backend, MatrixView<const T> from, MatrixView<T> to) {
+void copy_same(CudaBackend& backend, In<T> from, Out<T> to) {
   backend.transfer(from.data, from.stride * sizeof(T), to.data, to.stride * sizeof(T), to.cols * sizeof(T),
                    to.rows);
 }
 
 template <class From, class To>
-void copy_other(CudaBackend& backend, MatrixView<const From> from, MatrixView<To> to) {
+void copy_other(CudaBackend& backend, In<From> from, Out<To> to) {
   if (to.rows == 0 || to.cols == 0) return;
   const Staged<const From> source(backend, from);
   Staged<To> target(backend, to, false);
@@ -151,8 +149,7 @@ void copy_other(CudaBackend& backend, MatrixView<const From> from, MatrixView<To
 }
 
 template <class T>
-void copy_listed(CudaBackend& backend, MatrixView<const T> from, std::span<const std::int32_t> from_rows,
-                 MatrixView<T> to, std::span<const std::int32_t> to_rows) {
+void copy_listed(CudaBackend& backend, In<T> from, Indices from_rows, Out<T> to, Indices to_rows) {
   const auto count = static_cast<std::int64_t>(std::max(from_rows.size(), to_rows.size()));
   if (count == 0 || to.cols == 0) return;
   const bool same = from.data == to.data;
@@ -172,8 +169,7 @@ void copy_listed(CudaBackend& backend, MatrixView<const T> from, std::span<const
 }
 
 template <class T>
-void add_listed(CudaBackend& backend, std::span<const double> factors, MatrixView<const T> x, MatrixView<T> y,
-                std::span<const std::int32_t> rows) {
+void add_listed(CudaBackend& backend, Numbers factors, In<T> x, Out<T> y, Indices rows) {
   if (x.rows == 0 || x.cols == 0) return;
   const Staged<const T> source(backend, x);
   Staged<T> target(backend, y);
@@ -186,7 +182,7 @@ void add_listed(CudaBackend& backend, std::span<const double> factors, MatrixVie
 }
 
 template <class T>
-void dots(CudaBackend& backend, MatrixView<const T> x, MatrixView<const T> y, std::span<double> out) {
+void dots(CudaBackend& backend, In<T> x, In<T> y, std::span<double> out) {
   if (x.rows == 0) return;
   const Staged<const T> left(backend, x);
   const Staged<const T> right(backend, y);
@@ -208,8 +204,7 @@ void dots(CudaBackend& backend, MatrixView<const T> x, MatrixView<const T> y, st
 }
 
 template <class T>
-void get(CudaBackend& backend, MatrixView<const T> x, std::span<const std::int32_t> rows,
-         std::span<const std::int32_t> cols, std::span<double> out) {
+void get(CudaBackend& backend, In<T> x, Indices rows, Indices cols, std::span<double> out) {
   const auto count = static_cast<std::int64_t>(cols.size());
   if (count == 0) return;
   const Staged<const T> source(backend, x);
@@ -223,8 +218,7 @@ void get(CudaBackend& backend, MatrixView<const T> x, std::span<const std::int32
 }
 
 template <class T>
-void set(CudaBackend& backend, MatrixView<T> x, std::span<const std::int32_t> cols,
-         std::span<const double> values) {
+void set(CudaBackend& backend, Out<T> x, Indices cols, Numbers values) {
   const auto count = static_cast<std::int64_t>(cols.size());
   if (count == 0) return;
   Staged<T> target(backend, x);
@@ -239,66 +233,48 @@ void set(CudaBackend& backend, MatrixView<T> x, std::span<const std::int32_t> co
 }  // namespace
 }  // namespace cuda
 
-void CudaBackend::copy(MatrixView<const float> from, MatrixView<float> to) {
-  cuda::copy_same(*this, from, to);
-}
-void CudaBackend::copy(MatrixView<const double> from, MatrixView<double> to) {
-  cuda::copy_same(*this, from, to);
-}
-void CudaBackend::copy(MatrixView<const float> from, MatrixView<double> to) {
-  cuda::copy_other(*this, from, to);
-}
-void CudaBackend::copy(MatrixView<const double> from, MatrixView<float> to) {
-  cuda::copy_other(*this, from, to);
-}
+void CudaBackend::copy(In<float> from, Out<float> to) { cuda::copy_same(*this, from, to); }
+void CudaBackend::copy(In<double> from, Out<double> to) { cuda::copy_same(*this, from, to); }
+void CudaBackend::copy(In<float> from, Out<double> to) { cuda::copy_other(*this, from, to); }
+void CudaBackend::copy(In<double> from, Out<float> to) { cuda::copy_other(*this, from, to); }
 
-void CudaBackend::add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,
-                           std::span<const std::int32_t> rows) {
+void CudaBackend::add_rows(Numbers factors, In<float> x, Out<float> y, Indices rows) {
   cuda::add_listed(*this, factors, x, y, rows);
 }
-void CudaBackend::add_rows(std::span<const double> factors, MatrixView<const double> x, MatrixView<double> y,
-                           std::span<const std::int32_t> rows) {
+void CudaBackend::add_rows(Numbers factors, In<double> x, Out<double> y, Indices rows) {
   cuda::add_listed(*this, factors, x, y, rows);
 }
 
-void CudaBackend::row_dots(MatrixView<const float> x, MatrixView<const float> y, std::span<double> out) {
-  cuda::dots(*this, x, y, out);
-}
-void CudaBackend::row_dots(MatrixView<const double> x, MatrixView<const double> y, std::span<double> out) {
+void CudaBackend::row_dots(In<float> x, In<float> y, std::span<double> out) { cuda::dots(*this, x, y, out); }
+void CudaBackend::row_dots(In<double> x, In<double> y, std::span<double> out) {
   cuda::dots(*this, x, y, out);
 }
 
-void CudaBackend::copy_rows(MatrixView<const float> from, std::span<const std::int32_t> from_rows,
-                            MatrixView<float> to, std::span<const std::int32_t> to_rows) {
+void CudaBackend::copy_rows(In<float> from, Indices from_rows, Out<float> to, Indices to_rows) {
   cuda::copy_listed(*this, from, from_rows, to, to_rows);
 }
-void CudaBackend::copy_rows(MatrixView<const double> from, std::span<const std::int32_t> from_rows,
-                            MatrixView<double> to, std::span<const std::int32_t> to_rows) {
+void CudaBackend::copy_rows(In<double> from, Indices from_rows, Out<double> to, Indices to_rows) {
   cuda::copy_listed(*this, from, from_rows, to, to_rows);
 }
 
-void CudaBackend::get_entries(MatrixView<const float> x, std::span<const std::int32_t> rows,
-                              std::span<const std::int32_t> cols, std::span<double> out) {
+void CudaBackend::get_entries(In<float> x, Indices rows, Indices cols, std::span<double> out) {
   cuda::get(*this, x, rows, cols, out);
 }
-void CudaBackend::get_entries(MatrixView<const double> x, std::span<const std::int32_t> rows,
-                              std::span<const std::int32_t> cols, std::span<double> out) {
+void CudaBackend::get_entries(In<double> x, Indices rows, Indices cols, std::span<double> out) {
   cuda::get(*this, x, rows, cols, out);
 }
-void CudaBackend::set_entries(MatrixView<float> x, std::span<const std::int32_t> cols,
-                              std::span<const double> values) {
+void CudaBackend::set_entries(Out<float> x, Indices cols, Numbers values) {
   cuda::set(*this, x, cols, values);
 }
-void CudaBackend::set_entries(MatrixView<double> x, std::span<const std::int32_t> cols,
-                              std::span<const double> values) {
+void CudaBackend::set_entries(Out<double> x, Indices cols, Numbers values) {
   cuda::set(*this, x, cols, values);
 }
 
-void CudaBackend::transpose_in_place(MatrixView<float> a) {
+void CudaBackend::transpose_in_place(Out<float> a) {
   if (a.rows == 0) return;
   cuda::Staged<float> target(*this, a);
   const auto tiles = static_cast<unsigned>((a.rows + cuda::edge - 1) / cuda::edge);
-  cuda::transpose_kernel<<<dim3{tiles, tiles, 1}, dim3{cuda::edge, 8, 1}, 0, stream_>>>(target.view());
+  cuda::transpose_kernel<<<dim3{tiles, tiles, 1}, dim3{cuda::edge, 8, 1}, 0, stream()>>>(target.view());
   cuda::check_launch("a transposition");
   target.give_back();
 }

@@ -13,8 +13,8 @@ constexpr int threads = 256;
 /// without D.
 template <class Pass>
 __global__ void __launch_bounds__(32 * Pass::warps)
-    residual_kernel(RowSystemsView systems, MatrixView<const float> v, std::int64_t first,
-                    MatrixView<double> out, double* explained) {
+    residual_kernel(RowSystemsView systems, In<float> v, std::int64_t first, Out<double> out,
+                    double* explained) {
   extern __shared__ double shared[];
   const int d = static_cast<int>(systems.factors.cols);
   double* const scratch = shared + Pass::bytes(d) / 8;
@@ -38,9 +38,8 @@ std::int64_t residual_bytes(std::int64_t d) {
 }
 
 /// A warp a row: what it explains and r'D^-1 r, in the rotated basis.
-__global__ void excess_kernel(RowSystemsView systems, MatrixView<const double> sums,
-                              MatrixView<const double> y, std::int64_t first, double* explained,
-                              double* excess) {
+__global__ void excess_kernel(RowSystemsView systems, In<double> sums, In<double> y, std::int64_t first,
+                              double* explained, double* excess) {
   const std::int64_t k = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / 32;
   if (k >= sums.rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -65,8 +64,8 @@ __global__ void excess_kernel(RowSystemsView systems, MatrixView<const double> s
 }  // namespace
 }  // namespace cuda
 
-RowsChecked CudaBackend::check_rows(const RowSystems& systems, MatrixView<const float> v,
-                                    MatrixView<const double> E, MatrixView<const double> E_inverse) {
+RowsChecked CudaBackend::check_rows(const RowSystems& systems, In<float> v, In<double> E,
+                                    In<double> E_inverse) {
   stop_if_asked(observer_);
   if (v.rows == 0) return {};
   const std::int64_t d = v.cols;
@@ -95,7 +94,7 @@ RowsChecked CudaBackend::check_rows(const RowSystems& systems, MatrixView<const 
     const auto residual = [&](auto pass) {
       using Pass = decltype(pass);
       cuda::launch("checking rows", cuda::residual_kernel<Pass>, count, 32 * Pass::warps,
-                   cuda::residual_bytes<Pass>(d), stream_, view, rows.view(), first, sums,
+                   cuda::residual_bytes<Pass>(d), stream(), view, rows.view(), first, sums,
                    explained.data() + first);
     };
     if (!cuda::with_narrow_pass<4>(d, residual)) residual(cuda::WidePass<8>());
@@ -106,7 +105,7 @@ RowsChecked CudaBackend::check_rows(const RowSystems& systems, MatrixView<const 
       sums = block[2].block(0, count);
       y = block[3].block(0, count);
     }
-    cuda::excess_kernel<<<cuda::grid(count * 32, cuda::threads), cuda::threads, 0, stream_>>>(
+    cuda::excess_kernel<<<cuda::grid(count * 32, cuda::threads), cuda::threads, 0, stream()>>>(
         view, sums, y, first, explained.data() + first, excess.data() + first);
     cuda::check_launch("checking rows");
   }

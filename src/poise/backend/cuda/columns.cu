@@ -46,7 +46,7 @@ const std::uint16_t* narrow_ids(CudaBackend& backend, const SparseCopy& copy, st
 
 template <class T, class Index, class Launch>
 void run(CudaBackend& backend, const SparseCopy& x, const Index* ids, const SparseCopy& columns,
-         const Plan& plan, MatrixView<const T> p, std::int64_t number_bytes, const Launch& launch) {
+         const Plan& plan, In<T> p, std::int64_t number_bytes, const Launch& launch) {
   const Array<Piece> pieces = backend.upload(std::span<const Piece>(plan.pieces));
   const Array<double> scores(backend, plan.scores);
   const std::int64_t needed = p.cols * number_bytes;
@@ -68,8 +68,7 @@ void with_ids(CudaBackend& backend, CsrView x, const SparseCopy& copy, const Bod
 }
 
 template <class T>
-void hessian(CudaBackend& backend, CsrView x, CsrView columns, std::span<const std::int32_t> items,
-             MatrixView<const T> p, MatrixView<T> out) {
+void hessian(CudaBackend& backend, CsrView x, CsrView columns, Indices items, In<T> p, Out<T> out) {
   const Plan plan(columns, items);
   if (plan.pieces.empty() || p.cols == 0) return;
   x.values = {};
@@ -103,8 +102,8 @@ void hessian(CudaBackend& backend, CsrView x, CsrView columns, std::span<const s
 }
 
 template <class T>
-void form(CudaBackend& backend, CsrView x, CsrView columns, std::span<const std::int32_t> items,
-          MatrixView<const T> p, std::span<double> out, std::span<double> scores) {
+void form(CudaBackend& backend, CsrView x, CsrView columns, Indices items, In<T> p, std::span<double> out,
+          std::span<double> scores) {
   std::fill_n(out.begin(), items.size(), 0.0);
   const Plan plan(columns, items);
   if (plan.pieces.empty() || p.cols == 0) return std::ranges::fill(scores, 0.0), void();
@@ -138,20 +137,18 @@ void form(CudaBackend& backend, CsrView x, CsrView columns, std::span<const std:
 }  // namespace
 }  // namespace cuda
 
-void CudaBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                                 MatrixView<const float> p, MatrixView<float> out) {
+void CudaBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<float> p, Out<float> out) {
   cuda::hessian(*this, x, columns, items, p, out);
 }
-void CudaBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                                 MatrixView<const double> p, MatrixView<double> out) {
+void CudaBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<double> p, Out<double> out) {
   cuda::hessian(*this, x, columns, items, p, out);
 }
-void CudaBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                              MatrixView<const float> p, std::span<double> out, std::span<double> scores) {
+void CudaBackend::column_form(CsrView x, CsrView columns, Indices items, In<float> p, std::span<double> out,
+                              std::span<double> scores) {
   cuda::form(*this, x, columns, items, p, out, scores);
 }
-void CudaBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                              MatrixView<const double> p, std::span<double> out, std::span<double> scores) {
+void CudaBackend::column_form(CsrView x, CsrView columns, Indices items, In<double> p, std::span<double> out,
+                              std::span<double> scores) {
   cuda::form(*this, x, columns, items, p, out, scores);
 }
 

@@ -27,7 +27,7 @@ struct DeviceTerms {
 };
 
 template <class T>
-__global__ void combine_kernel(DeviceTerms<T> terms, MatrixView<T> out) {
+__global__ void combine_kernel(DeviceTerms<T> terms, Out<T> out) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= out.cols) return;
   for (std::int64_t k = blockIdx.y; k < out.rows; k += gridDim.y) {
@@ -44,7 +44,7 @@ __global__ void combine_kernel(DeviceTerms<T> terms, MatrixView<T> out) {
 }
 
 /// The same of few terms, four columns a thread, where all rows begin at multiples of 16 bytes.
-__global__ void combine_four_kernel(DeviceTerms<float> terms, MatrixView<float> out) {
+__global__ void combine_four_kernel(DeviceTerms<float> terms, Out<float> out) {
   const std::int64_t j = 4 * (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x);
   if (j >= out.cols) return;
   for (std::int64_t k = blockIdx.y; k < out.rows; k += gridDim.y) {
@@ -77,7 +77,7 @@ bool in_fours(const float* data, std::int64_t stride, std::int64_t cols) {
 }
 
 template <class T>
-void combine_terms(CudaBackend& backend, std::span<const Term<T>> terms, MatrixView<T> out) {
+void combine_terms(CudaBackend& backend, std::span<const Term<T>> terms, Out<T> out) {
   if (out.rows == 0 || out.cols == 0) return;
   Staged<T> to(backend, out, false);
   std::vector<Staged<const T>> staged;
@@ -127,10 +127,10 @@ void combine_terms(CudaBackend& backend, std::span<const Term<T>> terms, MatrixV
 }  // namespace
 }  // namespace cuda
 
-void CudaBackend::combine(std::span<const Term<float>> terms, MatrixView<float> out) {
+void CudaBackend::combine(std::span<const Term<float>> terms, Out<float> out) {
   cuda::combine_terms(*this, terms, out);
 }
-void CudaBackend::combine(std::span<const Term<double>> terms, MatrixView<double> out) {
+void CudaBackend::combine(std::span<const Term<double>> terms, Out<double> out) {
   cuda::combine_terms(*this, terms, out);
 }
 

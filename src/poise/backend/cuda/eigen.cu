@@ -15,7 +15,7 @@ constexpr std::int64_t host_size = 160;
 
 /// cuSOLVER leaves the vectors in the rows, ascending; they belong in columns, descending.
 template <class T>
-__global__ void columns_kernel(MatrixView<const T> rows, MatrixView<double> columns) {
+__global__ void columns_kernel(In<T> rows, Out<double> columns) {
   __shared__ double tile[32][33];
   const std::int64_t i = blockIdx.x * std::int64_t{32};  // of the vectors' entries
   for (std::int64_t k = blockIdx.y * std::int64_t{32}; k < columns.cols; k += gridDim.y * std::int64_t{32}) {
@@ -37,7 +37,7 @@ __global__ void columns_kernel(MatrixView<const T> rows, MatrixView<double> colu
 }
 
 template <class T>
-EigenPairs eigenpairs(CudaBackend& backend, MatrixView<T> a, std::int64_t count) {
+EigenPairs eigenpairs(CudaBackend& backend, Out<T> a, std::int64_t count) {
   const std::int64_t n = a.rows;
   constexpr cudaDataType type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
   Staged<T> staged(backend, a);
@@ -83,13 +83,13 @@ EigenPairs eigenpairs(CudaBackend& backend, MatrixView<T> a, std::int64_t count)
 }  // namespace
 }  // namespace cuda
 
-EigenPairs CudaBackend::symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) {
+EigenPairs CudaBackend::symmetric_eigenpairs(Out<double> a, std::int64_t count) {
   if (a.rows > cuda::host_size) return cuda::eigenpairs(*this, a, count);
   Matrix<double> home(a.rows, a.cols);
   copy(MatrixView<const double>(a), home.view());
   return top_eigenpairs(home.view(), count);
 }
-EigenPairs CudaBackend::symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) {
+EigenPairs CudaBackend::symmetric_eigenpairs(Out<float> a, std::int64_t count) {
   if (a.rows > cuda::host_size) return cuda::eigenpairs(*this, a, count);
   Matrix<double> home(a.rows, a.cols);
   copy(MatrixView<const float>(a), home.view());

@@ -30,7 +30,7 @@ __global__ void triple_dot_kernel(const float* c, const float* x, const float* y
 }
 
 /// Rows in float64, each times its weight.
-__global__ void widen_kernel(MatrixView<const float> from, const float* weights, MatrixView<double> to) {
+__global__ void widen_kernel(In<float> from, const float* weights, Out<double> to) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= to.cols) return;
   for (std::int64_t k = blockIdx.y; k < to.rows; k += gridDim.y) {
@@ -43,12 +43,12 @@ dim3 blocks_over(std::int64_t rows, std::int64_t cols) {
   return {grid(cols, threads), static_cast<unsigned>(std::clamp<std::int64_t>(rows, 1, 65535)), 1};
 }
 
-void widen(CudaBackend& backend, MatrixView<const float> from, const float* weights, MatrixView<double> to) {
+void widen(CudaBackend& backend, In<float> from, const float* weights, Out<double> to) {
   widen_kernel<<<blocks_over(to.rows, to.cols), threads, 0, backend.stream()>>>(from, weights, to);
   check_launch("widening factors");
 }
 
-__global__ void divide_kernel(MatrixView<float> x, const double* s, const double* t, double shift) {
+__global__ void divide_kernel(Out<float> x, const double* s, const double* t, double shift) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= x.cols) return;
   for (std::int64_t i = blockIdx.y; i < x.rows; i += gridDim.y) {
@@ -64,8 +64,8 @@ std::int64_t rows_per_block(std::int64_t rows, std::int64_t stride) {
 }
 
 /// Y' diag(a) Z, block of rows after block of rows; Z may be Y.
-Matrix<double> wide_product(CudaBackend& backend, MatrixView<const float> y, std::span<const float> a,
-                            MatrixView<const float> z, bool same) {
+Matrix<double> wide_product(CudaBackend& backend, In<float> y, std::span<const float> a, In<float> z,
+                            bool same) {
   Matrix<double> result(y.cols, z.cols);
   if (y.rows == 0 || y.cols == 0 || z.cols == 0) return result;
   const Staged<const float> left(backend, y);
@@ -114,7 +114,7 @@ double CudaBackend::triple_dot(std::span<const float> c, std::span<const float> 
   const cuda::StagedSpan<const float> Y(*this, y);
   const std::int64_t blocks = (size + cuda::dot_chunk - 1) / cuda::dot_chunk;
   const cuda::Array<double> partial(*this, blocks);
-  cuda::triple_dot_kernel<<<static_cast<unsigned>(blocks), cuda::threads, 0, stream_>>>(
+  cuda::triple_dot_kernel<<<static_cast<unsigned>(blocks), cuda::threads, 0, stream()>>>(
       C.data(), X.data(), Y.data(), size, partial.data());
   cuda::check_launch("a sum over entries");
   std::vector<double> parts(blocks);
@@ -124,7 +124,7 @@ double CudaBackend::triple_dot(std::span<const float> c, std::span<const float> 
   return total;
 }
 
-Matrix<double> CudaBackend::factor_gram(MatrixView<const float> z, std::span<const float> a) {
+Matrix<double> CudaBackend::factor_gram(In<float> z, std::span<const float> a) {
   Matrix<double> gram = cuda::wide_product(*this, z, a, z, true);
   for (std::int64_t j = 0; j < gram.rows(); ++j) {
     for (std::int64_t k = 0; k < j; ++k) gram(j, k) = gram(k, j);
@@ -132,13 +132,11 @@ Matrix<double> CudaBackend::factor_gram(MatrixView<const float> z, std::span<con
   return gram;
 }
 
-Matrix<double> CudaBackend::factor_product(MatrixView<const float> y, std::span<const float> a,
-                                           MatrixView<const float> z) {
+Matrix<double> CudaBackend::factor_product(In<float> y, std::span<const float> a, In<float> z) {
   return cuda::wide_product(*this, y, a, z, false);
 }
 
-void CudaBackend::combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
-                               const Matrix<double>& b) {
+void CudaBackend::combine_rows(In<float> z, const Matrix<double>& a, Out<float> y, const Matrix<double>& b) {
   if (y.rows == 0 || y.cols == 0) return;
   const Matrix<float> narrow_a = cuda::rounded(a);
   const Matrix<float> narrow_b = cuda::rounded(b);
@@ -163,14 +161,13 @@ void CudaBackend::combine_rows(MatrixView<const float> z, const Matrix<double>& 
   Y.give_back();
 }
 
-void CudaBackend::divide_by_products(MatrixView<float> x, std::span<const double> s,
-                                     std::span<const double> t, double shift) {
+void CudaBackend::divide_by_products(Out<float> x, Numbers s, Numbers t, double shift) {
   if (x.rows == 0 || x.cols == 0) return;
   cuda::Staged<float> out(*this, x);
   const cuda::StagedSpan<const double> S(*this, s);
   const cuda::StagedSpan<const double> T(*this, t);
-  cuda::divide_kernel<<<cuda::blocks_over(x.rows, x.cols), cuda::threads, 0, stream_>>>(out.view(), S.data(),
-                                                                                        T.data(), shift);
+  cuda::divide_kernel<<<cuda::blocks_over(x.rows, x.cols), cuda::threads, 0, stream()>>>(out.view(), S.data(),
+                                                                                         T.data(), shift);
   cuda::check_launch("dividing by products");
   out.give_back();
 }

@@ -30,7 +30,7 @@ __global__ void pairs_kernel(Sparse x, const long long* weights, Count* counts, 
 
 /// Both triangles as numbers; `counts` may be the matrix itself.
 template <class Count, class T>
-__global__ void finish_kernel(const Count* counts, std::int64_t stride, double unit, MatrixView<T> g) {
+__global__ void finish_kernel(const Count* counts, std::int64_t stride, double unit, Out<T> g) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   for (std::int64_t i = blockIdx.y; i < g.rows; i += gridDim.y) {
     if (j > i) continue;
@@ -43,7 +43,7 @@ __global__ void finish_kernel(const Count* counts, std::int64_t stride, double u
 
 template <class Count, class T>
 void count_pairs(CudaBackend& backend, const Sparse& x, const long long* weights, double unit, Count* counts,
-                 std::int64_t stride, MatrixView<T> g) {
+                 std::int64_t stride, Out<T> g) {
   check(cudaMemsetAsync(counts, 0, sizeof(Count) * stride * g.rows, backend.stream()), "clearing memory");
   const std::int64_t pieces = x.piece_rows == nullptr ? x.rows : x.pieces;
   if (pieces > 0) {
@@ -73,7 +73,7 @@ struct Fixed {
 };
 
 template <class T>
-void gram_of(CudaBackend& backend, CsrView x, std::span<const float> row_weights, MatrixView<T> g) {
+void gram_of(CudaBackend& backend, CsrView x, std::span<const float> row_weights, Out<T> g) {
   if (g.rows == 0) return;
   x.values = {};
   const auto copy = backend.sparse(x);
@@ -99,10 +99,10 @@ void gram_of(CudaBackend& backend, CsrView x, std::span<const float> row_weights
 }  // namespace
 }  // namespace cuda
 
-void CudaBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) {
+void CudaBackend::gram(CsrView x, std::span<const float> row_weights, Out<float> g) {
   cuda::gram_of(*this, x, row_weights, g);
 }
-void CudaBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) {
+void CudaBackend::gram(CsrView x, std::span<const float> row_weights, Out<double> g) {
   cuda::gram_of(*this, x, row_weights, g);
 }
 

@@ -12,7 +12,7 @@ constexpr int threads = 256;
 
 /// y = A x / norm, a block a row, in float64.
 template <class T>
-__global__ void apply_kernel(MatrixView<const T> a, const double* x, double norm, double* y) {
+__global__ void apply_kernel(In<T> a, const double* x, double norm, double* y) {
   __shared__ double warps[threads / 32];
   const T* const row = a.data + blockIdx.x * a.stride;
   double sum = 0;
@@ -28,7 +28,7 @@ __global__ void apply_kernel(MatrixView<const T> a, const double* x, double norm
 
 /// Column-major lower is row-major upper: what is there goes to the other side too.
 template <class T>
-__global__ void mirror_kernel(MatrixView<T> a) {
+__global__ void mirror_kernel(Out<T> a) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= a.cols) return;
   for (std::int64_t i = blockIdx.y; i < a.rows; i += gridDim.y) {
@@ -38,7 +38,7 @@ __global__ void mirror_kernel(MatrixView<T> a) {
 
 /// As on the CPU: from below, by power iteration from a fixed vector; not finite where an entry is not.
 template <class T>
-double largest_eigenvalue(CudaBackend& backend, MatrixView<const T> a) {
+double largest_eigenvalue(CudaBackend& backend, In<T> a) {
   constexpr int steps = 12;
   const std::vector<double> start = power_start(a.rows);
   Array<double> x = backend.upload(std::span<const double>(start));
@@ -150,7 +150,7 @@ class FactorInverse {
 
 /// The lower (column-major) Cholesky factor in its place; false where A is not positive definite.
 template <class T>
-bool factored(CudaBackend& backend, MatrixView<T> a) {
+bool factored(CudaBackend& backend, Out<T> a) {
   constexpr cudaDataType type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
   const SolverParameters parameters;
   std::size_t device_bytes = 0;
@@ -171,7 +171,7 @@ bool factored(CudaBackend& backend, MatrixView<T> a) {
 }
 
 template <class T>
-SpdInverse inverse_of(CudaBackend& backend, MatrixView<T> given) {
+SpdInverse inverse_of(CudaBackend& backend, Out<T> given) {
   if (given.rows == 0) return {.positive_definite = true, .condition = 0};
   Staged<T> staged(backend, given);
   const MatrixView<T> a = staged.view();
@@ -191,7 +191,7 @@ SpdInverse inverse_of(CudaBackend& backend, MatrixView<T> given) {
 }  // namespace
 }  // namespace cuda
 
-SpdInverse CudaBackend::invert_spd(MatrixView<float> a) { return cuda::inverse_of(*this, a); }
-SpdInverse CudaBackend::invert_spd(MatrixView<double> a) { return cuda::inverse_of(*this, a); }
+SpdInverse CudaBackend::invert_spd(Out<float> a) { return cuda::inverse_of(*this, a); }
+SpdInverse CudaBackend::invert_spd(Out<double> a) { return cuda::inverse_of(*this, a); }
 
 }  // namespace poise

@@ -22,13 +22,12 @@ cublasStatus_t call_gemm(cublasHandle_t blas, cublasOperation_t op_b, cublasOper
 }
 
 template <class T>
-int leading(MatrixView<T> x) {
+int leading(Out<T> x) {
   return static_cast<int>(std::max<std::int64_t>({1, x.stride, x.cols}));
 }
 
 template <class T>
-void multiply(CudaBackend& backend, Op op_a, Op op_b, T alpha, MatrixView<const T> a, MatrixView<const T> b,
-              T beta, MatrixView<T> c) {
+void multiply(CudaBackend& backend, Op op_a, Op op_b, T alpha, In<T> a, In<T> b, T beta, Out<T> c) {
   if (c.rows == 0 || c.cols == 0) return;
   const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
   Staged<T> out(backend, c, beta != 0);
@@ -54,8 +53,8 @@ void multiply(CudaBackend& backend, Op op_a, Op op_b, T alpha, MatrixView<const 
 }
 
 /// A's rows in float64, some at a time.
-void multiply_widened(CudaBackend& backend, Op op_a, Op op_b, double alpha, MatrixView<const float> a,
-                      MatrixView<const double> b, double beta, MatrixView<double> c) {
+void multiply_widened(CudaBackend& backend, Op op_a, Op op_b, double alpha, In<float> a, In<double> b,
+                      double beta, Out<double> c) {
   constexpr std::int64_t rows_at_a_time = 1024;
   if (a.rows == 0 || a.cols == 0)
     return multiply<double>(backend, op_a, op_b, alpha, {nullptr, a.rows, a.cols, a.stride}, b, beta, c);
@@ -111,7 +110,7 @@ constexpr int warps_per_block = threads / 32;
 constexpr int run = 32;
 
 template <class T, int V, bool weighted>
-__global__ void spmm_kernel(Sparse x, MatrixView<const T> b, MatrixView<T> y, double* slots) {
+__global__ void spmm_kernel(Sparse x, In<T> b, Out<T> y, double* slots) {
   const std::int64_t warp = blockIdx.x * static_cast<std::int64_t>(warps_per_block) + threadIdx.x / 32;
   const std::int64_t tiles = (b.cols + 32 * V - 1) / (32 * V);
   const std::int64_t piece = warp / tiles;
@@ -163,7 +162,7 @@ __global__ void spmm_kernel(Sparse x, MatrixView<const T> b, MatrixView<T> y, do
 
 /// The pieces of long rows, in order.
 template <class T>
-__global__ void sum_pieces_kernel(Sparse x, const double* slots, MatrixView<T> y) {
+__global__ void sum_pieces_kernel(Sparse x, const double* slots, Out<T> y) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= y.cols) return;
   for (std::int64_t k = blockIdx.y; k < x.cut_rows; k += gridDim.y) {
@@ -175,8 +174,7 @@ __global__ void sum_pieces_kernel(Sparse x, const double* slots, MatrixView<T> y
 }
 
 template <class T, int V>
-void launch_spmm(CudaBackend& backend, const Sparse& x, MatrixView<const T> b, MatrixView<T> y,
-                 double* slots) {
+void launch_spmm(CudaBackend& backend, const Sparse& x, In<T> b, Out<T> y, double* slots) {
   const std::int64_t tiles = (b.cols + 32 * V - 1) / (32 * V);
   const std::int64_t warps = (x.piece_rows == nullptr ? x.rows : x.pieces) * tiles;
   const unsigned blocks = grid(warps, warps_per_block);
@@ -189,7 +187,7 @@ void launch_spmm(CudaBackend& backend, const Sparse& x, MatrixView<const T> b, M
 }
 
 template <class T>
-void sparse_product(CudaBackend& backend, CsrView x, MatrixView<const T> b, MatrixView<T> y) {
+void sparse_product(CudaBackend& backend, CsrView x, In<T> b, Out<T> y) {
   if (y.rows == 0 || y.cols == 0) return;
   const auto copy = backend.sparse(x);
   const Staged<const T> right(backend, b);
@@ -218,24 +216,19 @@ void sparse_product(CudaBackend& backend, CsrView x, MatrixView<const T> b, Matr
 }  // namespace
 }  // namespace cuda
 
-void CudaBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b,
-                       float beta, MatrixView<float> c) {
+void CudaBackend::gemm(Op op_a, Op op_b, float alpha, In<float> a, In<float> b, float beta, Out<float> c) {
   cuda::multiply(*this, op_a, op_b, alpha, a, b, beta, c);
 }
-void CudaBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
-                       double beta, MatrixView<double> c) {
+void CudaBackend::gemm(Op op_a, Op op_b, double alpha, In<double> a, In<double> b, double beta,
+                       Out<double> c) {
   cuda::multiply(*this, op_a, op_b, alpha, a, b, beta, c);
 }
-void CudaBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a, MatrixView<const double> b,
-                       double beta, MatrixView<double> c) {
+void CudaBackend::gemm(Op op_a, Op op_b, double alpha, In<float> a, In<double> b, double beta,
+                       Out<double> c) {
   cuda::multiply_widened(*this, op_a, op_b, alpha, a, b, beta, c);
 }
 
-void CudaBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) {
-  cuda::sparse_product(*this, x, b, y);
-}
-void CudaBackend::spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) {
-  cuda::sparse_product(*this, x, b, y);
-}
+void CudaBackend::spmm(CsrView x, In<float> b, Out<float> y) { cuda::sparse_product(*this, x, b, y); }
+void CudaBackend::spmm(CsrView x, In<double> b, Out<double> y) { cuda::sparse_product(*this, x, b, y); }
 
 }  // namespace poise

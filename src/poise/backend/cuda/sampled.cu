@@ -9,8 +9,7 @@ constexpr int threads = 256;
 /// out_e = t_u . v_i, a row a block. Lanes as in NarrowPass.
 template <int G, int NV, int W>
 __global__ void __launch_bounds__(32 * W)
-    dots_kernel(Sparse x, const std::int32_t* rows, MatrixView<const float> t, MatrixView<const float> v,
-                float* out) {
+    dots_kernel(Sparse x, const std::int32_t* rows, In<float> t, In<float> v, float* out) {
   using Pass = NarrowPass<G, NV, W>;
   constexpr int together = Pass::together;
   const std::int64_t row = rows[blockIdx.x];
@@ -61,7 +60,7 @@ __global__ void __launch_bounds__(32 * W)
 }
 
 /// The same for any width: a warp a row.
-__global__ void wide_dots_kernel(Sparse x, MatrixView<const float> t, MatrixView<const float> v, float* out) {
+__global__ void wide_dots_kernel(Sparse x, In<float> t, In<float> v, float* out) {
   const std::int64_t row = (blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x) / 32;
   if (row >= x.rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -78,8 +77,8 @@ __global__ void wide_dots_kernel(Sparse x, MatrixView<const float> t, MatrixView
 /// S_u += sum_e (w_e - c_e t_u . v_i) v_i, a row a block.
 template <class Pass>
 __global__ void __launch_bounds__(32 * Pass::warps)
-    product_kernel(Sparse x, const std::int32_t* rows, const float* w, const float* c,
-                   MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) {
+    product_kernel(Sparse x, const std::int32_t* rows, const float* w, const float* c, In<float> t,
+                   In<float> v, Out<float> s) {
   extern __shared__ double shared[];
   constexpr int block = 32 * Pass::warps;
   const std::int64_t row = rows[blockIdx.x];
@@ -150,8 +149,7 @@ void launch_dots(const Product& product, const std::int32_t* rows, std::int64_t 
 }  // namespace
 }  // namespace cuda
 
-void CudaBackend::sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<const float> v,
-                               std::span<float> out) {
+void CudaBackend::sampled_dots(CsrView x, In<float> t, In<float> v, std::span<float> out) {
   if (x.entries() == 0) return;
   x.values = {};
   const auto copy = sparse(x);
@@ -161,7 +159,7 @@ void CudaBackend::sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<
   const cuda::AlignedFactors V(*this, staged_v.view());
   cuda::StagedSpan<float> dots(*this, out, false);
   if (v.cols > 1024) {
-    cuda::wide_dots_kernel<<<cuda::grid(x.rows * 32, cuda::threads), cuda::threads, 0, stream_>>>(
+    cuda::wide_dots_kernel<<<cuda::grid(x.rows * 32, cuda::threads), cuda::threads, 0, stream()>>>(
         copy->view, T.view(), V.view(), dots.data());
     cuda::check_launch("sampled products");
   } else {
@@ -174,8 +172,8 @@ void CudaBackend::sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<
   dots.give_back();
 }
 
-void CudaBackend::sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
-                                  MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) {
+void CudaBackend::sampled_product(CsrView x, std::span<const float> w, std::span<const float> c, In<float> t,
+                                  In<float> v, Out<float> s) {
   if (x.entries() == 0 || v.cols == 0) return;
   x.values = {};
   const auto copy = sparse(x);
@@ -188,7 +186,7 @@ void CudaBackend::sampled_product(CsrView x, std::span<const float> w, std::span
   const cuda::Product product{copy->view, W.data(), C.data(), T.view(), V.view(), S.view()};
   cuda::for_each_class(*this, cuda::row_classes(*this, *copy),
                        [&](auto warps, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
-                         cuda::launch_product<warps()>(product, rows, count, stream, shared_bytes_);
+                         cuda::launch_product<warps()>(product, rows, count, stream, shared_bytes());
                        });
   S.give_back();
 }

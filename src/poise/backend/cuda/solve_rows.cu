@@ -113,7 +113,7 @@ void launch_solve_by_width(const Solve& solve, const std::int32_t* rows, std::in
 }  // namespace
 }  // namespace cuda
 
-RowsSolved CudaBackend::solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+RowsSolved CudaBackend::solve_rows(const RowSystems& systems, Out<float> y, RowTolerance tolerance,
                                    RowRoute route) {
   stop_if_asked(observer_);
   if (y.rows == 0) return {};
@@ -134,7 +134,7 @@ RowsSolved CudaBackend::solve_rows(const RowSystems& systems, MatrixView<float> 
     const cuda::RowClasses& classes = cuda::row_classes(*this, staged.entries());
     cuda::for_each_class(*this, classes,
                          [&](auto warps, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
-                           cuda::launch_solve_by_width<warps()>(solve, rows, count, stream, shared_bytes_);
+                           cuda::launch_solve_by_width<warps()>(solve, rows, count, stream, shared_bytes());
                          });
   }
   const RowsSolved solved = cuda::total_of(*this, outcomes);

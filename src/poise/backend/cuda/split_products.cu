@@ -25,7 +25,7 @@ constexpr std::int64_t tile = 128;
 std::int64_t filled_up(std::int64_t size) { return (size + tile - 1) / tile * tile; }
 
 /// Of every row the power of two that brings its largest entry to [2^14, 2^15).
-__global__ void scale_kernel(MatrixView<const float> x, float* scales) {
+__global__ void scale_kernel(In<float> x, float* scales) {
   const float* const row = x.data + blockIdx.x * x.stride;
   float largest = 0;
   for (std::int64_t j = threadIdx.x; j < x.cols; j += threads) largest = fmaxf(largest, fabsf(row[j]));
@@ -42,8 +42,8 @@ __global__ void scale_kernel(MatrixView<const float> x, float* scales) {
 }
 
 /// Both parts are filled up with zeros to the size of `high`.
-__global__ void split_kernel(MatrixView<const float> x, const float* scales, bool by_row,
-                             MatrixView<__half> high, MatrixView<__half> low) {
+__global__ void split_kernel(In<float> x, const float* scales, bool by_row, MatrixView<__half> high,
+                             MatrixView<__half> low) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= high.cols) return;
   for (std::int64_t k = blockIdx.y; k < high.rows; k += gridDim.y) {
@@ -55,8 +55,8 @@ __global__ void split_kernel(MatrixView<const float> x, const float* scales, boo
   }
 }
 
-__global__ void unscale_kernel(MatrixView<const float> product, const float* row_scales,
-                               const float* col_scales, MatrixView<float> y) {
+__global__ void unscale_kernel(In<float> product, const float* row_scales, const float* col_scales,
+                               Out<float> y) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= y.cols) return;
   for (std::int64_t k = blockIdx.y; k < y.rows; k += gridDim.y)
@@ -92,8 +92,7 @@ struct Split {
 
 bool CudaBackend::splits_products(std::int64_t size) const { return size >= cuda::split_size; }
 
-void CudaBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
-                                     MatrixView<float> y) {
+void CudaBackend::multiply_symmetric(In<float> r, In<float> a, Out<float> y) {
   if (r.rows < cuda::split_rows || a.rows < cuda::split_size) {
     gemm(Op::none, Op::none, 1.0F, r, a, 0.0F, y);
     return;
@@ -109,22 +108,18 @@ void CudaBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const
   // Row-major, so that the factors change places.
   const auto add = [&](MatrixView<__half> first, MatrixView<__half> second, float beta) {
     const float one = 1;
-    cuda::check(cublasGemmEx(blas_, CUBLAS_OP_N, CUBLAS_OP_N, size, rows, size, &one, second.data, CUDA_R_16F,
-                             size, first.data, CUDA_R_16F, size, &beta, product.data(), CUDA_R_32F, size,
-                             CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+    cuda::check(cublasGemmEx(blas(), CUBLAS_OP_N, CUBLAS_OP_N, size, rows, size, &one, second.data,
+                             CUDA_R_16F, size, first.data, CUDA_R_16F, size, &beta, product.data(),
+                             CUDA_R_32F, size, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
                 "a matrix product");
   };
   add(R.low, A.high, 0);
   add(R.high, A.low, 1);
   add(R.high, A.high, 1 / cuda::low_unit);
-  cuda::unscale_kernel<<<cuda::blocks_of(y.rows, y.cols), cuda::threads, 0, stream_>>>(
+  cuda::unscale_kernel<<<cuda::blocks_of(y.rows, y.cols), cuda::threads, 0, stream()>>>(
       {product.data(), y.rows, y.cols, size}, R.scales.data(), A.scales.data(), out.view());
   cuda::check_launch("a matrix product");
   out.give_back();
-}
-void CudaBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
-                                     MatrixView<double> y) {
-  gemm(Op::none, Op::none, 1.0, r, a, 0.0, y);
 }
 
 }  // namespace poise

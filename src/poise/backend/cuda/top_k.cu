@@ -97,9 +97,8 @@ __device__ void sort_descending(Key* list, int padded) {
 /// and, where scores tie, over the items; then the list is collected and sorted. `nan` becomes the lowest
 /// place (row * cols + item) of a NaN.
 __global__ void __launch_bounds__(threads_per_block)
-    top_k_rows(MatrixView<const float> scores, cuda::Sparse excluded, std::int64_t k, int padded,
-               unsigned* global_masks, std::int64_t words, std::int32_t* items, float* top_scores,
-               std::int32_t* sizes, Key* nan) {
+    top_k_rows(In<float> scores, cuda::Sparse excluded, std::int64_t k, int padded, unsigned* global_masks,
+               std::int64_t words, std::int32_t* items, float* top_scores, std::int32_t* sizes, Key* nan) {
   extern __shared__ Key list[];  // padded keys, then the counts, then the mask where it fits
   unsigned* const counts = reinterpret_cast<unsigned*>(list + padded);
   __shared__ Selected selected;
@@ -166,8 +165,7 @@ __global__ void __launch_bounds__(threads_per_block)
 }
 
 /// The same on the host, for lists that do not fit.
-RankedLists made_on_host(CudaBackend& backend, MatrixView<const float> scores, CsrView excluded,
-                         std::int64_t k) {
+RankedLists made_on_host(CudaBackend& backend, In<float> scores, CsrView excluded, std::int64_t k) {
   RankedLists lists(scores.rows, k);
   const Tiling blocks{scores.rows, 1024};
   Matrix<float> table(std::min(scores.rows, blocks.size), scores.cols);
@@ -188,7 +186,7 @@ RankedLists made_on_host(CudaBackend& backend, MatrixView<const float> scores, C
 
 }  // namespace
 
-RankedLists CudaBackend::top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) {
+RankedLists CudaBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k) {
   k = std::min(k, scores.cols);
   if (k > longest_list) return made_on_host(*this, scores, excluded, k);
   RankedLists lists(scores.rows, k);
@@ -200,17 +198,17 @@ RankedLists CudaBackend::top_k(MatrixView<const float> scores, CsrView excluded,
   const bool mask_is_shared = 4 * words <= shared_mask_bytes;
   const std::int64_t shared =
       8 * padded + 4 * std::int64_t{bins} + (mask_is_shared ? 4 * words : std::int64_t{0});
-  if (shared + 64 > shared_bytes_) return made_on_host(*this, scores, excluded, k);
+  if (shared + 64 > shared_bytes()) return made_on_host(*this, scores, excluded, k);
   cuda::check(
       cudaFuncSetAttribute(top_k_rows, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
       "top-k");
-  const std::int64_t blocks = std::min<std::int64_t>(scores.rows, 8 * std::int64_t{multiprocessors_});
+  const std::int64_t blocks = std::min<std::int64_t>(scores.rows, 8 * std::int64_t{multiprocessors()});
   const cuda::Array<unsigned> masks(*this, mask_is_shared ? 0 : blocks * words);
   const cuda::Array<std::int32_t> items(*this, scores.rows * k);
   const cuda::Array<float> top_scores(*this, scores.rows * k);
   const cuda::Array<std::int32_t> sizes(*this, scores.rows);
   const cuda::Array<Key> nan = upload(std::span<const Key>({no_nan}));
-  top_k_rows<<<static_cast<unsigned>(blocks), threads_per_block, shared, stream_>>>(
+  top_k_rows<<<static_cast<unsigned>(blocks), threads_per_block, shared, stream()>>>(
       table.view(), out->view, k, padded, masks.data(), words, items.data(), top_scores.data(), sizes.data(),
       nan.data());
   cuda::check_launch("top-k");

@@ -7,8 +7,7 @@ namespace poise {
 namespace {
 
 template <class T>
-void plain_column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                          MatrixView<const T> p, MatrixView<T> out) {
+void plain_column_hessian(CsrView x, CsrView columns, Indices items, In<T> p, Out<T> out) {
   for (std::int64_t s = 0; s < p.rows; ++s) {
     const auto users = columns.row(items[s]);
     const auto weights = columns.row_values(items[s]);
@@ -24,8 +23,8 @@ void plain_column_hessian(CsrView x, CsrView columns, std::span<const std::int32
 }
 
 template <class T>
-void plain_column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const T> p,
-                       std::span<double> out, std::span<double> scores) {
+void plain_column_form(CsrView x, CsrView columns, Indices items, In<T> p, std::span<double> out,
+                       std::span<double> scores) {
   std::size_t at = 0;
   for (std::int64_t s = 0; s < p.rows; ++s) {
     const auto users = columns.row(items[s]);
@@ -42,23 +41,21 @@ void plain_column_form(CsrView x, CsrView columns, std::span<const std::int32_t>
 
 }  // namespace
 
-void ReferenceBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                                      MatrixView<const float> p, MatrixView<float> out) {
+void ReferenceBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<float> p,
+                                      Out<float> out) {
   plain_column_hessian(x, columns, items, p, out);
 }
-void ReferenceBackend::column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                                      MatrixView<const double> p, MatrixView<double> out) {
+void ReferenceBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<double> p,
+                                      Out<double> out) {
   plain_column_hessian(x, columns, items, p, out);
 }
 
-void ReferenceBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                                   MatrixView<const float> p, std::span<double> out,
-                                   std::span<double> scores) {
+void ReferenceBackend::column_form(CsrView x, CsrView columns, Indices items, In<float> p,
+                                   std::span<double> out, std::span<double> scores) {
   plain_column_form(x, columns, items, p, out, scores);
 }
-void ReferenceBackend::column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                                   MatrixView<const double> p, std::span<double> out,
-                                   std::span<double> scores) {
+void ReferenceBackend::column_form(CsrView x, CsrView columns, Indices items, In<double> p,
+                                   std::span<double> out, std::span<double> scores) {
   plain_column_form(x, columns, items, p, out, scores);
 }
 

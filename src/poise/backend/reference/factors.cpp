@@ -16,12 +16,11 @@ double ReferenceBackend::triple_dot(std::span<const float> c, std::span<const fl
   return sum;
 }
 
-Matrix<double> ReferenceBackend::factor_gram(MatrixView<const float> z, std::span<const float> a) {
+Matrix<double> ReferenceBackend::factor_gram(In<float> z, std::span<const float> a) {
   return factor_product(z, a, z);
 }
 
-Matrix<double> ReferenceBackend::factor_product(MatrixView<const float> y, std::span<const float> a,
-                                                MatrixView<const float> z) {
+Matrix<double> ReferenceBackend::factor_product(In<float> y, std::span<const float> a, In<float> z) {
   Matrix<double> result(y.cols, z.cols);
   for (std::int64_t j = 0; j < y.cols; ++j) {
     for (std::int64_t k = 0; k < z.cols; ++k) {
@@ -34,7 +33,7 @@ Matrix<double> ReferenceBackend::factor_product(MatrixView<const float> y, std::
   return result;
 }
 
-void ReferenceBackend::combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
+void ReferenceBackend::combine_rows(In<float> z, const Matrix<double>& a, Out<float> y,
                                     const Matrix<double>& b) {
   for (std::int64_t r = 0; r < y.rows; ++r) {
     std::vector<double> sums(y.cols);
@@ -46,8 +45,7 @@ void ReferenceBackend::combine_rows(MatrixView<const float> z, const Matrix<doub
   }
 }
 
-void ReferenceBackend::divide_by_products(MatrixView<float> x, std::span<const double> s,
-                                          std::span<const double> t, double shift) {
+void ReferenceBackend::divide_by_products(Out<float> x, Numbers s, Numbers t, double shift) {
   for (std::int64_t i = 0; i < x.rows; ++i) {
     for (std::int64_t j = 0; j < x.cols; ++j) {
       const double divisor = s[i] * t[j] + shift;

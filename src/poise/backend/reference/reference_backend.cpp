@@ -11,8 +11,7 @@ namespace poise {
 namespace {
 
 template <class A, class T>
-void plain_gemm(Op op_a, Op op_b, T alpha, MatrixView<const A> a, MatrixView<const T> b, T beta,
-                MatrixView<T> c) {
+void plain_gemm(Op op_a, Op op_b, T alpha, MatrixView<const A> a, In<T> b, T beta, Out<T> c) {
   const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
   for (std::int64_t i = 0; i < c.rows; ++i) {
     for (std::int64_t j = 0; j < c.cols; ++j) {
@@ -29,7 +28,7 @@ void plain_gemm(Op op_a, Op op_b, T alpha, MatrixView<const A> a, MatrixView<con
 }
 
 template <class T>
-void plain_spmm(CsrView x, MatrixView<const T> b, MatrixView<T> y) {
+void plain_spmm(CsrView x, In<T> b, Out<T> y) {
   for (std::int64_t u = 0; u < x.rows; ++u) {
     const auto columns = x.row(u);
     const auto values = x.row_values(u);
@@ -46,31 +45,26 @@ void plain_spmm(CsrView x, MatrixView<const T> b, MatrixView<T> y) {
 
 }  // namespace
 
-void ReferenceBackend::gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a,
-                            MatrixView<const float> b, float beta, MatrixView<float> c) {
+void ReferenceBackend::gemm(Op op_a, Op op_b, float alpha, In<float> a, In<float> b, float beta,
+                            Out<float> c) {
   plain_gemm(op_a, op_b, alpha, a, b, beta, c);
 }
 
-void ReferenceBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a,
-                            MatrixView<const double> b, double beta, MatrixView<double> c) {
+void ReferenceBackend::gemm(Op op_a, Op op_b, double alpha, In<double> a, In<double> b, double beta,
+                            Out<double> c) {
   plain_gemm(op_a, op_b, alpha, a, b, beta, c);
 }
 
-void ReferenceBackend::gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a,
-                            MatrixView<const double> b, double beta, MatrixView<double> c) {
+void ReferenceBackend::gemm(Op op_a, Op op_b, double alpha, In<float> a, In<double> b, double beta,
+                            Out<double> c) {
   plain_gemm(op_a, op_b, alpha, a, b, beta, c);
 }
 
-void ReferenceBackend::multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a,
-                                          MatrixView<float> y) {
+void ReferenceBackend::multiply_symmetric(In<float> r, In<float> a, Out<float> y) {
   plain_gemm(Op::none, Op::none, 1.0F, r, a, 0.0F, y);
 }
-void ReferenceBackend::multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
-                                          MatrixView<double> y) {
-  plain_gemm(Op::none, Op::none, 1.0, r, a, 0.0, y);
-}
 
-void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) {
+void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, Out<float> g) {
   Matrix<double> sums(x.cols, x.cols);
   gram(x, row_weights, sums.view());
   for (std::int64_t i = 0; i < x.cols; ++i) {
@@ -78,7 +72,7 @@ void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, Matri
   }
 }
 
-void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) {
+void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, Out<double> g) {
   for (std::int64_t i = 0; i < x.cols; ++i) {
     for (std::int64_t j = 0; j < x.cols; ++j) g(i, j) = 0;
   }
@@ -90,15 +84,11 @@ void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, Matri
   }
 }
 
-void ReferenceBackend::spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) {
-  plain_spmm(x, b, y);
-}
+void ReferenceBackend::spmm(CsrView x, In<float> b, Out<float> y) { plain_spmm(x, b, y); }
 
-void ReferenceBackend::spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) {
-  plain_spmm(x, b, y);
-}
+void ReferenceBackend::spmm(CsrView x, In<double> b, Out<double> y) { plain_spmm(x, b, y); }
 
-RankedLists ReferenceBackend::top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) {
+RankedLists ReferenceBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k) {
   RankedLists lists(scores.rows, std::min(k, scores.cols));
   for (std::int64_t u = 0; u < scores.rows; ++u) {
     const auto left_out = excluded.row(u);

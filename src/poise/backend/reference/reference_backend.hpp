@@ -14,80 +14,60 @@ class ReferenceBackend final : public Backend {
   [[nodiscard]] std::uint64_t memory_bytes() const override;
   [[nodiscard]] void* allocate(std::uint64_t bytes) override;
   void release(void* memory) noexcept override;
-  void copy(MatrixView<const float> from, MatrixView<float> to) override;
-  void copy(MatrixView<const double> from, MatrixView<double> to) override;
-  void copy(MatrixView<const float> from, MatrixView<double> to) override;
-  void copy(MatrixView<const double> from, MatrixView<float> to) override;
+  void copy(In<float> from, Out<float> to) override;
+  void copy(In<double> from, Out<double> to) override;
+  void copy(In<float> from, Out<double> to) override;
+  void copy(In<double> from, Out<float> to) override;
   [[nodiscard]] Pin pin(CsrView /*x*/) override { return {}; }
   [[nodiscard]] Pin pin(std::span<const float> /*x*/) override { return {}; }
 
-  void combine(std::span<const Term<float>> terms, MatrixView<float> out) override;
-  void combine(std::span<const Term<double>> terms, MatrixView<double> out) override;
-  void add_rows(std::span<const double> factors, MatrixView<const float> x, MatrixView<float> y,
-                std::span<const std::int32_t> rows) override;
-  void add_rows(std::span<const double> factors, MatrixView<const double> x, MatrixView<double> y,
-                std::span<const std::int32_t> rows) override;
-  void row_dots(MatrixView<const float> x, MatrixView<const float> y, std::span<double> out) override;
-  void row_dots(MatrixView<const double> x, MatrixView<const double> y, std::span<double> out) override;
-  void copy_rows(MatrixView<const float> from, std::span<const std::int32_t> from_rows, MatrixView<float> to,
-                 std::span<const std::int32_t> to_rows) override;
-  void copy_rows(MatrixView<const double> from, std::span<const std::int32_t> from_rows,
-                 MatrixView<double> to, std::span<const std::int32_t> to_rows) override;
-  void get_entries(MatrixView<const float> x, std::span<const std::int32_t> rows,
-                   std::span<const std::int32_t> cols, std::span<double> out) override;
-  void get_entries(MatrixView<const double> x, std::span<const std::int32_t> rows,
-                   std::span<const std::int32_t> cols, std::span<double> out) override;
-  void set_entries(MatrixView<float> x, std::span<const std::int32_t> cols,
-                   std::span<const double> values) override;
-  void set_entries(MatrixView<double> x, std::span<const std::int32_t> cols,
-                   std::span<const double> values) override;
-  void transpose_in_place(MatrixView<float> a) override;
-  void multiply_symmetric(MatrixView<const float> r, MatrixView<const float> a, MatrixView<float> y) override;
+  void combine(std::span<const Term<float>> terms, Out<float> out) override;
+  void combine(std::span<const Term<double>> terms, Out<double> out) override;
+  void add_rows(Numbers factors, In<float> x, Out<float> y, Indices rows) override;
+  void add_rows(Numbers factors, In<double> x, Out<double> y, Indices rows) override;
+  void row_dots(In<float> x, In<float> y, std::span<double> out) override;
+  void row_dots(In<double> x, In<double> y, std::span<double> out) override;
+  void copy_rows(In<float> from, Indices from_rows, Out<float> to, Indices to_rows) override;
+  void copy_rows(In<double> from, Indices from_rows, Out<double> to, Indices to_rows) override;
+  void get_entries(In<float> x, Indices rows, Indices cols, std::span<double> out) override;
+  void get_entries(In<double> x, Indices rows, Indices cols, std::span<double> out) override;
+  void set_entries(Out<float> x, Indices cols, Numbers values) override;
+  void set_entries(Out<double> x, Indices cols, Numbers values) override;
+  void transpose_in_place(Out<float> a) override;
+  void multiply_symmetric(In<float> r, In<float> a, Out<float> y) override;
   [[nodiscard]] bool splits_products(std::int64_t /*size*/) const override { return false; }
-  void multiply_symmetric(MatrixView<const double> r, MatrixView<const double> a,
-                          MatrixView<double> y) override;
-  void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items, MatrixView<const float> p,
-                   std::span<double> out, std::span<double> scores) override;
-  void column_form(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                   MatrixView<const double> p, std::span<double> out, std::span<double> scores) override;
+  void column_form(CsrView x, CsrView columns, Indices items, In<float> p, std::span<double> out,
+                   std::span<double> scores) override;
+  void column_form(CsrView x, CsrView columns, Indices items, In<double> p, std::span<double> out,
+                   std::span<double> scores) override;
   [[nodiscard]] double triple_dot(std::span<const float> c, std::span<const float> x,
                                   std::span<const float> y) override;
-  [[nodiscard]] Matrix<double> factor_gram(MatrixView<const float> z, std::span<const float> a) override;
-  [[nodiscard]] Matrix<double> factor_product(MatrixView<const float> y, std::span<const float> a,
-                                              MatrixView<const float> z) override;
-  void combine_rows(MatrixView<const float> z, const Matrix<double>& a, MatrixView<float> y,
-                    const Matrix<double>& b) override;
-  void divide_by_products(MatrixView<float> x, std::span<const double> s, std::span<const double> t,
-                          double shift) override;
-  RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+  [[nodiscard]] Matrix<double> factor_gram(In<float> z, std::span<const float> a) override;
+  [[nodiscard]] Matrix<double> factor_product(In<float> y, std::span<const float> a, In<float> z) override;
+  void combine_rows(In<float> z, const Matrix<double>& a, Out<float> y, const Matrix<double>& b) override;
+  void divide_by_products(Out<float> x, Numbers s, Numbers t, double shift) override;
+  RowsSolved solve_rows(const RowSystems& systems, Out<float> y, RowTolerance tolerance,
                         RowRoute route) override;
-  [[nodiscard]] RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v,
-                                       MatrixView<const double> E,
-                                       MatrixView<const double> E_inverse) override;
+  [[nodiscard]] RowsChecked check_rows(const RowSystems& systems, In<float> v, In<double> E,
+                                       In<double> E_inverse) override;
   using Backend::symmetric_eigenpairs;
-  [[nodiscard]] EigenPairs symmetric_eigenpairs(MatrixView<double> a, std::int64_t count) override;
-  [[nodiscard]] EigenPairs symmetric_eigenpairs(MatrixView<float> a, std::int64_t count) override;
-  void gemm(Op op_a, Op op_b, float alpha, MatrixView<const float> a, MatrixView<const float> b, float beta,
-            MatrixView<float> c) override;
-  void gemm(Op op_a, Op op_b, double alpha, MatrixView<const double> a, MatrixView<const double> b,
-            double beta, MatrixView<double> c) override;
-  void gemm(Op op_a, Op op_b, double alpha, MatrixView<const float> a, MatrixView<const double> b,
-            double beta, MatrixView<double> c) override;
-  void gram(CsrView x, std::span<const float> row_weights, MatrixView<float> g) override;
-  void gram(CsrView x, std::span<const float> row_weights, MatrixView<double> g) override;
-  void spmm(CsrView x, MatrixView<const float> b, MatrixView<float> y) override;
-  void sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<const float> v,
-                    std::span<float> out) override;
-  void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
-                       MatrixView<const float> t, MatrixView<const float> v, MatrixView<float> s) override;
-  void spmm(CsrView x, MatrixView<const double> b, MatrixView<double> y) override;
-  [[nodiscard]] SpdInverse invert_spd(MatrixView<float> a) override;
-  [[nodiscard]] SpdInverse invert_spd(MatrixView<double> a) override;
-  void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                      MatrixView<const float> p, MatrixView<float> out) override;
-  void column_hessian(CsrView x, CsrView columns, std::span<const std::int32_t> items,
-                      MatrixView<const double> p, MatrixView<double> out) override;
-  RankedLists top_k(MatrixView<const float> scores, CsrView excluded, std::int64_t k) override;
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(Out<double> a, std::int64_t count) override;
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(Out<float> a, std::int64_t count) override;
+  void gemm(Op op_a, Op op_b, float alpha, In<float> a, In<float> b, float beta, Out<float> c) override;
+  void gemm(Op op_a, Op op_b, double alpha, In<double> a, In<double> b, double beta, Out<double> c) override;
+  void gemm(Op op_a, Op op_b, double alpha, In<float> a, In<double> b, double beta, Out<double> c) override;
+  void gram(CsrView x, std::span<const float> row_weights, Out<float> g) override;
+  void gram(CsrView x, std::span<const float> row_weights, Out<double> g) override;
+  void spmm(CsrView x, In<float> b, Out<float> y) override;
+  void sampled_dots(CsrView x, In<float> t, In<float> v, std::span<float> out) override;
+  void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c, In<float> t,
+                       In<float> v, Out<float> s) override;
+  void spmm(CsrView x, In<double> b, Out<double> y) override;
+  [[nodiscard]] SpdInverse invert_spd(Out<float> a) override;
+  [[nodiscard]] SpdInverse invert_spd(Out<double> a) override;
+  void column_hessian(CsrView x, CsrView columns, Indices items, In<float> p, Out<float> out) override;
+  void column_hessian(CsrView x, CsrView columns, Indices items, In<double> p, Out<double> out) override;
+  RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k) override;
 };
 
 }  // namespace poise

@@ -172,15 +172,15 @@ void solve_row(const RowSystems& systems, std::int64_t i, std::span<float> saved
 
 }  // namespace
 
-RowsSolved ReferenceBackend::solve_rows(const RowSystems& systems, MatrixView<float> y,
-                                        RowTolerance tolerance, RowRoute route) {
+RowsSolved ReferenceBackend::solve_rows(const RowSystems& systems, Out<float> y, RowTolerance tolerance,
+                                        RowRoute route) {
   RowsSolved total;
   for (std::int64_t i = 0; i < y.rows; ++i) solve_row(systems, i, y.row(i), tolerance, route, total);
   return total;
 }
 
-RowsChecked ReferenceBackend::check_rows(const RowSystems& systems, MatrixView<const float> v,
-                                         MatrixView<const double> E, MatrixView<const double> E_inverse) {
+RowsChecked ReferenceBackend::check_rows(const RowSystems& systems, In<float> v, In<double> E,
+                                         In<double> E_inverse) {
   RowsChecked checked;
   for (std::int64_t i = 0; i < v.rows; ++i) {
     const std::int64_t d = v.cols;

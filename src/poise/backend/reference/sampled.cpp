@@ -5,7 +5,7 @@
 namespace poise {
 namespace {
 
-double plain_dot(MatrixView<const float> t, std::int64_t u, MatrixView<const float> v, std::int64_t i) {
+double plain_dot(In<float> t, std::int64_t u, In<float> v, std::int64_t i) {
   double sum = 0;
   for (std::int64_t j = 0; j < v.cols; ++j) sum += static_cast<double>(t(u, j)) * v(i, j);
   return sum;
@@ -13,8 +13,7 @@ double plain_dot(MatrixView<const float> t, std::int64_t u, MatrixView<const flo
 
 }  // namespace
 
-void ReferenceBackend::sampled_dots(CsrView x, MatrixView<const float> t, MatrixView<const float> v,
-                                    std::span<float> out) {
+void ReferenceBackend::sampled_dots(CsrView x, In<float> t, In<float> v, std::span<float> out) {
   for (std::int64_t u = 0; u < x.rows; ++u) {
     for (std::int64_t e = x.offsets[u]; e < x.offsets[u + 1]; ++e) {
       out[e] = static_cast<float>(plain_dot(t, u, v, x.indices[e]));
@@ -23,8 +22,7 @@ void ReferenceBackend::sampled_dots(CsrView x, MatrixView<const float> t, Matrix
 }
 
 void ReferenceBackend::sampled_product(CsrView x, std::span<const float> w, std::span<const float> c,
-                                       MatrixView<const float> t, MatrixView<const float> v,
-                                       MatrixView<float> s) {
+                                       In<float> t, In<float> v, Out<float> s) {
   for (std::int64_t u = 0; u < x.rows; ++u) {
     std::vector<double> sums(v.cols);
     for (std::int64_t e = x.offsets[u]; e < x.offsets[u + 1]; ++e) {
