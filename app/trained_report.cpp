@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/model/family.hpp"
 #include "poise/train/model_file.hpp"
 
 namespace poise::app {

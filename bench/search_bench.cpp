@@ -1,6 +1,7 @@
 // What points of a search share: the paper's grid for the full-rank model against its points one by one.
 #include <benchmark/benchmark.h>
 
+#include "poise/backend/backend.hpp"
 #include "poise/data/synth.hpp"
 #include "poise/search/search.hpp"
 
