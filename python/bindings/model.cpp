@@ -200,7 +200,7 @@ py::array array_of(const Tensor& tensor, const std::shared_ptr<const void>& owne
 
 /// The tensors by their names in a model's file.
 py::dict tensors_of(const Model& model) {
-  const ModelContent content = content_of(*model.scorer);
+  const ModelContent content = content_of(*model.scorer, model.info.model);
   const auto owner = std::make_shared<std::pair<std::shared_ptr<const Scorer>, std::shared_ptr<const void>>>(
       model.scorer, content.owner);
   py::dict tensors;

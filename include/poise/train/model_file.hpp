@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "poise/data/ids.hpp"
@@ -31,8 +32,8 @@ WriteSeconds write_model(const std::filesystem::path& path, const ModelInfo& inf
 /// The bytes that write_model writes.
 std::vector<std::byte> model_bytes(const ModelInfo& info, const Scorer& model);
 
-/// What a file holds of a model, whatever its family.
-ModelContent content_of(const Scorer& model);
+/// What a file holds of a model of this family; of whichever it can be, where the name is none.
+ModelContent content_of(const Scorer& model, std::string_view family);
 
 struct LoadedModel {
   ModelInfo info;

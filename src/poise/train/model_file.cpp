@@ -21,7 +21,7 @@ constexpr const char* format_version = "1";
 using ModelSink = std::function<void(const Metadata&, std::span<const Tensor>)>;
 
 void put(const ModelSink& sink, const ModelInfo& info, const Scorer& model) {
-  ModelContent content = content_of(model);
+  ModelContent content = content_of(model, info.model);
   content.metadata.insert({{"format", format_name},
                            {"version", format_version},
                            {"model", info.model},
@@ -54,15 +54,19 @@ std::map<std::string, std::string> read_options(const Container& file) {
 
 }  // namespace
 
-ModelContent content_of(const Scorer& model) {
-  for (const auto& family : families()) {
-    if (std::optional<ModelContent> content = family->content(model)) return *std::move(content);
+ModelContent content_of(const Scorer& model, std::string_view family) {
+  // Two families may have models of one class, and each its own file.
+  for (const bool named : {true, false}) {
+    for (const auto& each : families()) {
+      if (named && each->name != family) continue;
+      if (std::optional<ModelContent> content = each->content(model)) return *std::move(content);
+    }
   }
   fail(ErrorKind::usage, "this model is of no family that a file could hold");
 }
 
 std::optional<MatrixView<const float>> LoadedModel::item_factors() const {
-  for (const Tensor& tensor : content_of(*scorer).tensors) {
+  for (const Tensor& tensor : content_of(*scorer, info.model).tensors) {
     if (tensor.name == "V")
       return MatrixView<const float>{.data = reinterpret_cast<const float*>(tensor.bytes.data()),
                                      .rows = tensor.shape[0],
