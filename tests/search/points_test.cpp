@@ -297,8 +297,9 @@ TEST_F(RaceOfPointsTest, ASearchSparesScoringsAndChoosesTheSame) {
     const Metric& metric = all.options().choice;
     EXPECT_NEAR(all.at(*(slow.*chosen)).score(metric), raced.at(*(fast.*chosen)).score(metric), 2e-3);
     // With so few users another device's rounding may decide between alphas that are alike.
-    if (shared.backend().name() == to_string(BackendKind::cpu))
+    if (shared.backend().name() == to_string(BackendKind::cpu)) {
       EXPECT_EQ(all.key(*(slow.*chosen)), all.key(*(fast.*chosen)));
+    }
   }
   for (const SearchProfile& profile : fast.profiles) EXPECT_FALSE(raced.at(*profile.best).cut);
 }
