@@ -44,11 +44,31 @@ Axis logarithmic(std::vector<double> values, double start, int step, double fine
   return axis;
 }
 
+/// The axis with further nodes between its own, evenly spaced in the logarithm.
+Axis with_nodes_between(const Axis& coarse, int stride) {
+  std::vector<double> values;
+  for (int node = 0; node + 1 < coarse.nodes(); ++node) {
+    values.push_back(coarse.value[node]);
+    const double ratio = std::log10(coarse.value[node + 1] / coarse.value[node]) / stride;
+    for (int k = 1; k < stride; ++k) {
+      const double exact = coarse.value[node] * std::pow(10.0, k * ratio);
+      const double rounded = three_digits(exact);
+      const bool between = rounded > values.back() && rounded < coarse.value[node + 1];
+      values.push_back(between ? rounded : exact);
+    }
+  }
+  values.push_back(coarse.value.back());
+  Axis axis = logarithmic(std::move(values), 0, stride * coarse.step, coarse.fine);
+  axis.stride = stride;
+  axis.start = stride * coarse.start;
+  return axis;
+}
+
 }  // namespace
 
 int Axis::nearest(double at) const {
   int best = 0;
-  for (int node = 1; node < nodes(); ++node) {
+  for (int node = stride; node < nodes(); node += stride) {
     if (std::abs(position[node] - at) < std::abs(position[best] - at)) best = node;
   }
   return best;
@@ -58,10 +78,12 @@ Axis fixed_axis(double value) { return {.value = {value}, .position = {0}}; }
 
 Axis lambda_axis(const std::vector<double>& range) {
   constexpr int a_decade = 12;
+  constexpr int stride = 4;
   const Bounds bounds = bounds_of(range, 1e-6, 1e10);
   const double start = range.empty() ? 2 : (std::log10(bounds.low) + std::log10(bounds.high)) / 2;
   // A line whose place is unknown is first seen at three points, 1.5 decades apart.
-  return logarithmic(within(decades(-8, 12, a_decade), range, bounds), start, 18, 0.34);
+  return with_nodes_between(logarithmic(within(decades(-8, 12, a_decade), range, bounds), start, 18, 0.34),
+                            stride);
 }
 
 Axis alpha_axis(const std::vector<double>& range) {

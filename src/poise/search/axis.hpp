@@ -13,17 +13,19 @@ struct Axis {
   int start = 0;                 ///< the node that a search begins at when it knows nothing
   int step = 1;                  ///< how many nodes its first points lie apart
   double fine = 0;               ///< the widest gap that is left beside the best
+  /// Every stride-th node is an ordinary one. Those in between are tried beside a top that is sharp.
+  int stride = 1;
 
   [[nodiscard]] int nodes() const { return static_cast<int>(value.size()); }
-  /// The node whose position is nearest.
+  /// The ordinary node whose position is nearest.
   [[nodiscard]] int nearest(double at) const;
 };
 
 /// An axis of one value.
 Axis fixed_axis(double value);
 
-/// lambda, twelve nodes a decade, three digits each; `range` is empty or holds values whose least and largest
-/// bound it.
+/// lambda, twelve ordinary nodes a decade with three nodes between any two, three digits each; `range` is
+/// empty or holds values whose least and largest bound it.
 Axis lambda_axis(const std::vector<double>& range);
 
 /// alpha, twelve nodes a decade from 0.001 to 1000 and a few close to 1.

@@ -138,7 +138,7 @@ class Advisor {
       }
     }
     const int node = line_.axis->nearest(target);
-    want(node == points_[best_].node ? node - inward : node);
+    want(node == points_[best_].node ? node - inward * line_.axis->stride : node);
     return advice_;
   }
 
@@ -200,9 +200,25 @@ class Advisor {
         want_between(guess.top < x(best_) ? l : best_, guess.top);
       if (advice_.wanted.empty() && wide_left) bisect(l);
       if (advice_.wanted.empty() && wide_right) bisect(best_);
+      if (advice_.wanted.empty() && line_.sharp) look_beside_sharp_top();
     }
     return advice_;
   }
+
+  /// Where scores fall steeply on both sides the top may lie between the nodes, up to the smaller fall above
+  /// the best, and more likely on the side of the smaller fall. Falls that were cut to the line's depth do
+  /// not say on which side.
+  void look_beside_sharp_top() {
+    const double left = score(best_) - score(best_ - 1);
+    const double right = score(best_) - score(best_ + 1);
+    const int nearer = left < right ? best_ - 1 : best_ + 1;
+    if (std::min(left, right) <= std::max(tolerance(best_, nearer), line_.may_hide)) return;
+    if (left <= right) want_middle(best_ - 1);
+    if (right <= left) want_middle(best_);
+  }
+
+  /// The node in the middle between point k and the next one, be it an ordinary one or not.
+  void want_middle(int k) { want((points_[k].node + points_[k + 1].node) / 2); }
 
   /// How wide the gap between the best and a neighbour may stay. Where many users say that both are all but
   /// equal, nothing that matters hides in it.
@@ -241,10 +257,11 @@ class Advisor {
 
   void bisect(int k) { want_between(k, (x(k) + x(k + 1)) / 2); }
 
-  /// The node nearest to a position strictly between point k and the next one, if there is one.
+  /// The ordinary node nearest to a position strictly between point k and the next one, if there is one.
   void want_between(int k, double at) {
-    const int low = points_[k].node + 1;
-    const int high = points_[k + 1].node - 1;
+    const int stride = line_.axis->stride;
+    const int low = (points_[k].node / stride + 1) * stride;
+    const int high = (points_[k + 1].node - 1) / stride * stride;
     if (low <= high) want(std::clamp(line_.axis->nearest(at), low, high));
   }
 

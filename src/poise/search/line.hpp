@@ -25,6 +25,7 @@ struct Line {
   double fine = 0;         ///< the widest gap that is left beside the best
   double finer = 0;        ///< the same of gaps that are looked at more closely
   double may_hide = 4e-4;  ///< a fall from the best to a neighbour behind which nothing that matters can hide
+  bool sharp = false;      ///< nodes between the ordinary ones are tried where the score falls steeply
   bool lost = false;       ///< nothing says where the top may be: go on where all is flat
   /// Part of the highest score: how far below this a point lies says nothing about where the top is.
   double depth = std::numeric_limits<double>::infinity();
@@ -46,8 +47,10 @@ struct LineAdvice {
 /// points; where the best lies on an edge a point beyond it, by a parabola's guess or 1.6 times as far;
 /// around an interior best the middle of wide gaps, then the top of the parabola through it and its
 /// neighbours. The line is done when what the parabola still promises is less than a quarter of the paired
-/// standard error, or when it cannot come near its rivals. Past an edge that is flat to that measure nothing
-/// is sought: plateaus are dead models more often than not.
+/// standard error, or when it cannot come near its rivals. The best line of all is followed to nodes between
+/// the ordinary ones where its top is so sharp that it may lie between two of them: low-rank models whose
+/// lambda kills directions have a ridge that is a twentieth wide. Past an edge that is flat to that measure
+/// nothing is sought: plateaus are dead models more often than not.
 LineAdvice advise(const Line& line, const std::vector<LinePoint>& points);
 
 }  // namespace poise

@@ -14,7 +14,8 @@ namespace {
 constexpr int lambda_axis_index = 0;
 constexpr int alpha_axis_index = 1;
 constexpr double coarse_nodes = 6;  ///< a decade
-/// A line that begins where others point to has its first points a third of a decade apart.
+/// A line that begins where others point to has its first points a third of a decade, four ordinary nodes,
+/// apart.
 constexpr int warm_step = 4;
 /// How the best lambda follows alpha, both logarithmic, before two lines have shown it.
 constexpr double usual_slope = 1;
@@ -142,7 +143,7 @@ class KindSearch {
             .low = 0,
             .high = axis(0).nodes() - 1,
             .start = start,
-            .step = lost ? axis(0).step : warm_step,
+            .step = lost ? axis(0).step : warm_step * axis(0).stride,
             .fine = axis(0).fine,
             .finer = axis(0).fine,
             .may_hide = anchored() ? Line{}.may_hide : unweighted_may_hide,
@@ -154,6 +155,7 @@ class KindSearch {
   [[nodiscard]] LineAdvice advise_lambda(const Outer& outer, const std::vector<LinePoint>& points) const {
     Line line = line_of(outer, axis(0).start, !anchored() && lines_.size() == 1);
     line.rival = best_score_;
+    line.sharp = best_ && outer == outer_of(*best_);
     // What cannot be told from the best is looked at closely, and the best itself most closely, unless it
     // lies so close to the unweighted one that this was.
     if (best_ && !next_to_unweighted(outer)) {
