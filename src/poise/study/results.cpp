@@ -2,11 +2,23 @@
 
 #include <algorithm>
 
+#include "poise/model/family.hpp"
+
 namespace poise {
 
 const Estimate* find(const Estimates& estimates, std::string_view metric) {
   const auto found = std::ranges::find(estimates, metric, &Estimates::value_type::first);
   return found == estimates.end() ? nullptr : &found->second;
+}
+
+SearchedValues searched_values(const ModelParameters& parameters) {
+  const WeightingOptions& weighting = parameters.weighting;
+  return {.alpha = weighting.alpha,
+          .lambda = parameters.lambda,
+          .dropout = parameters.family == Family::full_rank ? parameters.dropout : 0,
+          .lambda_exponent =
+              family_of(parameters).find("lambda-exponent") != nullptr ? parameters.lambda_exponent : 0,
+          .gamma = weighting.scheme == Scheme::inverse_popularity ? weighting.gamma : 0};
 }
 
 std::string_view to_string(UnfinishedSearch::State state) {

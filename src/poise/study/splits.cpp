@@ -34,7 +34,7 @@ Estimate estimate_of(const SplitValues& values) {
 template <class T>
 const T* find_like(const std::vector<T>& all, const T& wanted) {
   const auto found = std::ranges::find_if(all, [&](const T& one) {
-    bool same = one.data == wanted.data && one.model == wanted.model && one.kind == wanted.kind;
+    bool same = static_cast<const RowName&>(one) == wanted;
     if constexpr (requires { one.metric; }) same = same && one.metric == wanted.metric;
     return same;
   });
