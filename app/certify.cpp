@@ -9,7 +9,7 @@
 #include "poise/model/full_rank.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank_certify.hpp"
-#include "poise/search/point_json.hpp"
+#include "poise/train/certificate_json.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/model_file.hpp"
 #include "poise/train/parameter_table.hpp"

@@ -1,9 +1,11 @@
 #include "data.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
 #include "poise/base/error.hpp"
+#include "poise/data/count_names.hpp"
 #include "poise/data/log_reader.hpp"
 #include "poise/data/pro_sg.hpp"
 #include "poise/data/split.hpp"
@@ -211,16 +213,13 @@ void bind_contents(DataClass& data) {
           "train", [](const Data& data) { return shared_csr(data.dataset().train.view(), data.loaded()); })
       .def_property_readonly("counts",
                              [](const Data& data) {
-                               const PrepareCounts& counts = data.dataset().counts;
-                               return std::map<std::string, std::int64_t>{
-                                   {"duplicates", counts.duplicates},
-                                   {"empty_ids", counts.empty_ids},
-                                   {"below_threshold", counts.below_threshold},
-                                   {"outside_catalogue", counts.outside_catalogue},
-                                   {"skipped_lines", counts.skipped_lines},
-                                   {"filtered_users", counts.filtered_users},
-                                   {"filtered_items", counts.filtered_items},
-                                   {"filtered_interactions", counts.filtered_interactions}};
+                               std::map<std::string, std::int64_t> counts;
+                               const auto put = [&](const CountName& name) {
+                                 counts[name.first] = data.dataset().counts.*name.second;
+                               };
+                               std::ranges::for_each(read_counts, put);
+                               std::ranges::for_each(filter_counts, put);
+                               return counts;
                              })
       .def("has_part",
            [](const Data& data, const std::string& name) {

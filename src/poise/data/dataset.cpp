@@ -6,6 +6,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/data/count_names.hpp"
 
 namespace poise {
 namespace {
@@ -115,10 +116,8 @@ CsrView Dataset::histories(const HeldOut& part) const {
 }
 
 void validate(const Dataset& dataset, int threads) {
-  const PrepareCounts& counts = dataset.counts;
-  if (std::min({counts.duplicates, counts.empty_ids, counts.below_threshold, counts.outside_catalogue,
-                counts.skipped_lines, counts.filtered_users, counts.filtered_items,
-                counts.filtered_interactions}) < 0)
+  const auto negative = [&](const CountName& name) { return dataset.counts.*name.second < 0; };
+  if (std::ranges::any_of(read_counts, negative) || std::ranges::any_of(filter_counts, negative))
     inconsistent("a count of dropped rows", "is negative");
   check_ids(dataset.items, "the items");
   check_ids(dataset.users, "the training users");
