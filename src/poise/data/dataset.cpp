@@ -89,15 +89,8 @@ void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string
 }  // namespace
 
 std::string_view to_string(SplitKind split) {
-  switch (split) {
-    case SplitKind::users:
-      return "users";
-    case SplitKind::given:
-      return "given";
-    case SplitKind::none:
-      break;
-  }
-  return "none";
+  constexpr std::string_view names[] = {"users", "given", "none"};
+  return names[static_cast<int>(split)];
 }
 
 Csr borrowed_rows(const Csr& train, std::int64_t rows) {

@@ -22,15 +22,8 @@ SearchedValues searched_values(const ModelParameters& parameters) {
 }
 
 std::string_view to_string(UnfinishedSearch::State state) {
-  switch (state) {
-    case UnfinishedSearch::State::searching:
-      return "searching";
-    case UnfinishedSearch::State::not_trained:
-      return "not trained";
-    case UnfinishedSearch::State::not_begun:
-      break;
-  }
-  return "not begun";
+  constexpr std::string_view names[] = {"searching", "not trained", "not begun"};
+  return names[static_cast<int>(state)];
 }
 
 const StudyRow* find_row(const StudyResults& results, std::string_view data, const StudyModel& model,

@@ -2,50 +2,36 @@
 
 #include <fmt/format.h>
 
-#include "poise/study/csv_columns.hpp"
+#include "poise/study/csv_cells.hpp"
 
 namespace poise {
 namespace {
 
-struct RowLine {
-  const StudyRow& row;
-  const std::string& metric;
-};
-
-using Line = const RowLine&;
-
-std::string flag_text(bool value) { return value ? "true" : "false"; }
-
-std::vector<CsvColumn<RowLine>> result_columns() {
-  constexpr CsvRows trained = CsvRows::trained;
-  std::vector<CsvColumn<RowLine>> columns = csv_row_columns<RowLine>();
-  const CsvColumn<RowLine> others[] = {
-      {"alpha", [](Line line) { return csv_number(line.row.alpha); }, trained},
-      {"lambda", [](Line line) { return csv_number(line.row.lambda); }, trained},
-      {"dropout", [](Line line) { return csv_number(line.row.dropout); }, trained},
-      {"metric", [](Line line) { return csv_field(line.metric); }},
-      {"validation_mean", [](Line line) { return csv_mean(line.row.validation, line.metric); }},
-      {"validation_stderr", [](Line line) { return csv_error(line.row.validation, line.metric); }},
-      {"test_mean", [](Line line) { return csv_mean(line.row.test, line.metric); }},
-      {"test_stderr", [](Line line) { return csv_error(line.row.test, line.metric); }},
-      {"objective", [](Line line) { return csv_number(line.row.objective); }, trained},
-      {"observed_weight", [](Line line) { return csv_number(line.row.observed_weight); }, trained},
-      {"certificate_absolute", [](Line line) { return csv_number(line.row.certificate.absolute); }, trained},
-      {"certificate_relative", [](Line line) { return csv_number(line.row.certificate.relative); }, trained},
-      {"certificate_worst_column",
-       [](Line line) { return line.row.model.rank ? "" : csv_number(line.row.certificate.worst_column); },
-       trained},
-      {"certificate_sampled", [](Line) { return flag_text(false); }, trained},  // as in JSON
-      {"converged", [](Line line) { return flag_text(line.row.converged); }, trained},
-      {"certificate_verified_columns",
-       [](Line line) { return fmt::format("{}", line.row.certificate.verified_columns); }, trained},
-      {"certificate_probability", [](Line line) { return csv_number(line.row.certificate.probability); },
-       trained},
-      {"lambda_exponent", [](Line line) { return csv_number(line.row.lambda_exponent); }, trained},
-      {"weighting", [](Line line) { return line.row.model.weighting; }, trained},
-      {"gamma", [](Line line) { return csv_number(line.row.gamma); }, trained}};
-  columns.insert(columns.end(), std::begin(others), std::end(others));
-  return columns;
+CsvCells result_cells(const StudyRow& row, const std::string& metric) {
+  const Certificate& certificate = row.certificate;
+  const bool is_trained = row.model.key != "popularity";
+  const auto trained = [&](const auto& value) { return is_trained ? fmt::format("{}", value) : ""; };
+  const auto number = [&](const auto& value) { return trained(csv_number(value)); };
+  return csv_cells(row, {{"alpha", number(row.alpha)},
+                         {"lambda", number(row.lambda)},
+                         {"dropout", number(row.dropout)},
+                         {"metric", csv_field(metric)},
+                         {"validation_mean", csv_mean(row.validation, metric)},
+                         {"validation_stderr", csv_error(row.validation, metric)},
+                         {"test_mean", csv_mean(row.test, metric)},
+                         {"test_stderr", csv_error(row.test, metric)},
+                         {"objective", number(row.objective)},
+                         {"observed_weight", number(row.observed_weight)},
+                         {"certificate_absolute", number(certificate.absolute)},
+                         {"certificate_relative", number(certificate.relative)},
+                         {"certificate_worst_column", row.model.rank ? "" : number(certificate.worst_column)},
+                         {"certificate_sampled", trained(false)},  // as in JSON
+                         {"converged", trained(row.converged)},
+                         {"certificate_verified_columns", trained(certificate.verified_columns)},
+                         {"certificate_probability", number(certificate.probability)},
+                         {"lambda_exponent", number(row.lambda_exponent)},
+                         {"weighting", trained(row.model.weighting)},
+                         {"gamma", number(row.gamma)}});
 }
 
 }  // namespace
@@ -62,16 +48,33 @@ std::string csv_error(const Estimates& estimates, const std::string& metric) {
   return estimate == nullptr ? "" : csv_number(estimate->standard_error);
 }
 
-std::string csv_rank(const StudyModel& model) {
-  if (model.rank) return fmt::format("{}", *model.rank);
-  return model.key == "popularity" ? "" : "full";
+CsvCells csv_cells(const StudyRow& row, const CsvCells& more) {
+  const std::string full = row.model.key == "popularity" ? "" : "full";
+  CsvCells cells = {{"data", csv_field(row.data)},
+                    {"model", csv_field(row.model.key)},
+                    {"rank", row.model.rank ? fmt::format("{}", *row.model.rank) : full},
+                    {"zero_diagonal", fmt::format("{}", row.model.zero_diagonal)},
+                    {"kind", std::string(to_string(row.kind))}};
+  cells.insert(cells.end(), more.begin(), more.end());
+  return cells;
+}
+
+std::string csv_header(const CsvCells& cells) {
+  std::string names;
+  for (const CsvCell& cell : cells) names.append(names.empty() ? "" : ",").append(cell.name);
+  return names + "\n";
+}
+
+std::string csv_line(const CsvCells& cells) {
+  std::string texts;
+  for (const CsvCell& cell : cells) texts.append(&cell == &cells.front() ? "" : ",").append(cell.text);
+  return texts + "\n";
 }
 
 std::string to_csv(const StudyResults& results) {
-  const std::vector<CsvColumn<RowLine>> columns = result_columns();
-  std::string csv = csv_header<RowLine>(columns);
+  std::string csv = csv_header(result_cells({}, ""));
   for (const StudyRow& row : results.rows) {
-    for (const std::string& metric : results.metrics) csv += csv_line<RowLine>(columns, {row, metric});
+    for (const std::string& metric : results.metrics) csv += csv_line(result_cells(row, metric));
   }
   return csv;
 }

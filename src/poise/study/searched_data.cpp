@@ -57,13 +57,6 @@ void mark_searches(Finals& finals, const std::vector<StudyProfile>& profiles) {
   for (StudyPair& pair : finals.pairs) pair.complete = complete(pair.kind) && complete(RowKind::unweighted);
 }
 
-/// The chosen point of a kind.
-const std::optional<ModelParameters>& chosen_of(const SearchResult& result, RowKind kind) {
-  return kind == RowKind::unweighted ? result.unweighted
-         : kind == RowKind::weighted ? result.weighted
-                                     : result.down_weighted;
-}
-
 }  // namespace
 
 StudyResults no_results(const MeasureOptions& measure) {
@@ -131,7 +124,7 @@ void SearchedData::leave(const StudyModel& model, UnfinishedSearch::State state,
 SearchedData::Chosen SearchedData::rows_of(const SearchSpace& space, const SearchResult& result) const {
   Chosen chosen;
   const auto choose = [&](RowKind kind) {
-    if (const auto& point = chosen_of(result, kind)) chosen.emplace_back(kind, *point);
+    if (const auto& point = result.*best_of_kind(kind)) chosen.emplace_back(kind, *point);
   };
   choose(RowKind::unweighted);
   choose(RowKind::weighted);
@@ -147,7 +140,7 @@ ProfilePoint SearchedData::profile_point(const ModelParameters& point, const Sea
   on_curve.cut = measured.cut;
   if (const Estimate* const estimate = find(measured.validation, results_.choice))
     on_curve.validation = *estimate;
-  if (const auto& origin = chosen_of(result, RowKind::unweighted))
+  if (const auto& origin = result.unweighted)
     on_curve.paired_error =
         std::hypot(points_.paired_error(point, *origin), measured.cut ? points_.at(point).cut->error : 0);
   return on_curve;
@@ -158,7 +151,7 @@ std::vector<StudyProfile> SearchedData::profiles_of(const StudyModel& model, con
                                                     const SearchResult& result) const {
   std::vector<StudyProfile> profiles;
   const auto put = [&](RowKind kind) {
-    const std::optional<ModelParameters>& best = chosen_of(result, kind);
+    const std::optional<ModelParameters>& best = result.*best_of_kind(kind);
     if (!best) return;
     StudyProfile profile{{name_, model, kind}, searched_values(*best)};
     profile.complete = result.complete;

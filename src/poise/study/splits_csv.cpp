@@ -2,73 +2,49 @@
 
 #include <fmt/format.h>
 
-#include "poise/study/csv_columns.hpp"
+#include "poise/study/csv_cells.hpp"
 #include "poise/study/splits.hpp"
 
 namespace poise {
 namespace {
 
-struct SplitLine {
-  const StudyRow& row;
-  const std::string& metric;
-  const SplitRow& all;
-  const StudyPair* pair = nullptr;  ///< what it differs by from the unweighted row
-  const SplitPair* all_pairs = nullptr;
-};
-
-using SplitsLine = const SplitLine&;
-
-std::string least(const SplitValues& values) {
-  const std::vector<double> all = present(values);
-  return all.empty() ? "" : csv_number(std::ranges::min(all));
-}
-std::string most(const SplitValues& values) {
-  const std::vector<double> all = present(values);
-  return all.empty() ? "" : csv_number(std::ranges::max(all));
-}
-std::string of_pair(SplitsLine line, double PairedDifference::*figure) {
-  return line.pair == nullptr ? "" : csv_number(line.pair->test.*figure);
-}
-
-std::vector<CsvColumn<SplitLine>> split_columns() {
-  constexpr CsvRows trained = CsvRows::trained;
-  std::vector<CsvColumn<SplitLine>> columns = csv_row_columns<SplitLine>();
-  const CsvColumn<SplitLine> others[] = {
-      {"metric", [](SplitsLine line) { return csv_field(line.metric); }},
-      {"splits", [](SplitsLine line) { return fmt::format("{}", line.all.splits); }},
-      {"validation_mean", [](SplitsLine line) { return csv_mean(line.row.validation, line.metric); }},
-      {"validation_spread", [](SplitsLine line) { return csv_error(line.row.validation, line.metric); }},
-      {"test_mean", [](SplitsLine line) { return csv_mean(line.row.test, line.metric); }},
-      {"test_spread", [](SplitsLine line) { return csv_error(line.row.test, line.metric); }},
-      {"difference_mean", [](SplitsLine line) { return of_pair(line, &PairedDifference::difference); }},
-      {"difference_spread",
-       [](SplitsLine line) { return line.pair == nullptr ? "" : csv_number(line.all_pairs->spread); }},
-      {"difference_positive",
-       [](SplitsLine line) {
-         return line.pair == nullptr ? "" : fmt::format("{}", line.all_pairs->positive);
-       }},
-      {"difference_low", [](SplitsLine line) { return of_pair(line, &PairedDifference::low); }},
-      {"difference_high", [](SplitsLine line) { return of_pair(line, &PairedDifference::high); }},
-      {"alpha_least", [](SplitsLine line) { return least(line.all.alpha); }, trained},
-      {"alpha_most", [](SplitsLine line) { return most(line.all.alpha); }, trained},
-      {"lambda_least", [](SplitsLine line) { return least(line.all.lambda); }, trained},
-      {"lambda_most", [](SplitsLine line) { return most(line.all.lambda); }, trained}};
-  columns.insert(columns.end(), std::begin(others), std::end(others));
-  return columns;
+/// `pair` and `pairs` are what it differs by from the unweighted row; null where there is none.
+CsvCells split_cells(const StudyRow& row, const SplitRow& all, const StudyPair* pair, const SplitPair* pairs,
+                     const std::string& metric) {
+  const auto of_pair = [&](double PairedDifference::*figure) {
+    return pair == nullptr ? "" : csv_number(pair->test.*figure);
+  };
+  const auto end = [&](const SplitValues& values, auto of) {
+    const std::vector<double> found = present(values);
+    return found.empty() || row.model.key == "popularity" ? "" : csv_number(of(found));
+  };
+  return csv_cells(row, {{"metric", csv_field(metric)},
+                         {"splits", fmt::format("{}", all.splits)},
+                         {"validation_mean", csv_mean(row.validation, metric)},
+                         {"validation_spread", csv_error(row.validation, metric)},
+                         {"test_mean", csv_mean(row.test, metric)},
+                         {"test_spread", csv_error(row.test, metric)},
+                         {"difference_mean", of_pair(&PairedDifference::difference)},
+                         {"difference_spread", pair == nullptr ? "" : csv_number(pairs->spread)},
+                         {"difference_positive", pair == nullptr ? "" : fmt::format("{}", pairs->positive)},
+                         {"difference_low", of_pair(&PairedDifference::low)},
+                         {"difference_high", of_pair(&PairedDifference::high)},
+                         {"alpha_least", end(all.alpha, std::ranges::min)},
+                         {"alpha_most", end(all.alpha, std::ranges::max)},
+                         {"lambda_least", end(all.lambda, std::ranges::min)},
+                         {"lambda_most", end(all.lambda, std::ranges::max)}});
 }
 
 }  // namespace
 
 std::string to_csv(const SplitsResults& results) {
-  const std::vector<CsvColumn<SplitLine>> columns = split_columns();
-  std::string csv = csv_header<SplitLine>(columns);
+  std::string csv = csv_header(split_cells({}, {}, nullptr, nullptr, ""));
   for (std::size_t k = 0; k < results.rows.size(); ++k) {
     const StudyRow& row = results.means.rows[k];
     for (const std::string& metric : results.means.metrics) {
-      SplitLine line{row, metric, results.rows[k]};
-      line.pair = find_pair(results.means, row.data, row.model, row.kind, metric);
-      if (line.pair != nullptr) line.all_pairs = &results.pairs[line.pair - results.means.pairs.data()];
-      csv += csv_line<SplitLine>(columns, line);
+      const StudyPair* const pair = find_pair(results.means, row.data, row.model, row.kind, metric);
+      const SplitPair* const pairs = pair ? &results.pairs[pair - results.means.pairs.data()] : nullptr;
+      csv += csv_line(split_cells(row, results.rows[k], pair, pairs, metric));
     }
   }
   return csv;

@@ -72,17 +72,8 @@ constexpr Shape demo{
 }  // namespace
 
 const Shape& shape_of(SynthShape shape) {
-  switch (shape) {
-    case SynthShape::ml_20m:
-      return ml_20m;
-    case SynthShape::netflix:
-      return netflix;
-    case SynthShape::msd:
-      return msd;
-    case SynthShape::demo:
-      break;
-  }
-  return demo;
+  const Shape* const shapes[] = {&ml_20m, &netflix, &msd, &demo};
+  return *shapes[static_cast<int>(shape)];
 }
 
 }  // namespace poise::synth
