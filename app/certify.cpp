@@ -9,7 +9,7 @@
 #include "poise/model/full_rank.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank_certify.hpp"
-#include "poise/search/point_json.hpp"
+#include "poise/train/certificate_json.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/model_file.hpp"
 #include "poise/train/parameter_table.hpp"
@@ -53,8 +53,7 @@ const FullRank& full_rank_of(const LoadedModel& model, const CertifyFlags& optio
   if (const FullRank* const full_rank = model.as<FullRank>()) return *full_rank;
   fail(ErrorKind::input,
        "{} is a {} model; only full-rank models can be certified from the data (`poise info` shows what "
-       "training proved "
-       "of it)",
+       "training proved of it)",
        options.model.string(), model.info.model);
 }
 
@@ -120,9 +119,8 @@ Run setup_certify(CLI::App& parser) {
       ->type_name("DIR");
   parser.footer(
       "Nothing that training computed is trusted: the bound is made from the data and the saved matrix, by "
-      "random "
-      "probes\nthat cover every column. Exit code 5 where a column is not proven to be within the model's "
-      "tolerance (never for\nmodels of --keep-top, whose bound says what keeping only some entries "
+      "random probes\nthat cover every column. Exit code 5 where a column is not proven to be within the "
+      "model's tolerance (never for\nmodels of --keep-top, whose bound says what keeping only some entries "
       "costs).\n\n"
       "Examples:\n"
       "  poise certify ease.model ml-20m.data\n"

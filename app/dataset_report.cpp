@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/data/count_names.hpp"
 #include "poise/data/summary.hpp"
 
 namespace poise::app {
@@ -23,21 +24,16 @@ std::string part_text(std::string_view name, const std::optional<PartSummary>& p
 
 Json dataset_json(const Dataset& dataset) {
   const DatasetSummary summary = summarize(dataset);
-  return {{"users", summary.users},
-          {"items", summary.items},
-          {"interactions", summary.interactions},
-          {"density", summary.density},
-          {"duplicates", dataset.counts.duplicates},
-          {"empty_ids", dataset.counts.empty_ids},
-          {"below_threshold", dataset.counts.below_threshold},
-          {"outside_catalogue", dataset.counts.outside_catalogue},
-          {"skipped_lines", dataset.counts.skipped_lines},
-          {"train", part_json(summary.train)},
-          {"validation", part_json(summary.validation)},
-          {"test", part_json(summary.test)},
-          {"filtered_users", dataset.counts.filtered_users},
-          {"filtered_items", dataset.counts.filtered_items},
-          {"filtered_interactions", dataset.counts.filtered_interactions}};
+  Json json = {{"users", summary.users},
+               {"items", summary.items},
+               {"interactions", summary.interactions},
+               {"density", summary.density}};
+  for (const auto& [name, member] : read_counts) json[name] = dataset.counts.*member;
+  json["train"] = part_json(summary.train);
+  json["validation"] = part_json(summary.validation);
+  json["test"] = part_json(summary.test);
+  for (const auto& [name, member] : filter_counts) json[name] = dataset.counts.*member;
+  return json;
 }
 
 std::string dataset_text(const Dataset& dataset) {

@@ -60,12 +60,12 @@ std::string cuda_text(const CudaInfo& info) {
   if (info.devices.empty()) return fmt::format("gpu      none: {}\n", info.problem);
   std::string text;
   for (const CudaDevice& device : info.devices) {
-    text += fmt::format("gpu      {}, compute capability {}.{}, {:.1f} GB{}\n", device.name, device.major,
-                        device.minor, static_cast<double>(device.memory_bytes) * 1e-9,
-                        text.empty() ? fmt::format(", of which {:.1f} GB are free; used for work that gains "
-                                                   "(--device)",
-                                                   static_cast<double>(device.free_bytes) * 1e-9)
-                                     : "; not used");
+    text += fmt::format(
+        "gpu      {}, compute capability {}.{}, {:.1f} GB{}\n", device.name, device.major, device.minor,
+        static_cast<double>(device.memory_bytes) * 1e-9,
+        text.empty() ? fmt::format(", of which {:.1f} GB are free; used for work that gains (--device)",
+                                   static_cast<double>(device.free_bytes) * 1e-9)
+                     : "; not used");
   }
   return text;
 }
@@ -88,8 +88,7 @@ void run_doctor(const Context& context) {
       result,
       fmt::format("version  poise {}\n"
                   "blas     {}\n"
-                  "{}"
-                  "threads  {}, {} (--threads; results do not depend on it)\n"
+                  "{}threads  {}, {} (--threads; results do not depend on it)\n"
                   "memory   {:.1f} GB in all, {}, of which at most {:.1f} GB are used (--memory-limit)\n"
                   "{}",
                   version(), blas_description(), kernels_text(kernels, speed), context.execution.threads,

@@ -93,10 +93,9 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
   }
   const bool same_data = model.info.data_checksum == data.checksum;
   if (!same_data) {
-    context.say(
-        fmt::format("note: {} was trained on other data than {}: held-out users may have been among "
-                    "its training users",
-                    options.model.string(), options.data.string()));
+    context.say(fmt::format(
+        "note: {} was trained on other data than {}: held-out users may have been among its training users",
+        options.model.string(), options.data.string()));
   }
   const HeldOut& part = part_of(dataset, options);
   const CsrView histories = dataset.histories(part);

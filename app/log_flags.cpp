@@ -51,10 +51,10 @@ void hint_about_values(const Interactions& log, const Context& context) {
     }
   }
   if (negative > 0) {
-    context.say(fmt::format(
-        "hint: {} of {} rows have a value below 0 and count as liked all the same; --keep-above 0 "
-        "leaves them out",
-        grouped(negative), grouped(log.rows())));
+    context.say(
+        fmt::format("hint: {} of {} rows have a value below 0 and count as liked all the same; --keep-above "
+                    "0 leaves them out",
+                    grouped(negative), grouped(log.rows())));
     return;
   }
   const auto used = [](std::int64_t count) { return count > 0; };
@@ -66,11 +66,11 @@ void hint_about_values(const Interactions& log, const Context& context) {
   if (others || !scale || std::ranges::count_if(halves, used) < 3 || commonest == least) return;
   const std::int64_t threshold = most * 7 / 10;
   const std::int64_t above = std::accumulate(halves.begin() + threshold + 1, halves.end(), std::int64_t{0});
-  context.say(fmt::format(
-      "hint: the values look like ratings from {} to {}, and low ones count as liked too; --keep-above {} "
-      "keeps only the {} of {} rows above it",
-      0.5 * static_cast<double>(least), most / 2, 0.5 * static_cast<double>(threshold), grouped(above),
-      grouped(log.rows())));
+  context.say(
+      fmt::format("hint: the values look like ratings from {} to {}, and low ones count as liked too; "
+                  "--keep-above {} keeps only the {} of {} rows above it",
+                  0.5 * static_cast<double>(least), most / 2, 0.5 * static_cast<double>(threshold),
+                  grouped(above), grouped(log.rows())));
 }
 
 std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags) {

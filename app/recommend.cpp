@@ -69,10 +69,9 @@ void say_if_empty(const RecommendHistories& input, const Context& context) {
   for (std::int64_t row = 0; row < histories.rows; ++row) empty += histories.row_size(row) == 0 ? 1 : 0;
   if (empty == 0) return;
   context.say(
-      fmt::format("note: {}: every score is 0, and items come in the model's order; a popularity model "
-                  "ranks them by their users",
-                  input.batch ? fmt::format("{} of {} users have no history of items that the model "
-                                            "knows",
+      fmt::format("note: {}: every score is 0, and items come in the model's order; a popularity model ranks "
+                  "them by their users",
+                  input.batch ? fmt::format("{} of {} users have no history of items that the model knows",
                                             grouped(empty), grouped(histories.rows))
                               : "the history is empty"));
 }
@@ -112,8 +111,8 @@ Run setup_recommend(CLI::App& parser) {
       sources
           ->add_option(
               "--histories", options->histories,
-              "Log of user,item rows, read as `prepare` does: recommend to every user in it; "
-              "unknown items are skipped, and what --keep-above leaves out is not recommended either")
+              "Log of user,item rows, read as `prepare` does: recommend to every user in it; unknown items "
+              "are skipped, and what --keep-above leaves out is not recommended either")
           ->type_name("FILE");
   sources->require_option(1);
   for (CLI::Option* const option : add_log_flags(parser, options->log)) {
@@ -131,8 +130,7 @@ Run setup_recommend(CLI::App& parser) {
       "  poise recommend ease.model --items 85123A,22423 -k 10 --explain\n"
       "  poise recommend popularity.model --history bought.txt --exclude sold_out.txt --format csv\n"
       "  poise recommend ease.model --histories shop.csv --columns CustomerID,StockCode,Quantity "
-      "--keep-above 0 "
-      "-k 5 --format csv > recommended.csv");
+      "--keep-above 0 -k 5 --format csv > recommended.csv");
   return [options](const Context& context) { run_recommend(*options, context); };
 }
 

@@ -297,8 +297,8 @@ Run setup_search(CLI::App& parser) {
   parser
       .add_option(
           "--report", options->report,
-          "Folder for report.html, tables and results as `poise study` writes them, of this model: the "
-          "best points of each kind, trained to convergence and, where there is a test part, tested")
+          "Folder for report.html, tables and results as `poise study` writes them, of this model: the best "
+          "points of each kind, trained to convergence and, where there is a test part, tested")
       ->type_name("DIR");
   parser.footer(
       "With --grid best several values of an axis are its range, and one value fixes it; --rank and "

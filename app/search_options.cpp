@@ -42,10 +42,9 @@ std::optional<Points::Clock::time_point> SearchingOptions::until() const {
 
 void add_searching_options(CLI::App& parser, SearchingOptions& options) {
   parser
-      .add_option(
-          "--grid", options.grid,
-          "best: the best lambda of each alpha, then the best alpha, below 1 and above it; or a fixed "
-          "grid: paper (alpha 1,2,5,10,20) or extended (0.2 and 0.5 too)")
+      .add_option("--grid", options.grid,
+                  "best: the best lambda of each alpha, then the best alpha, below 1 and above it; or a "
+                  "fixed grid: paper (alpha 1,2,5,10,20) or extended (0.2 and 0.5 too)")
       ->check(one_of({"best", "paper", "extended"}))
       ->capture_default_str();
   parser.add_option("--metric", options.metric, "What chooses, on the validation part")
@@ -87,8 +86,7 @@ std::optional<LoadedDataset> validation_of_given(const LoadedDataset& data, cons
   std::optional<LoadedDataset> derived = validation_from_training(data, context.seed, context.execution);
   context.say(
       fmt::format("{} has no validation part: a tenth of each user's training rows, {} of {}, drawn by "
-                  "--seed {}, is held "
-                  "out to choose on; what is chosen is trained on all rows",
+                  "--seed {}, is held out to choose on; what is chosen is trained on all rows",
                   name, grouped(derived->dataset.validation->targets.entries()),
                   grouped(data.dataset.train.entries()), context.seed));
   return derived;

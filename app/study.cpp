@@ -200,10 +200,9 @@ Run setup_study(CLI::App& parser) {
       ->allow_extra_args(false)
       ->check(one_of({"ml-20m", "netflix", "msd"}));
   parser
-      .add_option(
-          "--seeds", options->seeds,
-          "Split the data again by each of these seeds, study each split, and report means and spread "
-          "over splits: 1,2,3")
+      .add_option("--seeds", options->seeds,
+                  "Split the data again by each of these seeds, study each split, and report means and "
+                  "spread over splits: 1,2,3")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()));

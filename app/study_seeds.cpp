@@ -38,10 +38,9 @@ void say_how(const SeedsStudy& asked, const Context& context) {
     if (dataset.split != SplitKind::given) continue;
     context.say(fmt::format(
         "{}: the given split is drawn anew, each user with as many rows in each part as before{}", input.name,
-        lacks_given_validation(dataset)
-            ? "; a tenth of each user's training rows is held out to choose on, and what is "
-              "chosen is trained on all rows"
-            : ""));
+        lacks_given_validation(dataset) ? "; a tenth of each user's training rows is held out to choose on, "
+                                          "and what is chosen is trained on all rows"
+                                        : ""));
   }
 }
 

@@ -18,11 +18,15 @@
 #include <unistd.h>
 
 #include "poise/backend/resident.hpp"
-#include "poise/data/synth.hpp"
+#include "poise/model/asymmetric_fit.hpp"
+#include "poise/model/family.hpp"
+#include "poise/model/full_rank.hpp"
 #include "poise/model/full_rank_fit.hpp"
 #include "poise/model/spectrum_cache.hpp"
+#include "poise/model/wmf_fit.hpp"
 #include "poise/search/search.hpp"
 
+#include "gpu_data.hpp"
 #include "gpu_kernels.hpp"
 
 namespace poise {
@@ -41,15 +45,6 @@ double median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
 }
-
-/// A shape's data: training users, and some held out, every fifth of whose items is a target.
-struct Data {
-  std::string name;
-  LoadedDataset loaded;
-  Csr transposed;
-
-  [[nodiscard]] CsrView X() const { return loaded.dataset.train.view(); }
-};
 
 constexpr double memory_limit = 100e9;
 
@@ -76,7 +71,7 @@ class Bench {
   }
 
   Json full_rank(SynthShape shape, double alpha, double lambda, bool zero_diagonal, double target) {
-    const Data& data = data_of(shape);
+    const GpuData& data = data_of(shape);
     const Weights W = make_weights(data.X(), {.alpha = alpha});
     const FullRankOptions options{.lambda = lambda,
                                   .unconstrained = !zero_diagonal,
@@ -106,7 +101,7 @@ class Bench {
   }
 
   Json eigen(SynthShape shape, double target) {
-    const Data& data = data_of(shape);
+    const GpuData& data = data_of(shape);
     std::vector<double> seconds;
     Json json;
     for (int run = 0; run < settings_.runs; ++run) {
@@ -126,7 +121,7 @@ class Bench {
   }
 
   Json dropout(SynthShape shape, std::int64_t rank, double target) {
-    const Data& data = data_of(shape);
+    const GpuData& data = data_of(shape);
     const Weights W = make_weights(data.X(), {.alpha = 2});
     const Pin pin = backend_->pin(data.X());
     auto begin = Clock::now();
@@ -158,7 +153,7 @@ class Bench {
   }
 
   Json wmf(std::int64_t rank, double target) {
-    const Data& data = data_of(SynthShape::ml_20m);
+    const GpuData& data = data_of(SynthShape::ml_20m);
     const Weights W = make_weights(data.X(), {.alpha = 10});
     WmfOptions options;
     options.rank = rank;
@@ -190,7 +185,7 @@ class Bench {
   }
 
   Json evaluation(SynthShape shape, double target) {
-    const Data& data = data_of(shape);
+    const GpuData& data = data_of(shape);
     const FullRank model(random_square(data.X().cols, settings_.execution.threads));
     const HeldOut& part = *data.loaded.dataset.validation;
     std::vector<double> seconds;
@@ -208,7 +203,7 @@ class Bench {
   }
 
   Json grid(const std::vector<ModelParameters>& bases, double target) {
-    const Data& data = data_of(SynthShape::netflix);
+    const GpuData& data = data_of(SynthShape::netflix);
     const auto begin = Clock::now();
     Json phases;
     std::size_t points_count = 0;
@@ -239,51 +234,16 @@ class Bench {
     return json;
   }
 
-  const Data& data_of(SynthShape shape) {
-    const auto [place, missing] = data_.try_emplace(shape);
-    Data& data = place->second;
-    if (!missing) return data;
-    const auto begin = Clock::now();
-    const Csr all = synthesize({.shape = shape, .scale = settings_.scale}, settings_.execution);
-    data.name = shape == SynthShape::netflix ? "netflix" : shape == SynthShape::msd ? "msd" : "ml-20m";
-    const double share = shape == SynthShape::netflix ? 40e3 / 463435
-                         : shape == SynthShape::msd   ? 50e3 / 571355
-                                                      : 10e3 / 136677;
-    const auto held_out = static_cast<std::int64_t>(share * static_cast<double>(all.rows) + 0.5);
-    Dataset& dataset = data.loaded.dataset;
-    dataset.split = SplitKind::users;
-    // As many for a test part, which nobody reads here.
-    dataset.train = rows_of(all, 0, all.rows - 2 * held_out, [](std::size_t) { return true; });
-    const auto target = [](std::size_t place_in_row) { return place_in_row % 5 == 2; };
-    dataset.validation = HeldOut{
-        .users = {},
-        .fold_in = rows_of(all, all.rows - held_out, held_out, [&](std::size_t k) { return !target(k); }),
-        .targets = rows_of(all, all.rows - held_out, held_out, target)};
-    data.loaded.checksum = data.name;
-    data.transposed = transpose(data.X());
-    fmt::print(stderr, "{}: {} x {}, {} interactions, made in {:.1f} s\n", data.name, data.X().rows,
-               data.X().cols, data.X().entries(), seconds_since(begin));
-    return data;
-  }
-
-  template <class Keeps>
-  static Csr rows_of(const Csr& x, std::int64_t first, std::int64_t count, const Keeps& keeps) {
-    Csr part{.rows = count, .cols = x.cols, .offsets = {0}, .indices = {}, .values = {}};
-    part.indices.reserve(x.offsets[first + count] - x.offsets[first]);
-    for (std::int64_t u = first; u < first + count; ++u) {
-      const auto row = x.view().row(u);
-      for (std::size_t k = 0; k < row.size(); ++k) {
-        if (keeps(k)) part.indices.push_back(row[k]);
-      }
-      part.offsets.push_back(part.entries());
-    }
-    return part;
+  const GpuData& data_of(SynthShape shape) {
+    const auto found = data_.find(shape);
+    if (found != data_.end()) return found->second;
+    return data_.emplace(shape, gpu_data(shape, settings_.scale, settings_.execution)).first->second;
   }
 
   Settings settings_;
   std::unique_ptr<Backend> backend_;
   std::filesystem::path folder_;
-  std::map<SynthShape, Data> data_;
+  std::map<SynthShape, GpuData> data_;
   KernelRates kernels_{*backend_, settings_.execution.threads};
 };
 

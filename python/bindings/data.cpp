@@ -1,9 +1,11 @@
 #include "data.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
 #include "poise/base/error.hpp"
+#include "poise/data/count_names.hpp"
 #include "poise/data/log_reader.hpp"
 #include "poise/data/pro_sg.hpp"
 #include "poise/data/split.hpp"
@@ -127,16 +129,10 @@ void bind_log(py::module_& module) {
                              [](const Interactions& log) { return with_names(log.reading, keyword_name); });
 }
 
-}  // namespace
+using DataClass = py::class_<Data, std::shared_ptr<Data>>;
 
-void bind_data(py::module_& module) {
-  bind_log(module);
-  module.def("detect_format", [](const std::vector<std::string>& inputs, const std::string& format) {
-    LogOptions options{.format = parse_log_format(format)};
-    return std::string(log_format_name(resolve_log_format(paths_of(inputs), options)));
-  });
-  py::class_<Data, std::shared_ptr<Data>>(module, "Data")
-      .def_static("read",
+void bind_making(DataClass& data) {
+  data.def_static("read",
                   [](const std::string& folder, int threads, const py::object& progress) {
                     return run({threads, progress}, [&](const Execution& execution) {
                       return Data(read_dataset(folder, execution));
@@ -182,20 +178,25 @@ void bind_data(py::module_& module) {
                     return run({threads, progress}, [&](const Execution& execution) {
                       return Data(split_given(train, optional(validation), optional(test), execution));
                     });
-                  })
-      .def("write",
+                  });
+}
+
+void bind_writing(DataClass& data) {
+  data.def("write",
            [](const Data& data, const std::string& folder, int threads, const py::object& progress) {
              run_and_wait({threads, progress}, [&](const Execution& execution) {
                write_dataset(folder, data.dataset(), execution);
              });
            })
-      .def("write_pro_sg",
-           [](const Data& data, const std::string& folder, bool values, int threads) {
-             run_and_wait({threads, py::none()}, [&](const Execution& execution) {
-               write_pro_sg(folder, data.dataset(), values, execution);
-             });
-           })
-      .def_property_readonly("has_values",
+      .def("write_pro_sg", [](const Data& data, const std::string& folder, bool values, int threads) {
+        run_and_wait({threads, py::none()}, [&](const Execution& execution) {
+          write_pro_sg(folder, data.dataset(), values, execution);
+        });
+      });
+}
+
+void bind_contents(DataClass& data) {
+  data.def_property_readonly("has_values",
                              [](const Data& data) { return !data.dataset().train.values.empty(); })
       .def("checksum",
            [](const Data& data, int threads) {
@@ -212,16 +213,13 @@ void bind_data(py::module_& module) {
           "train", [](const Data& data) { return shared_csr(data.dataset().train.view(), data.loaded()); })
       .def_property_readonly("counts",
                              [](const Data& data) {
-                               const PrepareCounts& counts = data.dataset().counts;
-                               return std::map<std::string, std::int64_t>{
-                                   {"duplicates", counts.duplicates},
-                                   {"empty_ids", counts.empty_ids},
-                                   {"below_threshold", counts.below_threshold},
-                                   {"outside_catalogue", counts.outside_catalogue},
-                                   {"skipped_lines", counts.skipped_lines},
-                                   {"filtered_users", counts.filtered_users},
-                                   {"filtered_items", counts.filtered_items},
-                                   {"filtered_interactions", counts.filtered_interactions}};
+                               std::map<std::string, std::int64_t> counts;
+                               const auto put = [&](const CountName& name) {
+                                 counts[name.first] = data.dataset().counts.*name.second;
+                               };
+                               std::ranges::for_each(read_counts, put);
+                               std::ranges::for_each(filter_counts, put);
+                               return counts;
                              })
       .def("has_part",
            [](const Data& data, const std::string& name) {
@@ -236,6 +234,20 @@ void bind_data(py::module_& module) {
       .def("targets", [](const Data& data, const std::string& name) {
         return shared_csr(part_of(data, name).targets.view(), data.loaded());
       });
+}
+
+}  // namespace
+
+void bind_data(py::module_& module) {
+  bind_log(module);
+  module.def("detect_format", [](const std::vector<std::string>& inputs, const std::string& format) {
+    LogOptions options{.format = parse_log_format(format)};
+    return std::string(log_format_name(resolve_log_format(paths_of(inputs), options)));
+  });
+  DataClass data(module, "Data");
+  bind_making(data);
+  bind_writing(data);
+  bind_contents(data);
 }
 
 }  // namespace poise::python

@@ -14,7 +14,7 @@
 #include "poise/recommend/recommend.hpp"
 #include "poise/recommend/scored_blocks.hpp"
 #include "poise/recommend/similar.hpp"
-#include "poise/search/point_json.hpp"
+#include "poise/search/field_json.hpp"
 
 #include "arrays.hpp"
 #include "factor_scorer.hpp"

@@ -16,7 +16,7 @@ from ._runtime import settings as _settings_of_runtimes
 
 # Here OpenBLAS and the OpenMP runtime are loaded, unless another package has loaded them before.
 with _settings_of_runtimes():
-    from ._dataset import Dataset, HeldOut, split, synth
+    from ._dataset import Dataset, HeldOut, synth
     from ._estimator import ConvergenceWarning
     from ._evaluate import evaluate
     from ._lists import Explanation
@@ -26,6 +26,7 @@ with _settings_of_runtimes():
     from ._poise import NumericalError, __version__
     from ._recommender import Recommender
     from ._search import SearchResult, search
+    from ._split import split
     from ._study import StudyResult, study
 
 __all__ = [

@@ -59,6 +59,12 @@ class Estimator:
         if "_family" in cls.__dict__:
             cls._classes[cls._family] = cls
 
+    def _keep(self, given: Dict[str, Any]) -> None:
+        """Keeps what `__init__` was given, its locals(), under the same names."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
+
     @classmethod
     def _names(cls) -> List[str]:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]

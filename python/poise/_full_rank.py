@@ -30,6 +30,9 @@ class FullRank(Recommender):
     """
 
     _family = "full-rank"
+    zero_diagonal: bool
+    dropout: float
+    regularization_exponent: float
 
     def __init__(
         self,
@@ -50,21 +53,7 @@ class FullRank(Recommender):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.regularization = regularization
-        self.alpha = alpha
-        self.zero_diagonal = zero_diagonal
-        self.dropout = dropout
-        self.regularization_exponent = regularization_exponent
-        self.weighting = weighting
-        self.epsilon = epsilon
-        self.gamma = gamma
-        self.clip = clip
-        self.tolerance = tolerance
-        self.num_threads = num_threads
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.device = device
-        self.random_state = random_state
+        self._keep(locals())
 
     @property
     def weights_(self) -> Any:
@@ -121,19 +110,7 @@ class EASE(FullRank):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.regularization = regularization
-        self.alpha = alpha
-        self.regularization_exponent = regularization_exponent
-        self.weighting = weighting
-        self.epsilon = epsilon
-        self.gamma = gamma
-        self.clip = clip
-        self.tolerance = tolerance
-        self.num_threads = num_threads
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.device = device
-        self.random_state = random_state
+        self._keep(locals())
 
 
 class EDLAE(FullRank):
@@ -164,17 +141,4 @@ class EDLAE(FullRank):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.regularization = regularization
-        self.dropout = dropout
-        self.alpha = alpha
-        self.regularization_exponent = regularization_exponent
-        self.weighting = weighting
-        self.epsilon = epsilon
-        self.gamma = gamma
-        self.clip = clip
-        self.tolerance = tolerance
-        self.num_threads = num_threads
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.device = device
-        self.random_state = random_state
+        self._keep(locals())

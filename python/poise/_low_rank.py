@@ -13,7 +13,20 @@ from ._recommender import Memory, Recommender
 from ._settings import whole
 
 
-class AWMF(Recommender):
+class _LowRank(Recommender):
+    factors: int
+    iterations: int
+    least_decrease: float
+    start: str
+
+    @property
+    def item_factors(self) -> npt.NDArray[np.float32]:
+        """V, items x factors."""
+        V: npt.NDArray[np.float32] = self._fitted().tensors()["V"]
+        return V
+
+
+class AWMF(_LowRank):
     """The low-rank autoencoder: scores are x U V' with U and V items x factors, in closed form where unweighted.
 
     `regularizer` is `weight-decay` (|U|^2 + |V|^2), `dropout` (|U V'|^2) or `data-weight-decay` (|X U|^2 + |V|^2), each
@@ -28,6 +41,7 @@ class AWMF(Recommender):
     """
 
     _family = "awmf"
+    regularizer: str
 
     def __init__(
         self,
@@ -50,35 +64,13 @@ class AWMF(Recommender):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.factors = factors
-        self.regularizer = regularizer
-        self.regularization = regularization
-        self.alpha = alpha
-        self.weighting = weighting
-        self.epsilon = epsilon
-        self.gamma = gamma
-        self.clip = clip
-        self.iterations = iterations
-        self.tolerance = tolerance
-        self.least_decrease = least_decrease
-        self.start = start
-        self.num_threads = num_threads
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.device = device
-        self.random_state = random_state
+        self._keep(locals())
 
     @property
     def history_factors(self) -> npt.NDArray[np.float32]:
         """U, items x factors: what an item in the history adds to its user."""
         U: npt.NDArray[np.float32] = self._fitted().tensors()["U"]
         return U
-
-    @property
-    def item_factors(self) -> npt.NDArray[np.float32]:
-        """V, items x factors."""
-        V: npt.NDArray[np.float32] = self._fitted().tensors()["V"]
-        return V
 
     def fold_in(self, user_items: Any) -> npt.NDArray[np.float32]:
         """x U for each row.
@@ -94,7 +86,7 @@ class AWMF(Recommender):
         return found
 
 
-class WMF(Recommender):
+class WMF(_LowRank):
     """Weighted matrix factorization (Hu, Koren, Volinsky, 2008): U V' with users x factors and items x factors.
 
     Solved exactly in alternating rounds, or in closed form where unweighted. `regularization_exponent` scales the
@@ -109,6 +101,7 @@ class WMF(Recommender):
     """
 
     _family = "wmf"
+    regularization_exponent: float
 
     def __init__(
         self,
@@ -131,32 +124,10 @@ class WMF(Recommender):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.factors = factors
-        self.regularization = regularization
-        self.alpha = alpha
-        self.regularization_exponent = regularization_exponent
-        self.weighting = weighting
-        self.epsilon = epsilon
-        self.gamma = gamma
-        self.clip = clip
-        self.iterations = iterations
-        self.tolerance = tolerance
-        self.least_decrease = least_decrease
-        self.start = start
-        self.num_threads = num_threads
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.device = device
-        self.random_state = random_state
+        self._keep(locals())
 
     def _history_values(self) -> bool:
         return self._training_values()  # a history is weighted as a training user's
-
-    @property
-    def item_factors(self) -> npt.NDArray[np.float32]:
-        """V, items x factors."""
-        V: npt.NDArray[np.float32] = self._fitted().tensors()["V"]
-        return V
 
     @property
     def user_factors(self) -> npt.NDArray[np.float32]:

@@ -33,10 +33,7 @@ class Popularity(Recommender):
         memory_limit: Memory = None,
         device: str = "auto",
     ) -> None:
-        self.num_threads = num_threads
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.device = device
+        self._keep(locals())
 
     @property
     def item_factors(self) -> npt.NDArray[np.float32]:

@@ -43,6 +43,16 @@ class Recommender(Estimator):
     memory_limit: Union[int, str, None]
     device: str
 
+    # What the models beside Popularity are.
+    regularization: float
+    alpha: float
+    weighting: str
+    epsilon: float
+    gamma: float
+    clip: float
+    tolerance: float
+    random_state: Any
+
     def _threads(self) -> int:
         return threads_of(self.num_threads, self.n_jobs)
 

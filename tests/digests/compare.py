@@ -3,13 +3,14 @@
     python3 tests/digests/compare.py BEFORE AFTER [--threads 1,2] [--device cpu]
 
 Runs a fixed list of commands with both programs, at each number of threads, on generated data, and compares the SHA-256 of every file that
-is written (prepared data, models, csv, NumPy files, tables) and of what is printed. For steps that must change no number; bytes depend
+is written (prepared data, models, csv, NumPy files, reports and journals less their times) and of what is printed. For steps that must change no number; bytes depend
 on the machine's BLAS kernels, so both run here and no digest is stored. Exits with 1 and names the commands that differ."""
 import argparse
 import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -60,24 +61,44 @@ def commands(threads, device):
     yield "export", ["export", "{}/wmf-alpha-3.model", "--item-factors", "{}/V.npy", "--item-ids", "{}/ids.txt", *common], ["V.npy", "ids.txt"]
     for grid in ("best", "paper"):
         flags = ["--grid", grid, "--journal", f"{{}}/{grid}.journal"]
-        yield f"search-{grid}", ["search", "{}/users", "--model", "ease", *flags, "--out", f"{{}}/{grid}.model", "--json", *on], [f"{grid}.model"]
+        yield f"search-{grid}", ["search", "{}/users", "--model", "ease", *flags, "--out", f"{{}}/{grid}.model", "--report", f"{{}}/report-{grid}",
+                                 "--json", *on], [f"{grid}.model", f"{grid}.journal", *reports(f"report-{grid}")]
         yield f"study-{grid}", ["study", "{}/users", "--models", "ease,full-rank,wmf", "--ranks", "8", "--grid", grid, "--out", f"{{}}/study-{grid}",
-                                *on], [f"study-{grid}/{name}" for name in ("results.csv", "tables.md", "tables.tex")]
+                                *on], [*reports(f"study-{grid}"), f"study-{grid}/study.journal"]
+    yield "study-seeds", ["study", "{}/users", "--models", "ease,wmf", "--ranks", "8", "--grid", "paper", "--refine", "0", "--no-expand", "--seeds",
+                          "1,2", "--out", "{}/seeds", *on], [*reports("seeds"), *reports("seeds/seed-2"), "seeds/study.journal"]
 
 
-def untimed(value):
-    """Without what two equal runs may differ in: times, and the folders of this run."""
+def reports(folder):
+    return [f"{folder}/{name}" for name in ("results.csv", "results.json", "tables.md", "tables.tex", "report.html")]
+
+
+PRINTED = ("peak_bytes", "bytes_before_training", "phases", "threads", "journal", "out", "model", "data", "path")
+
+
+def untimed(value, without=()):
+    """Without what two equal runs may differ in: times, and these keys."""
     if isinstance(value, dict):
-        return {key: untimed(each) for key, each in value.items()
-                if "second" not in key and key not in ("peak_bytes", "bytes_before_training", "phases", "threads", "journal", "out", "model", "data", "path")}
-    return [untimed(each) for each in value] if isinstance(value, list) else value
+        return {key: untimed(each, without) for key, each in value.items() if "second" not in key and key not in without}
+    return [untimed(each, without) for each in value] if isinstance(value, list) else value
+
+
+def content(path):
+    """The bytes of a file without times, keys in their order."""
+    if path.suffix == ".json":
+        return json.dumps(untimed(json.loads(path.read_text()))).encode()
+    if path.suffix == ".journal":
+        return "\n".join(json.dumps(untimed(json.loads(line), ("checksum", "memory-limit"))) for line in path.read_text().splitlines()).encode()
+    if path.suffix == ".html":
+        return re.sub(rb"(time of the last run</dt><dd>)[^<]*", rb"\1", path.read_bytes())
+    return path.read_bytes()
 
 
 def digest(path):
     if path.is_dir():
         files = sorted(each for each in path.rglob("*") if each.is_file())
         return hashlib.sha256("".join(f"{each.relative_to(path)} {digest(each)}\n" for each in files).encode()).hexdigest()
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else "missing"
+    return hashlib.sha256(content(path)).hexdigest() if path.exists() else "missing"
 
 
 def shop():
@@ -105,7 +126,7 @@ def digests(program, folder, threads, device):
         ran = subprocess.run([program, *full], capture_output=True, text=True, env={**os.environ, "OMP_WAIT_POLICY": "passive"})
         printed = ran.stdout.replace(str(folder), "FOLDER")
         if "--json" in arguments and ran.returncode == 0:
-            printed = json.dumps(untimed(json.loads(ran.stdout)), sort_keys=True)
+            printed = json.dumps(untimed(json.loads(ran.stdout), PRINTED), sort_keys=True)
         elif "--format" not in arguments:
             printed = ""  # how long it took
         found[name] = {"exit": ran.returncode, "error": ran.stderr.replace(str(folder), "FOLDER") if ran.returncode else "",

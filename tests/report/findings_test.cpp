@@ -143,12 +143,10 @@ StudyResults rows_of(const std::vector<std::tuple<std::string, double, double>>&
 }
 
 RowComparison comparison(const std::string& key, double difference, double corrected_p) {
-  return {.data = "shop",
-          .model = {.key = key},
-          .kind = RowKind::unweighted,
-          .metric = "ndcg@100",
-          .test = {.users = 9, .difference = difference, .low = 0, .high = 0, .p = corrected_p / 2},
-          .corrected_p = corrected_p};
+  return {{{.data = "shop", .model = {.key = key}},
+           "ndcg@100",
+           {.users = 9, .difference = difference, .low = 0, .high = 0, .p = corrected_p / 2}},
+          corrected_p};
 }
 
 TEST(Findings, TheBestIsChosenOnValidation) {

@@ -111,12 +111,7 @@ class Builder {
     for (const StudyRow& row : results_.rows) {
       if (row.data != name || row.model.key == "popularity" || &row == &best) continue;
       const PairedDifference test = paired(row.test[2].second.mean - best.test[2].second.mean, 0.08);
-      results_.against_best.push_back({.data = name,
-                                       .model = row.model,
-                                       .kind = row.kind,
-                                       .metric = results_.choice,
-                                       .test = test,
-                                       .corrected_p = std::min(1.0, 22 * test.p)});
+      results_.against_best.push_back({{row, results_.choice, test}, std::min(1.0, 22 * test.p)});
     }
     for (const std::optional<std::int64_t> rank :
          {std::optional<std::int64_t>(10), std::optional<std::int64_t>(100), {}})
@@ -134,18 +129,15 @@ class Builder {
         for (const double dropout : {0.25, 0.5}) {
           if (!edlae && dropout != 0.25) continue;
           const double value = response(scale, model, number, lambda, alpha) - (edlae ? 0.01 * dropout : 0);
-          const StudyPoint point{.data = data,
-                                 .model = model,
-                                 .kind = alpha == 1  ? RowKind::unweighted
-                                         : alpha > 1 ? RowKind::weighted
-                                                     : RowKind::down_weighted,
-                                 .lambda = lambda,
-                                 .alpha = alpha,
-                                 .dropout = edlae ? dropout : 0,
-                                 .validation = estimates(value),
-                                 .objective = 1e4 * (1 - value),
-                                 .certificate = {.absolute = 3e-4, .relative = 2.5e-7, .worst_column = 8e-7},
-                                 .seconds = 0.4};
+          const RowKind kind = alpha == 1  ? RowKind::unweighted
+                               : alpha > 1 ? RowKind::weighted
+                                           : RowKind::down_weighted;
+          const StudyPoint point{{.data = data, .model = model, .kind = kind},
+                                 {.alpha = alpha, .lambda = lambda, .dropout = edlae ? dropout : 0},
+                                 estimates(value),
+                                 1e4 * (1 - value),
+                                 {.absolute = 3e-4, .relative = 2.5e-7, .worst_column = 8e-7},
+                                 0.4};
           results_.points.push_back(point);
           StudyPoint& chosen = best[alpha == 1 ? 0 : alpha > 1 ? 1 : 2];
           if (chosen.validation.empty() || value > chosen.validation[2].second.mean) chosen = point;
@@ -164,14 +156,8 @@ class Builder {
   /// The best of each alpha of the model's points so far.
   void add_profile(const StudyPoint& chosen, RowKind kind) {
     if (chosen.validation.empty()) return;
-    StudyProfile profile{.data = chosen.data,
-                         .model = chosen.model,
-                         .kind = kind,
-                         .interior = chosen.alpha < 20,
-                         .alpha = chosen.alpha,
-                         .lambda = chosen.lambda,
-                         .dropout = chosen.dropout,
-                         .curve = {}};
+    StudyProfile profile{{chosen.data, chosen.model, kind}, chosen};
+    profile.interior = chosen.alpha < 20;
     std::map<double, const StudyPoint*> best;
     for (const StudyPoint& point : results_.points) {
       const RowKind its = point.alpha == 1  ? RowKind::unweighted
@@ -183,48 +169,32 @@ class Builder {
         known = &point;
     }
     for (const auto& [alpha, point] : best)
-      profile.curve.push_back({.alpha = alpha,
-                               .lambda = point->lambda,
-                               .dropout = point->dropout,
-                               .validation = point->validation[2].second,
-                               .paired_error = alpha == 1 ? 0 : 0.0008});
+      profile.curve.push_back({*point, point->validation[2].second, alpha == 1 ? 0 : 0.0008});
     results_.profiles.push_back(std::move(profile));
   }
 
   void add_row(const StudyPoint& point, RowKind kind) {
     const double test = point.validation[2].second.mean - 0.003;
-    StudyRow row{.data = point.data,
-                 .model = point.model,
-                 .kind = kind,
-                 .lambda = point.lambda,
-                 .alpha = point.alpha,
-                 .dropout = point.dropout,
-                 .validation = point.validation,
-                 .test = estimates(test),
-                 .objective = point.objective,
-                 .observed_weight = 1.55e5 * point.alpha,
-                 .certificate = point.certificate,
-                 .converged = !(point.model.key == "wmf" && kind == RowKind::weighted),
-                 .convergence = convergence(point.model, point.alpha, point.objective),
-                 .by_popularity = bins(point.alpha),
-                 .seconds = 1.5};
+    StudyRow row{{point.data, point.model, kind},
+                 point,
+                 point.validation,
+                 estimates(test),
+                 point.objective,
+                 1.55e5 * point.alpha,
+                 point.certificate,
+                 !(point.model.key == "wmf" && kind == RowKind::weighted),
+                 convergence(point.model, point.alpha, point.objective),
+                 bins(point.alpha),
+                 1.5};
     const double baseline = results_.rows.front().test[2].second.mean;
-    results_.against_popularity.push_back({.data = row.data,
-                                           .model = row.model,
-                                           .kind = kind,
-                                           .metric = results_.choice,
-                                           .test = paired(test - baseline, 0.3),
-                                           .corrected_p = 1e-9});
+    results_.against_popularity.push_back({{row, results_.choice, paired(test - baseline, 0.3)}, 1e-9});
     if (kind == RowKind::unweighted) {
       unweighted_ = row;
     } else {
       for (std::size_t metric = 0; metric < results_.metrics.size(); ++metric)
         results_.pairs.push_back(
-            {.data = row.data,
-             .model = row.model,
-             .kind = kind,
-             .metric = results_.metrics[metric],
-             .test = paired(row.test[metric].second.mean - unweighted_.test[metric].second.mean, 0.03)});
+            {{row, results_.metrics[metric],
+              paired(row.test[metric].second.mean - unweighted_.test[metric].second.mean, 0.03)}});
     }
     results_.rows.push_back(std::move(row));
   }

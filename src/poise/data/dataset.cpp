@@ -6,6 +6,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/data/count_names.hpp"
 
 namespace poise {
 namespace {
@@ -88,15 +89,8 @@ void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string
 }  // namespace
 
 std::string_view to_string(SplitKind split) {
-  switch (split) {
-    case SplitKind::users:
-      return "users";
-    case SplitKind::given:
-      return "given";
-    case SplitKind::none:
-      break;
-  }
-  return "none";
+  constexpr std::string_view names[] = {"users", "given", "none"};
+  return names[static_cast<int>(split)];
 }
 
 Csr borrowed_rows(const Csr& train, std::int64_t rows) {
@@ -115,10 +109,8 @@ CsrView Dataset::histories(const HeldOut& part) const {
 }
 
 void validate(const Dataset& dataset, int threads) {
-  const PrepareCounts& counts = dataset.counts;
-  if (std::min({counts.duplicates, counts.empty_ids, counts.below_threshold, counts.outside_catalogue,
-                counts.skipped_lines, counts.filtered_users, counts.filtered_items,
-                counts.filtered_interactions}) < 0)
+  const auto negative = [&](const CountName& name) { return dataset.counts.*name.second < 0; };
+  if (std::ranges::any_of(read_counts, negative) || std::ranges::any_of(filter_counts, negative))
     inconsistent("a count of dropped rows", "is negative");
   check_ids(dataset.items, "the items");
   check_ids(dataset.users, "the training users");

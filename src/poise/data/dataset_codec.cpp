@@ -1,4 +1,3 @@
-#include <array>
 #include <limits>
 #include <list>
 #include <new>
@@ -6,6 +5,7 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/data/count_names.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/data/numbers.hpp"
 #include "poise/data/packed_matrix.hpp"
@@ -15,17 +15,6 @@ namespace {
 
 constexpr std::string_view format_name = "poise-data";
 constexpr std::string_view format_version = "1";
-constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 5> count_names = {
-    {{"duplicates", &PrepareCounts::duplicates},
-     {"empty_ids", &PrepareCounts::empty_ids},
-     {"below_threshold", &PrepareCounts::below_threshold},
-     {"outside_catalogue", &PrepareCounts::outside_catalogue},
-     {"skipped_lines", &PrepareCounts::skipped_lines}}};
-/// Not there when 0.
-constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 3> optional_count_names = {
-    {{"filtered_users", &PrepareCounts::filtered_users},
-     {"filtered_items", &PrepareCounts::filtered_items},
-     {"filtered_interactions", &PrepareCounts::filtered_interactions}}};
 
 /// Collects tensors and keeps their bytes.
 class Encoder {
@@ -164,9 +153,10 @@ Dataset decode_frame(const Container& container, const Decoder& decoder) {
   check_format(container);
   Dataset dataset;
   dataset.split = decoder.split();
-  for (const auto& [key, member] : count_names)
+  for (const auto& [key, member] : read_counts)
     dataset.counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
-  for (const auto& [key, member] : optional_count_names) {
+  // Not there where they are 0.
+  for (const auto& [key, member] : filter_counts) {
     if (container.metadata().contains(key))
       dataset.counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
   }
@@ -226,8 +216,8 @@ std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& e
   encoder.set("format", format_name);
   encoder.set("version", format_version);
   encoder.set("split", to_string(dataset.split));
-  for (const auto& [key, member] : count_names) encoder.set(key, dataset.counts.*member);
-  for (const auto& [key, member] : optional_count_names) {
+  for (const auto& [key, member] : read_counts) encoder.set(key, dataset.counts.*member);
+  for (const auto& [key, member] : filter_counts) {
     if (dataset.counts.*member != 0) encoder.set(key, dataset.counts.*member);
   }
   encoder.add_ids("items", dataset.items);

@@ -50,8 +50,7 @@ std::string rank_sentence(const StudyResults& results, const std::string& data,
   if (!pair->complete)
     return fmt::format(
         "The search of the model that is best on validation{}, {}, is not complete, so that its difference "
-        "may "
-        "be one of tuning and not of weighting: {}.",
+        "may be one of tuning and not of weighting: {}.",
         so_far, model_name(best->model), by_how_much(results, *pair));
   const int found = direction(*pair);
   const char* const verb = found == 0 ? "makes no measurable difference to" : found > 0 ? "helps" : "hurts";
@@ -85,11 +84,10 @@ std::optional<StudyConclusion> nothing_learned(const StudyResults& results, cons
   return StudyConclusion{
       .data = data,
       .rank = {},
-      .sentence =
-          fmt::format("No model is measurably better than popularity ({} on the test users, p < 0.05 after "
-                      "Holm's correction over {} comparisons), so these data cannot tell whether weighting "
-                      "helps.",
-                      metric_name(results.choice), results.against_popularity.size()),
+      .sentence = fmt::format(
+          "No model is measurably better than popularity ({} on the test users, p < 0.05 after Holm's "
+          "correction over {} comparisons), so these data cannot tell whether weighting helps.",
+          metric_name(results.choice), results.against_popularity.size()),
       .overall = true};
 }
 

@@ -173,8 +173,7 @@ std::string headline(const StudyResults& results) {
 std::string headline_terms(const StudyResults& results) {
   if (without_test(results))
     return "The figures are those of the validation users, who chose the rows: the best of many points is "
-           "also "
-           "lucky there, so that no difference is called an effect of weighting.";
+           "also lucky there, so that no difference is called an effect of weighting.";
   const Balance counts = balance(results);
   const std::ptrdiff_t open = undecided(results);
   const std::string left_out =
@@ -251,9 +250,24 @@ std::string validation_note(const StudyData& data) {
   if (data.validation_from_training == 0) return "";
   return fmt::format(
       "There is no validation part: {} of the {} training rows, a tenth of each user's, chose the points. "
-      "Test figures are those of models of all training rows, validation figures those of models without "
-      "the rows that chose.",
+      "Test figures are those of models of all training rows, validation figures those of models without the "
+      "rows that chose.",
       grouped(data.validation_from_training), grouped(data.train_interactions));
+}
+
+std::vector<std::pair<std::string, std::string>> listed_findings(
+    const StudyResults& results, const std::function<std::string(const std::string& data)>& best,
+    std::string (*escape)(std::string_view)) {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (const StudyConclusion& conclusion : results.conclusions)
+    list.emplace_back(escape(conclusion.data) + (conclusion.overall ? "" : ", " + rank_name(conclusion.rank)),
+                      escape(conclusion.sentence));
+  for (const StudyData& part : results.data) {
+    const std::string name = escape(part.name);
+    if (const std::string row = best(part.name); !row.empty()) list.emplace_back(name, escape(row));
+    if (const std::string note = validation_note(part); !note.empty()) list.emplace_back(name, note);
+  }
+  return list;
 }
 
 std::string popularity_finding(const StudyResults& results) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "poise/study/results.hpp"
@@ -47,6 +49,12 @@ std::string best_finding(const StudyResults& results, const std::string& data);
 
 /// Where training rows stood in for a validation part: how many, and what the test figures are; else empty.
 std::string validation_note(const StudyData& data);
+
+/// All that is said of the data sets, each sentence with what it is about: the conclusions, then of each data
+/// set the best row, in the words of `best`, and validation_note(); as texts of a format, by its `escape`.
+std::vector<std::pair<std::string, std::string>> listed_findings(
+    const StudyResults& results, const std::function<std::string(const std::string& data)>& best,
+    std::string (*escape)(std::string_view));
 
 /// "12 of 14 rows beat popularity", by Holm's corrected p; empty without comparisons.
 std::string popularity_finding(const StudyResults& results);

@@ -35,8 +35,7 @@ std::string models_legend(const StudyResults& results) {
 
 constexpr std::string_view kinds_legend =
     "<p class=\"legend\"><span class=\"kind unweighted\">unweighted</span> <span class=\"kind "
-    "weighted\">weighted</span> "
-    "<span class=\"kind down-weighted\">down-weighted</span></p>\n";
+    "weighted\">weighted</span> <span class=\"kind down-weighted\">down-weighted</span></p>\n";
 
 bool has_paper(const StudyResults& results) {
   for (const StudyData& part : results.data) {
@@ -63,20 +62,19 @@ std::string alpha_terms(const StudyResults& results) {
 }
 
 std::string tables(const StudyResults& results) {
-  std::string text =
-      without_test(results)
-          ? "<p>Means over the validation users ± standard error. "
-          : "<p>Means over the test users ± standard error. <b>↑</b> and <b>↓</b>: measurably more or less "
-            "accurate than the model's unweighted row (paired t test over the same users, p &lt; 0.05, not "
-            "corrected for the number of cells). <b>Bold</b>: alone the best of a model's rows in the digits "
-            "shown, be it by chance; wins count these cells as the paper does, and a tie counts for "
-            "neither. ";
+  std::string text = without_test(results)
+                         ? "<p>Means over the validation users ± standard error. "
+                         : "<p>Means over the test users ± standard error. <b>↑</b> and <b>↓</b>: measurably "
+                           "more or less accurate than the model's unweighted row (paired t test over the "
+                           "same users, p &lt; 0.05, not corrected for the number of cells). <b>Bold</b>: "
+                           "alone the best of a model's rows in the digits shown, be it by chance; wins "
+                           "count these cells as the paper does, and a tie counts for neither. ";
   text += alpha_terms(results) + "</p>\n";
   if (has_paper(results))
     text +=
         "<p>Small figures below ours are the paper's (Ayoub et al., “Does Weighting Improve Matrix "
-        "Factorization for "
-        "Recommender Systems?”, WWW 2025), which prints α of model 2 one higher than this table does.</p>\n";
+        "Factorization for Recommender Systems?”, WWW 2025), which prints α of model 2 one higher than this "
+        "table does.</p>\n";
   text += kinds_legend;
   return html_section("tables", "Accuracy at each rank",
                       text + rank_tables_html(results) + models_legend(results));
@@ -96,37 +94,31 @@ std::string plots(const StudyResults& results) {
       "numbers.</p></noscript>\n"
       "<form id=\"choose\" hidden></form>\n";
   text += kinds_legend;
-  text += figure(
-      "accuracy", "Accuracy against rank",
-      fmt::format(
-          "Mean over the {}; a bar spans one standard error to each side of each mean by itself, so bars "
-          "may overlap where the paired difference is clear. All panels share their scale; the dashed line "
-          "is "
-          "popularity.",
-          users_of(results)));
+  text += figure("accuracy", "Accuracy against rank",
+                 fmt::format("Mean over the {}; a bar spans one standard error to each side of each mean by "
+                             "itself, so bars may overlap where the paired difference is clear. All panels "
+                             "share their scale; the dashed line is popularity.",
+                             users_of(results)));
   text += figure(
       "profiles", "What validation chose",
-      fmt::format(
-          "Lines: for each α the highest {} on the validation users that any λ (and whatever else was "
-          "searched) reached. A bar spans one standard error of the difference from the best point without "
-          "weights, over the same users. Small dots are all other points that were tried and come near; the "
-          "large marks are the points that the tables report.",
-          metric));
+      fmt::format("Lines: for each α the highest {} on the validation users that any λ (and whatever else "
+                  "was searched) reached. A bar spans one standard error of the difference from the best "
+                  "point without weights, over the same users. Small dots are all other points that were "
+                  "tried and come near; the large marks are the points that the tables report.",
+                  metric));
   const auto has_bins = [](const StudyRow& row) { return !row.by_popularity.empty(); };
   if (std::ranges::any_of(results.rows, has_bins))
     text += figure(
         "popularity-bins", "Where weighting acts: recall by item popularity",
-        fmt::format(
-            "The share of the test users' targets that are among their first {} recommendations, by how "
-            "many training users the item has: rare items to the left. Points have no intervals, and those "
-            "of few targets vary by chance; a point's tip says how many it has.",
-            results.popularity_cutoff));
-  text += figure(
-      "convergence", "How the solutions converged",
-      "First how far the objective lies above the lowest reached, relative to it; then the certificate, at "
-      "full rank that of the worst column, as a part of the explained weight. Both on log scales, after each "
-      "round or iteration; a panel needs more than one of them. Every row's final certificate is in the "
-      "table below.");
+        fmt::format("The share of the test users' targets that are among their first {} recommendations, by "
+                    "how many training users the item has: rare items to the left. Points have no intervals, "
+                    "and those of few targets vary by chance; a point's tip says how many it has.",
+                    results.popularity_cutoff));
+  text += figure("convergence", "How the solutions converged",
+                 "First how far the objective lies above the lowest reached, relative to it; then the "
+                 "certificate, at full rank that of the worst column, as a part of the explained weight. "
+                 "Both on log scales, after each round or iteration; a panel needs more than one of them. "
+                 "Every row's final certificate is in the table below.");
   return html_section("plots", "Plots", text);
 }
 
@@ -138,8 +130,7 @@ std::string every_row(const StudyResults& results) {
           : fmt::format(
                 "<p>The point that validation chose for each row, its certificate, and its {} on the test "
                 "users less that of the row that is best on validation, and less that of popularity: paired "
-                "t "
-                "tests, p after Holm's correction over the data set's rows, and over all rows.</p>\n",
+                "t tests, p after Holm's correction over the data set's rows, and over all rows.</p>\n",
                 metric);
   text += fmt::format("<p>{}</p>\n", html_text(certificate_terms()));
   if (const std::string popular = popularity_finding(results); !popular.empty())
@@ -160,16 +151,15 @@ std::string body(const StudyResults& results) {
   });
   if (!findings.empty()) text += "<div class=\"conclusions\">\n" + findings + "</div>\n";
   text += fmt::format(
-      "<nav><a href=\"#tables\">Tables</a> {}<a href=\"#plots\">Plots</a> "
-      "<a href=\"#points\">Every row</a> <a href=\"#data\">Data and options</a></nav>\n</header>\n<main>\n",
+      "<nav><a href=\"#tables\">Tables</a> {}<a href=\"#plots\">Plots</a> <a href=\"#points\">Every row</a> "
+      "<a href=\"#data\">Data and options</a></nav>\n</header>\n<main>\n",
       results.pairs.empty() ? "" : "<a href=\"#pairs\">Differences</a> ");
   text += tables(results);
   if (!results.pairs.empty())
     text += html_section(
         "pairs", "Weighted less unweighted",
-        "<p>The mean over the same test users of a row less its unweighted row, with the 95 % interval and "
-        "p of a paired t test, not corrected for the number of comparisons. Coloured where p &lt; "
-        "0.05.</p>\n" +
+        "<p>The mean over the same test users of a row less its unweighted row, with the 95 % interval and p "
+        "of a paired t test, not corrected for the number of comparisons. Coloured where p &lt; 0.05.</p>\n" +
             pairs_html(results));
   text += plots(results);
   const std::string certified = certificate_finding(results);

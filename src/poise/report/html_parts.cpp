@@ -1,5 +1,7 @@
 #include "poise/report/html_parts.hpp"
 
+#include <map>
+
 #include <fmt/format.h>
 
 #include "poise/report/assets.hpp"
@@ -23,27 +25,12 @@ std::string with_minus(const std::string& text) {
 }  // namespace
 
 std::string html_text(std::string_view text) {
+  static const std::map<char, std::string_view> entities = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string result;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      default:
-        result += c;
-    }
+    const auto entity = entities.find(c);
+    result += entity == entities.end() ? std::string_view(&c, 1) : entity->second;
   }
   return result;
 }
@@ -129,6 +116,35 @@ std::string kind_cell(const StudyModel& model, RowKind kind, const std::string& 
 std::string model_cell(const TableGroup& group) {
   return fmt::format("<th scope=\"rowgroup\" class=\"model\" rowspan=\"{}\">{}</th>", group.rows.size(),
                      html_text(numbered_name(group.model)));
+}
+
+std::string html_rank_table(const StudyResults& results, const RankTable& rank, const HtmlRankTable& with) {
+  std::string names;
+  std::string heads;
+  for (const StudyData* data : rank.table.data) {
+    names += fmt::format("<th scope=\"colgroup\" colspan=\"{}\">{}{}</th>",
+                         results.metrics.size() + with.heads.size(), html_text(data->name),
+                         with.beside_name ? with.beside_name(*data) : "");
+    for (const std::string& metric : results.metrics) heads += number_head(html_text(metric_name(metric)));
+    for (const std::string& head : with.heads) heads += number_head(head);
+  }
+  std::string text = fmt::format(
+      "<table class=\"accuracies\"><thead><tr><td colspan=\"2\"></td>{}{}</tr><tr><th "
+      "scope=\"col\">Model</th><td></td>{}{}</tr></thead>\n",
+      names, with.wins ? "<td></td>" : "", heads, with.wins ? number_head("Wins") : "");
+  for (const TableGroup& group : rank.table.groups) {
+    text += "<tbody>";
+    for (const TableRow& row : group.rows) {
+      text += "<tr>";
+      if (&row == &group.rows.front()) text += model_cell(group);
+      text += kind_cell(group.model, row.kind);
+      for (const TableEntry& entry : row.entries) text += with.cells(group, entry);
+      if (with.wins) text += fmt::format("<td class=\"number wins\">{}</td>", wins(row.wins, group.compared));
+      text += "</tr>\n";
+    }
+    text += "</tbody>\n";
+  }
+  return scrolled(text + "</table>", rank_heading(rank.rank));
 }
 
 std::string pair_cells(const StudyModel& model, RowKind kind) {

@@ -44,6 +44,15 @@ std::string kind_cell(const StudyModel& model, RowKind kind, const std::string& 
 /// A group's name beside all its rows.
 std::string model_cell(const TableGroup& group);
 
+/// The table of a rank. `heads` are those beside the metrics', `cells` all cells of an entry.
+struct HtmlRankTable {
+  std::vector<std::string> heads;
+  std::function<std::string(const TableGroup& group, const TableEntry& entry)> cells;
+  std::function<std::string(const StudyData& data)> beside_name = {};
+  bool wins = false;
+};
+std::string html_rank_table(const StudyResults& results, const RankTable& rank, const HtmlRankTable& with);
+
 /// The first cells of a line about a model's pair, and their heads.
 std::string pair_cells(const StudyModel& model, RowKind kind);
 std::string_view pair_heads();

@@ -26,54 +26,32 @@ std::string field_cell(const StudyRow* row, std::ptrdiff_t index, std::string_vi
              : number_cell("");
 }
 
-std::string rank_table_html(const StudyResults& results, const StudyTable& table, const std::string& name) {
-  const std::size_t metrics = results.metrics.size();
-  std::string names;
-  std::string heads;
-  for (const StudyData* data : table.data) {
-    const std::string paper = data->paper_data.empty()
-                                  ? ""
-                                  : fmt::format(" <span class=\"paper-name\">beside the paper's {}</span>",
-                                                html_text(paper_data_name(data->paper_data)));
-    names += fmt::format("<th scope=\"colgroup\" colspan=\"{}\">{}{}</th>", metrics + 1,
-                         html_text(data->name), paper);
-    for (const std::string& metric : results.metrics) heads += number_head(html_text(metric_name(metric)));
-    heads += number_head("α");
-  }
-  const bool counted = !without_test(results);
-  std::string text = fmt::format(
-      "<table class=\"accuracies\"><thead><tr><td colspan=\"2\"></td>{}{}</tr><tr><th "
-      "scope=\"col\">Model</th><td></td>{}{}</tr></thead>\n",
-      names, counted ? "<td></td>" : "", heads, counted ? number_head("Wins") : "");
-  for (const TableGroup& group : table.groups) {
-    text += "<tbody>";
-    for (const TableRow& row : group.rows) {
-      text += "<tr>";
-      if (&row == &group.rows.front()) text += model_cell(group);
-      text += kind_cell(group.model, row.kind);
-      for (const TableEntry& entry : row.entries) {
-        const std::ptrdiff_t index = entry.row ? entry.row - results.rows.data() : 0;
-        for (std::size_t metric = 0; metric < metrics; ++metric)
-          text += accuracy_cell(entry.cells[metric], results.metrics[metric], index, metric == 0);
-        std::string alpha =
-            entry.row ? fmt::format("<span class=\"value\">{}</span>", setting(entry.row->alpha)) : "";
-        if (entry.paper) alpha += fmt::format("<span class=\"paper\">{}</span>", entry.paper->alpha);
-        text += is_baseline(group.model) ? "<td></td>" : field_cell(entry.row, index, "alpha", alpha);
-      }
-      if (counted) text += fmt::format("<td class=\"number wins\">{}</td>", wins(row.wins, group.compared));
-      text += "</tr>\n";
-    }
-    text += "</tbody>\n";
-  }
-  return scrolled(text + "</table>", name);
+std::string rank_table_html(const StudyResults& results, const RankTable& rank) {
+  const auto cells = [&](const TableGroup& group, const TableEntry& entry) {
+    std::string text;
+    const std::ptrdiff_t index = entry.row ? entry.row - results.rows.data() : 0;
+    for (std::size_t metric = 0; metric < results.metrics.size(); ++metric)
+      text += accuracy_cell(entry.cells[metric], results.metrics[metric], index, metric == 0);
+    std::string alpha =
+        entry.row ? fmt::format("<span class=\"value\">{}</span>", setting(entry.row->alpha)) : "";
+    if (entry.paper) alpha += fmt::format("<span class=\"paper\">{}</span>", entry.paper->alpha);
+    return text + (is_baseline(group.model) ? "<td></td>" : field_cell(entry.row, index, "alpha", alpha));
+  };
+  const auto beside_name = [](const StudyData& data) {
+    return data.paper_data.empty() ? ""
+                                   : fmt::format(" <span class=\"paper-name\">beside the paper's {}</span>",
+                                                 html_text(paper_data_name(data.paper_data)));
+  };
+  return html_rank_table(
+      results, rank,
+      {.heads = {"α"}, .cells = cells, .beside_name = beside_name, .wins = !without_test(results)});
 }
 
 /// A row's difference from another over its p; `name` leads back to results.json.
 std::string comparison_cell(const std::vector<RowComparison>& all, const StudyRow& row,
                             std::string_view name) {
-  const auto found = std::ranges::find_if(all, [&](const RowComparison& candidate) {
-    return candidate.data == row.data && candidate.model == row.model && candidate.kind == row.kind;
-  });
+  const auto found = std::ranges::find_if(
+      all, [&](const RowName& candidate) { return candidate == static_cast<const RowName&>(row); });
   if (found == all.end()) return "<td></td>";
   return number_cell(fmt::format("<span class=\"value\">{}</span><span class=\"interval\">{}</span>",
                                  difference(found->test.difference), html_text(p_text(found->corrected_p))),
@@ -159,10 +137,8 @@ struct PairLine {
 std::vector<PairLine> pair_lines(const StudyResults& results) {
   std::vector<PairLine> lines;
   for (const StudyPair& pair : results.pairs) {
-    auto line = std::ranges::find_if(lines, [&](const PairLine& known) {
-      return known.first->data == pair.data && known.first->model == pair.model &&
-             known.first->kind == pair.kind;
-    });
+    const RowName& name = pair;
+    auto line = std::ranges::find_if(lines, [&](const PairLine& known) { return name == *known.first; });
     if (line == lines.end())
       line = lines.insert(lines.end(), {&pair, std::vector<std::ptrdiff_t>(results.metrics.size(), -1)});
     const auto metric = std::ranges::find(results.metrics, pair.metric) - results.metrics.begin();
@@ -175,10 +151,10 @@ std::vector<PairLine> pair_lines(const StudyResults& results) {
 
 std::string rank_tables_html(const StudyResults& results) {
   std::string text;
-  for (const auto& [rank, table] : tables_by_rank(results)) {
-    const std::string finding = rank_finding(results, rank);
-    text += fmt::format("<h3>{}{}{}</h3>\n{}", rank_heading(rank), finding.empty() ? "" : ": ", finding,
-                        rank_table_html(results, table, rank_heading(rank)));
+  for (const RankTable& rank : tables_by_rank(results)) {
+    const std::string finding = rank_finding(results, rank.rank);
+    text += fmt::format("<h3>{}{}{}</h3>\n{}", rank_heading(rank.rank), finding.empty() ? "" : ": ", finding,
+                        rank_table_html(results, rank));
   }
   return text;
 }

@@ -101,16 +101,8 @@ std::string_view latex_preamble() { return preamble; }
 std::string latex_findings(const StudyResults& results,
                            const std::function<std::string(const std::string& data)>& best) {
   std::string text;
-  for (const StudyConclusion& conclusion : results.conclusions)
-    text += fmt::format("\n\\noindent {}{}: {}\n", latex_text(conclusion.data),
-                        conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
-                        latex_text(conclusion.sentence));
-  for (const StudyData& part : results.data) {
-    if (const std::string row = best(part.name); !row.empty())
-      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), latex_text(row));
-    if (const std::string note = validation_note(part); !note.empty())
-      text += fmt::format("\n\\noindent {}: {}\n", latex_text(part.name), note);
-  }
+  for (const auto& [what, sentence] : listed_findings(results, best, latex_text))
+    text += fmt::format("\n\\noindent {}: {}\n", what, sentence);
   return text;
 }
 

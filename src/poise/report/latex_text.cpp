@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -30,42 +31,17 @@ Character decode(std::string_view text) {
 }
 
 std::string escaped(char c) {
-  switch (c) {
-    case '\\':
-      return "\\textbackslash{}";
-    case '~':
-      return "\\textasciitilde{}";
-    case '^':
-      return "\\textasciicircum{}";
-    case '<':
-      return "\\textless{}";
-    case '>':
-      return "\\textgreater{}";
-    case '|':
-      return "\\textbar{}";
-    case '"':
-      return "\\textquotedbl{}";
-    case '\'':
-      return "\\textquotesingle{}";
-    case '`':
-      return "\\textasciigrave{}";
-    case '-':
-      return "-{}";  // two in a row would become a dash
-    case '&':
-    case '%':
-    case '$':
-    case '#':
-    case '_':
-    case '{':
-    case '}':
-      return std::string("\\") + c;
-    case '[':
-    case ']':
-    case '*':
-      return std::string("{") + c + "}";  // after a line's end they would be taken for an argument
-    default:
-      return static_cast<unsigned char>(c) < ' ' || c == 0x7F ? " " : std::string(1, c);
-  }
+  static const std::map<char, std::string> names = {
+      {'\\', "\\textbackslash{}"},  {'~', "\\textasciitilde{}"},
+      {'^', "\\textasciicircum{}"}, {'<', "\\textless{}"},
+      {'>', "\\textgreater{}"},     {'|', "\\textbar{}"},
+      {'"', "\\textquotedbl{}"},    {'\'', "\\textquotesingle{}"},
+      {'`', "\\textasciigrave{}"},  {'-', "-{}"}};  // two in a row would become a dash
+  if (const auto name = names.find(c); name != names.end()) return name->second;
+  if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) return std::string("\\") + c;
+  // After a line's end these would be taken for an argument.
+  if (std::string_view("[]*").find(c) != std::string_view::npos) return std::string("{") + c + "}";
+  return static_cast<unsigned char>(c) < ' ' || c == 0x7F ? " " : std::string(1, c);
 }
 
 // What the T1 encoding has letters for, Latin-1 and Latin Extended-A less a few.

@@ -101,16 +101,8 @@ namespace report {
 std::string markdown_findings(const StudyResults& results,
                               const std::function<std::string(const std::string& data)>& best) {
   std::string lines;
-  for (const StudyConclusion& conclusion : results.conclusions)
-    lines += fmt::format("- **{}{}**: {}\n", markdown_text(conclusion.data),
-                         conclusion.overall ? "" : ", " + rank_name(conclusion.rank),
-                         markdown_text(conclusion.sentence));
-  for (const StudyData& part : results.data) {
-    if (const std::string row = best(part.name); !row.empty())
-      lines += fmt::format("- **{}**: {}\n", markdown_text(part.name), markdown_text(row));
-    if (const std::string note = validation_note(part); !note.empty())
-      lines += fmt::format("- **{}**: {}\n", markdown_text(part.name), note);
-  }
+  for (const auto& [what, sentence] : listed_findings(results, best, markdown_text))
+    lines += fmt::format("- **{}**: {}\n", what, sentence);
   return lines;
 }
 

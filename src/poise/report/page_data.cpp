@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "poise/base/json_number.hpp"
 #include "poise/report/html_parts.hpp"
 #include "poise/report/text.hpp"
+#include "poise/search/field_json.hpp"
 
 namespace poise::report {
 
@@ -20,14 +20,17 @@ class Numbering {
     for (const StudyData& part : results.data) data_.push_back(part.name);
   }
 
-  void add_place(Json& object, const std::string& data, const StudyModel& model) {
+  /// What a row, a point or a profile is of.
+  Json place(const RowName& name) {
+    const StudyModel& model = name.model;
     const StudyModel family{
         .key = model.key, .zero_diagonal = model.zero_diagonal, .rank = {}, .weighting = model.weighting};
     auto known = std::ranges::find(models_, family);
     if (known == models_.end()) known = models_.insert(models_.end(), family);
-    object["data"] = std::ranges::find(data_, data) - data_.begin();
-    object["model"] = known - models_.begin();
-    object["rank"] = model.rank ? Json(*model.rank) : Json();
+    return {{"data", std::ranges::find(data_, name.data) - data_.begin()},
+            {"model", known - models_.begin()},
+            {"rank", model.rank ? Json(*model.rank) : Json()},
+            {"kind", to_string(name.kind)}};
   }
 
   [[nodiscard]] Json model_list() const {
@@ -42,42 +45,38 @@ class Numbering {
   std::vector<StudyModel> models_;
 };
 
+/// The searched values that are not 0, beside lambda and alpha, which come first.
+void add_others(Json& object, const SearchedValues& values) {
+  each_field(fields<SearchedValues>, values, [&](const std::string& key, double value) {
+    if (key == "alpha" || key == "lambda" || value == 0) return;
+    object[key == "lambda_exponent" ? "exponent" : key] = json_number(value);
+  });
+}
+
 Json row_json(const StudyRow& row, const StudyResults& results, Numbering& numbering) {
-  Json object = Json::object();
-  numbering.add_place(object, row.data, row.model);
-  object["kind"] = to_string(row.kind);
+  Json object = numbering.place(row);
   object["alpha"] = json_number(row.alpha);
   object["lambda"] = json_number(row.lambda);
-  Json test = Json::array();
+  object["test"] = Json::array();
   for (const std::string& metric : results.metrics) {
     // Those of validation where no row has others.
     const Estimate* estimate = find(without_test(results) ? row.validation : row.test, metric);
-    test.push_back(estimate
-                       ? Json::array({json_number(estimate->mean), json_number(estimate->standard_error)})
-                       : Json());
+    object["test"].push_back(
+        estimate ? Json::array({json_number(estimate->mean), json_number(estimate->standard_error)})
+                 : Json());
   }
-  object["test"] = std::move(test);
-  Json convergence = Json::array();
-  for (const ConvergenceStep& step : row.convergence)
-    convergence.push_back(
-        Json::array({step.step, json_number(step.objective), json_number(step.certificate)}));
-  object["convergence"] = std::move(convergence);
-  Json popularity = Json::array();
+  object["convergence"] = field_json(row.convergence);
+  object["popularity"] = Json::array();
   for (const PopularityBin& bin : row.by_popularity)
-    popularity.push_back(Json::array({bin.least, bin.most, bin.targets, json_number(bin.recall)}));
-  object["popularity"] = std::move(popularity);
+    object["popularity"].push_back(Json::array({bin.least, bin.most, bin.targets, json_number(bin.recall)}));
   return object;
 }
 
 Json point_json(const StudyPoint& point, const StudyResults& results, Numbering& numbering) {
-  Json object = Json::object();
-  numbering.add_place(object, point.data, point.model);
-  object["kind"] = to_string(point.kind);
+  Json object = numbering.place(point);
   object["lambda"] = json_number(point.lambda);
   object["alpha"] = json_number(point.alpha);
-  if (point.dropout != 0) object["dropout"] = json_number(point.dropout);
-  if (point.lambda_exponent != 0) object["exponent"] = json_number(point.lambda_exponent);
-  if (point.gamma != 0) object["gamma"] = json_number(point.gamma);
+  add_others(object, point);
   const Estimate* estimate = find(point.validation, results.choice);
   object["value"] = estimate ? json_number(estimate->mean) : Json();
   if (point.cut) object["cut"] = true;
@@ -85,16 +84,12 @@ Json point_json(const StudyPoint& point, const StudyResults& results, Numbering&
 }
 
 Json profile_json(const StudyProfile& profile, Numbering& numbering) {
-  Json object = Json::object();
-  numbering.add_place(object, profile.data, profile.model);
-  object["kind"] = to_string(profile.kind);
+  Json object = numbering.place(profile);
   object["complete"] = profile.complete;
   object["interior"] = profile.interior;
   object["alpha"] = json_number(profile.alpha);
   object["lambda"] = json_number(profile.lambda);
-  if (profile.dropout != 0) object["dropout"] = json_number(profile.dropout);
-  if (profile.lambda_exponent != 0) object["exponent"] = json_number(profile.lambda_exponent);
-  if (profile.gamma != 0) object["gamma"] = json_number(profile.gamma);
+  add_others(object, profile);
   object["curve"] = Json::array();
   for (const ProfilePoint& point : profile.curve) {
     // Where nothing is known of its error the page draws none.
@@ -104,9 +99,7 @@ Json profile_json(const StudyProfile& profile, Numbering& numbering) {
                      {"value", point.validation.mean},
                      {"error", json_number(point.paired_error)}};
     if (point.cut) on_curve["cut"] = true;
-    if (point.dropout != 0) on_curve["dropout"] = json_number(point.dropout);
-    if (point.lambda_exponent != 0) on_curve["exponent"] = json_number(point.lambda_exponent);
-    if (point.gamma != 0) on_curve["gamma"] = json_number(point.gamma);
+    add_others(on_curve, point);
     object["curve"].push_back(std::move(on_curve));
   }
   return object;

@@ -18,42 +18,16 @@ using namespace report;
 constexpr std::string_view no_scripts_policy =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-std::string split_estimate_cell(const TableCell& cell) {
-  return fmt::format("<td class=\"number{}\">{}</td>", cell.best ? " best" : "", estimate_html(cell));
-}
-
-std::string splits_rank_table(const SplitsResults& results, const StudyTable& table,
-                              const std::string& name) {
-  const std::size_t metrics = results.means.metrics.size();
-  std::string names;
-  std::string heads;
-  for (const StudyData* data : table.data) {
-    names += fmt::format("<th scope=\"colgroup\" colspan=\"{}\">{}</th>", metrics + 2, html_text(data->name));
-    for (const std::string& metric : results.means.metrics)
-      heads += number_head(html_text(metric_name(metric)));
-    heads += number_head("α") + number_head("λ");
-  }
-  std::string text = fmt::format(
-      "<table class=\"accuracies\"><thead><tr><td colspan=\"2\"></td>{}</tr><tr><th "
-      "scope=\"col\">Model</th><td></td>{}</tr></thead>\n",
-      names, heads);
-  for (const TableGroup& group : table.groups) {
-    text += "<tbody>";
-    for (const TableRow& row : group.rows) {
-      text += "<tr>";
-      if (&row == &group.rows.front()) text += model_cell(group);
-      text += kind_cell(group.model, row.kind);
-      for (const TableEntry& entry : row.entries) {
-        for (const TableCell& cell : entry.cells) text += split_estimate_cell(cell);
-        const bool trained = entry.row && !is_baseline(group.model);
-        text += number_cell(trained ? range_text(splits_of(results, *entry.row).alpha) : "");
-        text += number_cell(trained ? range_text(splits_of(results, *entry.row).lambda) : "");
-      }
-      text += "</tr>\n";
-    }
-    text += "</tbody>\n";
-  }
-  return scrolled(text + "</table>", name);
+std::string splits_rank_table(const SplitsResults& results, const RankTable& rank) {
+  const auto cells = [&](const TableGroup& group, const TableEntry& entry) {
+    std::string text;
+    for (const TableCell& cell : entry.cells)
+      text += fmt::format("<td class=\"number{}\">{}</td>", cell.best ? " best" : "", estimate_html(cell));
+    const bool trained = entry.row && !is_baseline(group.model);
+    return text + number_cell(trained ? range_text(splits_of(results, *entry.row).alpha) : "") +
+           number_cell(trained ? range_text(splits_of(results, *entry.row).lambda) : "");
+  };
+  return html_rank_table(results.means, rank, {.heads = {"α", "λ"}, .cells = cells});
 }
 
 /// The differences of the splits as dots on a line with 0, and their mean as a bar; all with one scale.
@@ -62,14 +36,14 @@ std::string strip(const SplitPair& pair, double mean, double reach) {
   const auto x = [&](double value) { return width / 2 + value / reach * (width / 2 - 6); };
   std::string text = fmt::format(
       "<svg width=\"{0}\" height=\"20\" viewBox=\"0 0 {0} 20\" role=\"img\" aria-label=\"each split's "
-      "difference\"><line x1=\"{1}\" x2=\"{1}\" y1=\"1\" y2=\"19\" stroke=\"var(--rule)\"/>"
-      "<line x1=\"0\" x2=\"{0}\" y1=\"10\" y2=\"10\" stroke=\"var(--grid)\"/>"
-      "<line x1=\"{2:.1f}\" x2=\"{2:.1f}\" y1=\"3\" y2=\"17\" stroke=\"currentColor\" stroke-width=\"2\"/>",
+      "difference\"><line x1=\"{1}\" x2=\"{1}\" y1=\"1\" y2=\"19\" stroke=\"var(--rule)\"/><line x1=\"0\" "
+      "x2=\"{0}\" y1=\"10\" y2=\"10\" stroke=\"var(--grid)\"/><line x1=\"{2:.1f}\" x2=\"{2:.1f}\" y1=\"3\" "
+      "y2=\"17\" stroke=\"currentColor\" stroke-width=\"2\"/>",
       width, width / 2, x(mean));
   for (const double value : present(pair.difference))
     text += fmt::format(
-        "<circle cx=\"{:.1f}\" cy=\"10\" r=\"3.5\" fill=\"none\" stroke=\"currentColor\"><title>{}"
-        "</title></circle>",
+        "<circle cx=\"{:.1f}\" cy=\"10\" r=\"3.5\" fill=\"none\" "
+        "stroke=\"currentColor\"><title>{}</title></circle>",
         x(value), difference(value));
   return text + "</svg>";
 }
@@ -81,10 +55,9 @@ std::string split_pairs_html(const SplitsResults& results, const std::string& me
     for (const double value : present(results.pairs[k].difference)) reach = std::max(reach, std::abs(value));
   }
   std::string text = fmt::format(
-      "<table class=\"pairs\"><thead><tr>{}<th scope=\"col\" class=\"number\">Difference</th>"
-      "<th scope=\"col\" class=\"number\">Spread</th><th scope=\"col\" class=\"number\">Positive in</th><th "
-      "scope=\"col\">Each "
-      "split, {} to {}</th></tr></thead>\n",
+      "<table class=\"pairs\"><thead><tr>{}<th scope=\"col\" class=\"number\">Difference</th><th "
+      "scope=\"col\" class=\"number\">Spread</th><th scope=\"col\" class=\"number\">Positive in</th><th "
+      "scope=\"col\">Each split, {} to {}</th></tr></thead>\n",
       pair_heads(), difference(-reach), difference(reach));
   for (const StudyData& part : results.means.data) {
     text += data_line(part.name, 7);
@@ -95,8 +68,8 @@ std::string split_pairs_html(const SplitsResults& results, const std::string& me
       const std::string interval = pair.complete ? interval_text(pair.test) : "search not complete";
       text += fmt::format(
           "<tr>{}<td class=\"number{}\"><span class=\"value\">{}</span><span "
-          "class=\"interval\">{}</span></td><td "
-          "class=\"number\">{}</td><td class=\"number\">{} of {}</td><td>{}</td></tr>\n",
+          "class=\"interval\">{}</span></td><td class=\"number\">{}</td><td class=\"number\">{} of "
+          "{}</td><td>{}</td></tr>\n",
           pair_cells(pair.model, pair.kind), direction_class(pair), difference(pair.test.difference),
           interval, all.spread ? fmt::format("{:.4f}", *all.spread) : "", all.positive, all.splits,
           strip(all, pair.test.difference, reach));
@@ -145,13 +118,11 @@ std::string splits_html(const SplitsResults& results) {
       "<a href=\"#options\">Options</a></nav>\n</header>\n<main>\n";
   std::string tables =
       "<p>Means over splits ± spread, the standard deviation over splits. <b>↑</b> and <b>↓</b>: the "
-      "interval of "
-      "the mean difference from the model's unweighted row is above or below 0. <b>Bold</b>: alone the best "
-      "of a "
-      "model's rows in the digits shown. α and λ: what the splits chose, from least to most.</p>\n";
-  for (const auto& [rank, table] : tables_by_rank(means))
-    tables += fmt::format("<h3>{}</h3>\n{}", rank_heading(rank),
-                          splits_rank_table(results, table, rank_heading(rank)));
+      "interval of the mean difference from the model's unweighted row is above or below 0. <b>Bold</b>: "
+      "alone the best of a model's rows in the digits shown. α and λ: what the splits chose, from least to "
+      "most.</p>\n";
+  for (const RankTable& rank : tables_by_rank(means))
+    tables += fmt::format("<h3>{}</h3>\n{}", rank_heading(rank.rank), splits_rank_table(results, rank));
   if (const std::string finding = popularity_over_splits(results); !finding.empty())
     tables += fmt::format("<p>{}.</p>\n", html_text(finding));
   if (!results.seeds.empty()) page += html_section("tables", "Accuracy at each rank", tables);

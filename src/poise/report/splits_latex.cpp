@@ -12,10 +12,9 @@ using namespace report;
 
 std::string splits_caption(const SplitsResults& results, const std::optional<std::int64_t>& rank) {
   return fmt::format(
-      "Ranking accuracies at {}: means over {} splits (seeds {}) and their standard "
-      "deviations; arrows where the 95\\,\\% interval of the mean difference from the "
-      "unweighted row is on one side of 0; bold where a row is alone the best of its "
-      "model in the digits shown.",
+      "Ranking accuracies at {}: means over {} splits (seeds {}) and their standard deviations; arrows where "
+      "the 95\\,\\% interval of the mean difference from the unweighted row is on one side of 0; bold where "
+      "a row is alone the best of its model in the digits shown.",
       rank_name(rank), results.seeds.size(), seed_list(results));
 }
 

@@ -54,9 +54,8 @@ std::string splits_markdown(const SplitsResults& results) {
     text += fmt::format("## {}\n\n{}\n", rank_heading(rank), markdown_rank_table(means, table, columns));
   text +=
       "Means over splits ± spread (standard deviation over splits). ↑ and ↓: the interval of the mean "
-      "difference "
-      "from the unweighted row is above or below 0. Bold: alone the best of a model's rows in the digits "
-      "shown. alpha and lambda: what the splits chose, from least to most.\n\n";
+      "difference from the unweighted row is above or below 0. Bold: alone the best of a model's rows in the "
+      "digits shown. alpha and lambda: what the splits chose, from least to most.\n\n";
   if (!results.pairs.empty())
     text += fmt::format("## {} less the unweighted row's, over splits\n\n{}\n", metric_name(means.choice),
                         markdown_split_pairs(results));

@@ -53,8 +53,7 @@ std::string splits_verdict(const SplitsResults& results, const StudyPair& pair, 
   if (all.complete < all.splits)
     return fmt::format(
         "Of {} the search is not complete in {} splits, so that the difference may be one of tuning and not "
-        "of "
-        "weighting: {}.",
+        "of weighting: {}.",
         object, count_of_splits(all.splits - all.complete, all.splits), how);
   const bool below = pair.kind == RowKind::down_weighted;
   const std::string helps = below ? "weights below one help" : "weighting helps";
@@ -169,16 +168,12 @@ std::string splits_terms(const SplitsResults& results) {
                        : "The one that is done has no spread.");
   return text + fmt::format(
                     "The data were split again by each of the seeds {}, and each split was studied by "
-                    "itself. Figures "
-                    "are means over the {} splits, and ± is their spread: the standard deviation from split "
-                    "to split. A "
-                    "comparison is the best weighted against the best unweighted model of one kind, rank and "
-                    "data set in "
-                    "{} on the test part; it counts where the 95 % interval of the mean difference is all on "
-                    "one side of "
-                    "0. That interval has {} degree{} of freedom and is widened for what splits of the same "
-                    "data share "
-                    "(corrected resampled t test); it is not corrected for the number of comparisons.",
+                    "itself. Figures are means over the {} splits, and ± is their spread: the standard "
+                    "deviation from split to split. A comparison is the best weighted against the best "
+                    "unweighted model of one kind, rank and data set in {} on the test part; it counts where "
+                    "the 95 % interval of the mean difference is all on one side of 0. That interval has {} "
+                    "degree{} of freedom and is widened for what splits of the same data share (corrected "
+                    "resampled t test); it is not corrected for the number of comparisons.",
                     seed_list(results), splits, metric_name(results.means.choice), splits - 1,
                     splits == 2 ? "" : "s");
 }

@@ -275,18 +275,16 @@ void choose_by_profiles(const Points& points, SearchResult& result) {
     const Metric& choice = points.options().choice;
     if (!best || points.at(point).score(choice) > points.at(*best).score(choice)) best = point;
   };
-  const auto choose = [&](RowKind kind, std::optional<ModelParameters>& chosen) {
+  const auto choose = [&](RowKind kind) {
     std::optional<ModelParameters> best;
     for (const SearchProfile& each : result.profiles) {
       if (each.kind != kind) continue;
       if (!each.complete) return;
       if (each.best) take(best, *each.best);
     }
-    if (best) chosen = best;
+    if (best) result.*best_of_kind(kind) = best;
   };
-  choose(RowKind::unweighted, result.unweighted);
-  choose(RowKind::weighted, result.weighted);
-  choose(RowKind::down_weighted, result.down_weighted);
+  for (const RowKind kind : {RowKind::unweighted, RowKind::weighted, RowKind::down_weighted}) choose(kind);
   result.best.reset();
   for (const auto& kind : {result.unweighted, result.weighted, result.down_weighted}) {
     if (kind) take(result.best, *kind);

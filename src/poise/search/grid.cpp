@@ -134,15 +134,8 @@ class Exploration {
 }  // namespace
 
 std::string_view to_string(RowKind kind) {
-  switch (kind) {
-    case RowKind::weighted:
-      return "weighted";
-    case RowKind::down_weighted:
-      return "down-weighted";
-    case RowKind::unweighted:
-      break;
-  }
-  return "unweighted";
+  constexpr std::string_view names[] = {"unweighted", "weighted", "down-weighted"};
+  return names[static_cast<int>(kind)];
 }
 
 std::vector<GridPoint> grid_points(const Grid& grid) {

@@ -1,40 +1,19 @@
 #include "poise/search/point_json.hpp"
 
 #include "poise/base/error.hpp"
-#include "poise/base/json_number.hpp"
+#include "poise/search/field_json.hpp"
 
 namespace poise {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const Estimates& estimates) {
-  Json json = Json::object();
-  for (const auto& [metric, estimate] : estimates) {
-    json[metric] = {{"mean", estimate.mean},
-                    {"stderr", estimate.standard_error ? Json(*estimate.standard_error) : Json()}};
-  }
-  return json;
-}
-
-Estimates estimates_from_json(const Json& json) {
-  Estimates estimates;
-  for (const auto& [metric, estimate] : json.items()) {
-    Estimate one{.mean = estimate.at("mean").get<double>(), .standard_error = {}};
-    if (!estimate.at("stderr").is_null()) one.standard_error = estimate.at("stderr").get<double>();
-    estimates.emplace_back(metric, one);
-  }
-  return estimates;
-}
-
 Json to_json(const PointResult& result) {
   if (!result.failure.empty()) return {{"failure", result.failure}, {"seconds", result.seconds}};
-  return {{"validation", to_json(result.validation)},
-          {"objective", result.objective},
-          {"certificate", to_json(result.certificate, result.parameters.family == Family::full_rank)},
-          {"iterations", result.iterations},
-          {"rounds", result.rounds},
-          {"converged", result.converged},
-          {"seconds", result.seconds}};
+  Json json;
+  each_field(fields<PointResult>, result,
+             [&](const char* key, const auto& value) { json[key] = field_json(value); });
+  if (result.parameters.family != Family::full_rank) json["certificate"].erase("worst_column");
+  return json;
 }
 
 Json journal_entry(const PointResult& result) {
@@ -53,18 +32,12 @@ PointResult point_from_json(const Json& json, const ModelParameters& parameters)
               .seconds = json.at("seconds").get<double>(),
               .failure = json.at("failure").get<std::string>()};
     }
-    UserSample sample{.users = json.at("users").get<std::int64_t>()};
+    PointResult result{.parameters = parameters};
+    each_field(fields<PointResult>, result,
+               [&](const char* key, auto& value) { read_field(json.at(key), value); });
+    result.sample.users = json.at("users").get<std::int64_t>();
     for (const auto& [metric, values] : json.at("sample").items())
-      sample.values.emplace_back(metric, values.get<std::vector<std::int32_t>>());
-    PointResult result{.parameters = parameters,
-                       .validation = estimates_from_json(json.at("validation")),
-                       .objective = number_of_json(json.at("objective")),
-                       .certificate = certificate_from_json(json.at("certificate")),
-                       .iterations = json.at("iterations").get<std::int64_t>(),
-                       .rounds = json.at("rounds").get<std::int64_t>(),
-                       .converged = json.at("converged").get<bool>(),
-                       .seconds = json.at("seconds").get<double>(),
-                       .sample = std::move(sample)};
+      result.sample.values.emplace_back(metric, values.get<std::vector<std::int32_t>>());
     // How it stood depends on the race.
     if (result.validation.empty())
       result.cut = Standing{

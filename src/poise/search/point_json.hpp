@@ -3,12 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "poise/search/points.hpp"
-#include "poise/train/certificate_json.hpp"
 
 namespace poise {
-
-nlohmann::ordered_json to_json(const Estimates& estimates);
-Estimates estimates_from_json(const nlohmann::ordered_json& json);
 
 /// A point's figures, without its parameters.
 nlohmann::ordered_json to_json(const PointResult& result);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "poise/base/fields.hpp"
 #include "poise/evaluate/estimates.hpp"
 #include "poise/search/race.hpp"
 #include "poise/search/user_sample.hpp"
@@ -31,5 +32,13 @@ struct PointResult {
   /// On validation; of a point that was cut the estimate of the metric that chooses, without an error.
   [[nodiscard]] Estimates figures(const Metric& choice) const;
 };
+
+/// A point's figures.
+template <>
+inline constexpr auto fields<PointResult> =
+    std::tuple{Field{"validation", &PointResult::validation},   Field{"objective", &PointResult::objective},
+               Field{"certificate", &PointResult::certificate}, Field{"iterations", &PointResult::iterations},
+               Field{"rounds", &PointResult::rounds},           Field{"converged", &PointResult::converged},
+               Field{"seconds", &PointResult::seconds}};
 
 }  // namespace poise

@@ -18,11 +18,25 @@ namespace {
 constexpr double searching_decrease = 1e-4;
 constexpr double searching_tolerance = 1e-5;
 
+/// Each setting once with every value of an axis, if it has any.
 template <class T>
-std::vector<T> or_base(std::vector<T> axis, const T& base) {
-  if (axis.empty()) axis.push_back(base);
-  return axis;
+void vary(std::vector<ModelParameters>& settings, const std::vector<T>& axis,
+          void (*set)(ModelParameters&, T)) {
+  if (axis.empty()) return;
+  std::vector<ModelParameters> varied;
+  for (const ModelParameters& setting : settings) {
+    for (const T value : axis) set(varied.emplace_back(setting), value);
+  }
+  settings = std::move(varied);
 }
+
+void set_rank(ModelParameters& point, std::int64_t value) { point.rank = value; }
+void set_scheme(ModelParameters& point, Scheme value) { point.weighting.scheme = value; }
+void set_lambda(ModelParameters& point, double value) { point.lambda = value; }
+void set_alpha(ModelParameters& point, double value) { point.weighting.alpha = value; }
+void set_dropout(ModelParameters& point, double value) { point.dropout = value; }
+void set_exponent(ModelParameters& point, double value) { point.lambda_exponent = value; }
+void set_gamma(ModelParameters& point, double value) { point.weighting.gamma = value; }
 
 /// How points are trained while searching. Rounds of wmf cost so little, and its last ones move the metric so
 /// far, that by profiles it is trained to convergence: what is searched is what will be chosen.
@@ -37,25 +51,12 @@ ModelParameters while_searching(ModelParameters base, SearchMethod method) {
 
 /// All that is not lambda and alpha, one ModelParameters each.
 std::vector<ModelParameters> settings_of(const SearchSpace& space) {
-  const ModelParameters base = while_searching(space.base, SearchMethod::grid);
-  std::vector<ModelParameters> settings;
-  for (const std::int64_t rank : or_base(space.rank, base.rank)) {
-    for (const double dropout : or_base(space.dropout, base.dropout)) {
-      for (const double exponent : or_base(space.lambda_exponent, base.lambda_exponent)) {
-        for (const double gamma : or_base(space.gamma, base.weighting.gamma)) {
-          for (const Scheme scheme : or_base(space.scheme, base.weighting.scheme)) {
-            ModelParameters setting = base;
-            setting.rank = rank;
-            setting.dropout = dropout;
-            setting.lambda_exponent = exponent;
-            setting.weighting.gamma = gamma;
-            setting.weighting.scheme = scheme;
-            settings.push_back(setting);
-          }
-        }
-      }
-    }
-  }
+  std::vector<ModelParameters> settings = {while_searching(space.base, SearchMethod::grid)};
+  vary(settings, space.rank, set_rank);
+  vary(settings, space.dropout, set_dropout);
+  vary(settings, space.lambda_exponent, set_exponent);
+  vary(settings, space.gamma, set_gamma);
+  vary(settings, space.scheme, set_scheme);
   return settings;
 }
 
@@ -133,16 +134,9 @@ RowKind kind_of(const ModelParameters& parameters) {
 }
 
 std::vector<ModelParameters> discrete_settings(const SearchSpace& space) {
-  const ModelParameters base = while_searching(space.base, SearchMethod::best);
-  std::vector<ModelParameters> settings;
-  for (const std::int64_t rank : or_base(space.rank, base.rank)) {
-    for (const Scheme scheme : or_base(space.scheme, base.weighting.scheme)) {
-      ModelParameters setting = base;
-      setting.rank = rank;
-      setting.weighting.scheme = scheme;
-      settings.push_back(setting);
-    }
-  }
+  std::vector<ModelParameters> settings = {while_searching(space.base, SearchMethod::best)};
+  vary(settings, space.rank, set_rank);
+  vary(settings, space.scheme, set_scheme);
   return settings;
 }
 
@@ -161,13 +155,11 @@ void validate(const SearchSpace& space) {
           validate(point);
         }
       };
-      check(space.lambda, [](ModelParameters& point, double value) { point.lambda = value; });
-      if (setting.weighting.scheme != Scheme::none)
-        check(space.alpha, [](ModelParameters& point, double value) { point.weighting.alpha = value; });
-      check(space.dropout, [](ModelParameters& point, double value) { point.dropout = value; });
-      check(space.lambda_exponent,
-            [](ModelParameters& point, double value) { point.lambda_exponent = value; });
-      check(space.gamma, [](ModelParameters& point, double value) { point.weighting.gamma = value; });
+      check(space.lambda, set_lambda);
+      if (setting.weighting.scheme != Scheme::none) check(space.alpha, set_alpha);
+      check(space.dropout, set_dropout);
+      check(space.lambda_exponent, set_exponent);
+      check(space.gamma, set_gamma);
     }
   }
   for (const ModelParameters& point : first_points(space)) validate(point);
@@ -207,13 +199,7 @@ SearchResult best_of(const Points& points, std::vector<ModelParameters> measured
   };
   for (ModelParameters& point : measured) {
     if (!seen.insert(points.key(point)).second) continue;
-    if (std::isfinite(points.at(point).score(choice))) {
-      const RowKind kind = kind_of(point);
-      take(kind == RowKind::unweighted ? result.unweighted
-           : kind == RowKind::weighted ? result.weighted
-                                       : result.down_weighted,
-           point);
-    }
+    if (std::isfinite(points.at(point).score(choice))) take(result.*best_of_kind(kind_of(point)), point);
     const PointResult& measured = points.at(point);
     if (measured.failure.empty()) {
       const std::int64_t users = measured.cut ? measured.cut->users : points.users();

@@ -89,6 +89,12 @@ struct SearchResult {
   } scorings = {};
 };
 
+/// The member that has the best of a kind.
+constexpr std::optional<ModelParameters> SearchResult::*best_of_kind(RowKind kind) {
+  if (kind == RowKind::unweighted) return &SearchResult::unweighted;
+  return kind == RowKind::weighted ? &SearchResult::weighted : &SearchResult::down_weighted;
+}
+
 /// The best of each kind of these points, all of them measured; in their order.
 SearchResult best_of(const Points& points, std::vector<ModelParameters> measured);
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "poise/search/field_json.hpp"
 #include "poise/search/point_json.hpp"
 #include "poise/train/parameter_table.hpp"
 #include "poise/train/trained_json.hpp"

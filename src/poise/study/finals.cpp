@@ -43,10 +43,6 @@ const HeldOut* part_of(const std::optional<HeldOut>& part) {
 
 }  // namespace
 
-double gamma_of(const ModelParameters& parameters) {
-  return parameters.weighting.scheme == Scheme::inverse_popularity ? parameters.weighting.gamma : 0;
-}
-
 TestPart::TestPart(std::string data, Points& points, const AllRows& all_rows, const Execution& execution)
     : data_(std::move(data)),
       dataset_(all_rows.data ? all_rows.data->dataset : points.trainer().data().dataset),
@@ -97,15 +93,8 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
     row.by_popularity =
         popularity_bins(training_counts_, targets_, measured.test.item_hits, popularity_bin_count);
   }
-  row.data = data_;
-  row.model = model;
-  row.kind = kind;
-  row.lambda = parameters.lambda;
-  row.alpha = parameters.weighting.alpha;
-  row.dropout = parameters.family == Family::full_rank ? parameters.dropout : 0;
-  row.lambda_exponent =
-      family_of(parameters).find("lambda-exponent") != nullptr ? parameters.lambda_exponent : 0;
-  row.gamma = gamma_of(parameters);
+  static_cast<RowName&>(row) = {.data = data_, .model = model, .kind = kind};
+  static_cast<SearchedValues&>(row) = searched_values(parameters);
   row.validation = validation;
   row.objective = trained.objective;
   row.observed_weight = trained.observed_weight;
@@ -132,21 +121,15 @@ Finals TestPart::measure(const StudyModel& model,
       finals.rows.push_back(std::move(measured.row));
       continue;
     }
-    finals.against_popularity.push_back({.data = data_,
-                                         .model = model,
-                                         .kind = kind,
-                                         .metric = to_string(choice),
-                                         .test = difference_of(measured.test, popularity_test_, choice)});
+    const RowName name = measured.row;
+    finals.against_popularity.push_back(
+        {{name, to_string(choice), difference_of(measured.test, popularity_test_, choice)}});
     if (kind == RowKind::unweighted) {
       unweighted = std::move(measured.test);
     } else if (unweighted) {
-      for (const Metric& metric : measured.test.per_user_metrics) {
-        finals.pairs.push_back({.data = data_,
-                                .model = model,
-                                .kind = kind,
-                                .metric = to_string(metric),
-                                .test = difference_of(measured.test, *unweighted, metric)});
-      }
+      for (const Metric& metric : measured.test.per_user_metrics)
+        finals.pairs.push_back(
+            {{name, to_string(metric), difference_of(measured.test, *unweighted, metric)}});
     }
     finals.rows.push_back(std::move(measured.row));
   }

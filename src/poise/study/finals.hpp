@@ -20,9 +20,6 @@ struct Finals {
   std::vector<std::vector<double>> per_user;      ///< of each row, the study's metric on each test user
 };
 
-/// Of weights by inverse popularity; 0 for others, which have none.
-double gamma_of(const ModelParameters& parameters);
-
 /// The test part of one data set: read for chosen models alone. Where there is none, rows have the figures of
 /// the validation part and nothing is compared. Where the validation part was made of training rows, the test
 /// part is read for models of all rows, and validation figures are those of the point trained without that

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "poise/model/family.hpp"
+
 namespace poise {
 
 const Estimate* find(const Estimates& estimates, std::string_view metric) {
@@ -9,16 +11,19 @@ const Estimate* find(const Estimates& estimates, std::string_view metric) {
   return found == estimates.end() ? nullptr : &found->second;
 }
 
+SearchedValues searched_values(const ModelParameters& parameters) {
+  const WeightingOptions& weighting = parameters.weighting;
+  return {.alpha = weighting.alpha,
+          .lambda = parameters.lambda,
+          .dropout = parameters.family == Family::full_rank ? parameters.dropout : 0,
+          .lambda_exponent =
+              family_of(parameters).find("lambda-exponent") != nullptr ? parameters.lambda_exponent : 0,
+          .gamma = weighting.scheme == Scheme::inverse_popularity ? weighting.gamma : 0};
+}
+
 std::string_view to_string(UnfinishedSearch::State state) {
-  switch (state) {
-    case UnfinishedSearch::State::searching:
-      return "searching";
-    case UnfinishedSearch::State::not_trained:
-      return "not trained";
-    case UnfinishedSearch::State::not_begun:
-      break;
-  }
-  return "not begun";
+  constexpr std::string_view names[] = {"searching", "not trained", "not begun"};
+  return names[static_cast<int>(state)];
 }
 
 const StudyRow* find_row(const StudyResults& results, std::string_view data, const StudyModel& model,

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "poise/base/fields.hpp"
 #include "poise/evaluate/estimates.hpp"
 #include "poise/model/parameters.hpp"
 #include "poise/search/grid.hpp"
@@ -33,22 +34,45 @@ struct StudyModel {
   bool operator==(const StudyModel&) const = default;
 };
 
-/// One trained point of a search.
-struct StudyPoint {
+/// What a row, a point or a profile is of.
+struct RowName {
   std::string data;
   StudyModel model;
   RowKind kind = RowKind::unweighted;
-  double lambda = 0;
+
+  bool operator==(const RowName&) const = default;
+};
+
+/// The parameters that searches vary; 0 where a model does not have one.
+struct SearchedValues {
   double alpha = 1;
+  double lambda = 0;
   double dropout = 0;
   double lambda_exponent = 0;
-  double gamma = 0;  ///< of weights by inverse popularity, here and below
-  Estimates validation;
+  double gamma = 0;  ///< of weights by inverse popularity
+};
+SearchedValues searched_values(const ModelParameters& parameters);
+
+template <>
+inline constexpr auto fields<SearchedValues> = std::tuple{
+    Field{"alpha", &SearchedValues::alpha}, Field{"lambda", &SearchedValues::lambda},
+    Field{"dropout", &SearchedValues::dropout}, Field{"lambda_exponent", &SearchedValues::lambda_exponent},
+    Field{"gamma", &SearchedValues::gamma}};
+
+/// One trained point of a search.
+struct StudyPoint : RowName, SearchedValues {
+  Estimates validation = {};
   double objective = 0;
-  Certificate certificate;
+  Certificate certificate = {};
   double seconds = 0;
   bool cut = false;  ///< by a race: the validation figure is an estimate, from some of the users
 };
+
+template <>
+inline constexpr auto fields<StudyPoint> = std::tuple_cat(
+    fields<SearchedValues>,
+    std::tuple{Field{"validation", &StudyPoint::validation}, Field{"objective", &StudyPoint::objective},
+               Field{"certificate", &StudyPoint::certificate}, Field{"seconds", &StudyPoint::seconds}});
 
 /// The state of a solve after a round (low rank) or an iteration (full rank).
 struct ConvergenceStep {
@@ -56,6 +80,11 @@ struct ConvergenceStep {
   std::optional<double> objective;
   std::optional<double> certificate;  ///< relative to the explained weight
 };
+
+template <>
+inline constexpr auto fields<ConvergenceStep> =
+    std::tuple{Field{"step", &ConvergenceStep::step}, Field{"objective", &ConvergenceStep::objective},
+               Field{"certificate", &ConvergenceStep::certificate}};
 
 /// How well targets are found whose items have `least` to `most` training users.
 struct PopularityBin {
@@ -66,24 +95,22 @@ struct PopularityBin {
   double recall = 0;  ///< the share of the targets that are among the top `StudyResults::popularity_cutoff`
 };
 
+template <>
+inline constexpr auto fields<PopularityBin> =
+    std::tuple{Field{"least", &PopularityBin::least}, Field{"most", &PopularityBin::most},
+               Field{"items", &PopularityBin::items}, Field{"targets", &PopularityBin::targets},
+               Field{"recall", &PopularityBin::recall}};
+
 /// A chosen point, trained to convergence; the test part was read once, for it.
-struct StudyRow {
-  std::string data;
-  StudyModel model;
-  RowKind kind = RowKind::unweighted;
-  double lambda = 0;
-  double alpha = 1;
-  double dropout = 0;
-  double lambda_exponent = 0;
-  double gamma = 0;
-  Estimates validation;
-  Estimates test;  ///< none where there is no test part, or where the row is not final
+struct StudyRow : RowName, SearchedValues {
+  Estimates validation = {};
+  Estimates test = {};  ///< none where there is no test part, or where the row is not final
   double objective = 0;
   double observed_weight = 0;
-  Certificate certificate;
+  Certificate certificate = {};
   bool converged = false;
-  std::vector<ConvergenceStep> convergence;
-  std::vector<PopularityBin> by_popularity;
+  std::vector<ConvergenceStep> convergence = {};
+  std::vector<PopularityBin> by_popularity = {};
   double seconds = 0;
   bool search_complete = true;  ///< neither time nor points ran out before validation had chosen
   bool interior = true;         ///< on no axis the last value that was tried
@@ -91,31 +118,29 @@ struct StudyRow {
   bool final = true;
 };
 
+/// What a journal keeps of a row; the rest comes from the search.
+template <>
+inline constexpr auto fields<StudyRow> = std::tuple_cat(
+    fields<SearchedValues>,
+    std::tuple{Field{"validation", &StudyRow::validation}, Field{"test", &StudyRow::test},
+               Field{"objective", &StudyRow::objective}, Field{"observed_weight", &StudyRow::observed_weight},
+               Field{"certificate", &StudyRow::certificate}, Field{"converged", &StudyRow::converged},
+               Field{"convergence", &StudyRow::convergence}, Field{"by_popularity", &StudyRow::by_popularity},
+               Field{"seconds", &StudyRow::seconds}});
+
 /// The best point of one alpha, over lambda and whatever else was searched, on the metric that chooses.
-struct ProfilePoint {
-  double alpha = 1;
-  double lambda = 0;
-  double dropout = 0;
-  double lambda_exponent = 0;
-  double gamma = 0;
-  Estimate validation;
+struct ProfilePoint : SearchedValues {
+  Estimate validation = {};
   std::optional<double> paired_error = {};  ///< of its difference from the model's best unweighted point
   bool cut = false;                         ///< the validation figure is an estimate, from some of the users
 };
 
-/// What validation says of one kind of points of a model: its best metric against alpha.
-struct StudyProfile {
-  std::string data;
-  StudyModel model;
-  RowKind kind = RowKind::unweighted;
+/// What validation says of one kind of points of a model: the chosen point, and its best metric against
+/// alpha.
+struct StudyProfile : RowName, SearchedValues {
   bool complete = true;  ///< as of a row
   bool interior = true;
-  double alpha = 1;  ///< the chosen point
-  double lambda = 0;
-  double dropout = 0;
-  double lambda_exponent = 0;
-  double gamma = 0;
-  std::vector<ProfilePoint> curve;  ///< ascending in alpha
+  std::vector<ProfilePoint> curve = {};  ///< ascending in alpha
 };
 
 /// Weighted less unweighted over the same users: the mean difference, its 95 % interval, the two-sided p.
@@ -127,22 +152,25 @@ struct PairedDifference {
   double p = 1;
 };
 
-struct StudyPair {
-  std::string data;
-  StudyModel model;
-  RowKind kind = RowKind::weighted;  ///< what is set against the unweighted row
-  std::string metric;
-  PairedDifference test;
+template <>
+inline constexpr auto fields<PairedDifference> =
+    std::tuple{Field{"users", &PairedDifference::users}, Field{"difference", &PairedDifference::difference},
+               Field{"low", &PairedDifference::low}, Field{"high", &PairedDifference::high},
+               Field{"p", &PairedDifference::p}};
+
+/// A row less another over the same users.
+struct RowDifference : RowName {
+  std::string metric = {};
+  PairedDifference test = {};
+};
+
+/// A weighted row less the unweighted one.
+struct StudyPair : RowDifference {
   bool complete = true;  ///< the searches of both rows are; otherwise the difference may be one of tuning
 };
 
-/// A row less another over the same users, on the study's metric; p is also corrected by Holm's method.
-struct RowComparison {
-  std::string data;
-  StudyModel model;
-  RowKind kind = RowKind::unweighted;
-  std::string metric;
-  PairedDifference test;
+/// On the study's metric; p is also corrected by Holm's method.
+struct RowComparison : RowDifference {
   double corrected_p = 1;
 };
 

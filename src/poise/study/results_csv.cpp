@@ -2,27 +2,36 @@
 
 #include <fmt/format.h>
 
-#include "poise/base/csv.hpp"
-#include "poise/study/csv_parts.hpp"
+#include "poise/study/csv_cells.hpp"
 
 namespace poise {
-
 namespace {
 
-std::string solution(const StudyRow& row) {
-  if (row.model.key == "popularity") return ",,,,,,,,,,,,";
+CsvCells result_cells(const StudyRow& row, const std::string& metric) {
   const Certificate& certificate = row.certificate;
-  return fmt::format(",{},{},{},{},{},{},{},{},{},{},{},{}", csv_number(row.objective),
-                     csv_number(row.observed_weight), csv_number(certificate.absolute),
-                     csv_number(certificate.relative),
-                     row.model.rank ? "" : csv_number(certificate.worst_column), false, row.converged,
-                     certificate.verified_columns, csv_number(certificate.probability),
-                     csv_number(row.lambda_exponent), row.model.weighting, csv_number(row.gamma));
-}
-
-std::string point(const StudyRow& row) {
-  if (row.model.key == "popularity") return ",,";
-  return fmt::format("{},{},{}", csv_number(row.alpha), csv_number(row.lambda), csv_number(row.dropout));
+  const bool is_trained = row.model.key != "popularity";
+  const auto trained = [&](const auto& value) { return is_trained ? fmt::format("{}", value) : ""; };
+  const auto number = [&](const auto& value) { return trained(csv_number(value)); };
+  return csv_cells(row, {{"alpha", number(row.alpha)},
+                         {"lambda", number(row.lambda)},
+                         {"dropout", number(row.dropout)},
+                         {"metric", csv_field(metric)},
+                         {"validation_mean", csv_mean(row.validation, metric)},
+                         {"validation_stderr", csv_error(row.validation, metric)},
+                         {"test_mean", csv_mean(row.test, metric)},
+                         {"test_stderr", csv_error(row.test, metric)},
+                         {"objective", number(row.objective)},
+                         {"observed_weight", number(row.observed_weight)},
+                         {"certificate_absolute", number(certificate.absolute)},
+                         {"certificate_relative", number(certificate.relative)},
+                         {"certificate_worst_column", row.model.rank ? "" : number(certificate.worst_column)},
+                         {"certificate_sampled", trained(false)},  // as in JSON
+                         {"converged", trained(row.converged)},
+                         {"certificate_verified_columns", trained(certificate.verified_columns)},
+                         {"certificate_probability", number(certificate.probability)},
+                         {"lambda_exponent", number(row.lambda_exponent)},
+                         {"weighting", trained(row.model.weighting)},
+                         {"gamma", number(row.gamma)}});
 }
 
 }  // namespace
@@ -30,31 +39,42 @@ std::string point(const StudyRow& row) {
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 std::string csv_number(const std::optional<double>& value) { return value ? csv_number(*value) : ""; }
 
-std::string csv_estimate(const Estimates& estimates, const std::string& metric) {
+std::string csv_mean(const Estimates& estimates, const std::string& metric) {
   const Estimate* const estimate = find(estimates, metric);
-  if (estimate == nullptr) return ",";
-  return fmt::format("{},{}", csv_number(estimate->mean), csv_number(estimate->standard_error));
+  return estimate == nullptr ? "" : csv_number(estimate->mean);
+}
+std::string csv_error(const Estimates& estimates, const std::string& metric) {
+  const Estimate* const estimate = find(estimates, metric);
+  return estimate == nullptr ? "" : csv_number(estimate->standard_error);
 }
 
-std::string csv_row_name(const StudyRow& row) {
-  const std::string rank = row.model.rank                  ? fmt::format("{}", *row.model.rank)
-                           : row.model.key == "popularity" ? ""
-                                                           : "full";
-  return fmt::format("{},{},{},{},{}", csv_field(row.data), csv_field(row.model.key), rank,
-                     row.model.zero_diagonal, to_string(row.kind));
+CsvCells csv_cells(const StudyRow& row, const CsvCells& more) {
+  const std::string full = row.model.key == "popularity" ? "" : "full";
+  CsvCells cells = {{"data", csv_field(row.data)},
+                    {"model", csv_field(row.model.key)},
+                    {"rank", row.model.rank ? fmt::format("{}", *row.model.rank) : full},
+                    {"zero_diagonal", fmt::format("{}", row.model.zero_diagonal)},
+                    {"kind", std::string(to_string(row.kind))}};
+  cells.insert(cells.end(), more.begin(), more.end());
+  return cells;
+}
+
+std::string csv_header(const CsvCells& cells) {
+  std::string names;
+  for (const CsvCell& cell : cells) names.append(names.empty() ? "" : ",").append(cell.name);
+  return names + "\n";
+}
+
+std::string csv_line(const CsvCells& cells) {
+  std::string texts;
+  for (const CsvCell& cell : cells) texts.append(&cell == &cells.front() ? "" : ",").append(cell.text);
+  return texts + "\n";
 }
 
 std::string to_csv(const StudyResults& results) {
-  std::string csv =
-      "data,model,rank,zero_diagonal,kind,alpha,lambda,dropout,metric,validation_mean,validation_stderr,"
-      "test_mean,test_stderr,objective,observed_weight,certificate_absolute,certificate_relative,"
-      "certificate_worst_column,certificate_sampled,converged,"
-      "certificate_verified_columns,certificate_probability,lambda_exponent,"
-      "weighting,gamma\n";
+  std::string csv = csv_header(result_cells({}, ""));
   for (const StudyRow& row : results.rows) {
-    for (const std::string& metric : results.metrics)
-      csv += fmt::format("{},{},{},{},{}{}\n", csv_row_name(row), point(row), csv_field(metric),
-                         csv_estimate(row.validation, metric), csv_estimate(row.test, metric), solution(row));
+    for (const std::string& metric : results.metrics) csv += csv_line(result_cells(row, metric));
   }
   return csv;
 }

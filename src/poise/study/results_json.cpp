@@ -1,7 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "poise/base/json_number.hpp"
-#include "poise/search/point_json.hpp"
+#include "poise/search/field_json.hpp"
 #include "poise/study/results.hpp"
 #include "poise/train/parameter_table.hpp"
 
@@ -18,10 +17,6 @@ std::string text(const std::string& value) {
 
 bool is_trained(const StudyModel& model) { return model.key != "popularity"; }
 
-Json to_json(const Certificate& certificate, const StudyModel& model) {
-  return is_trained(model) ? poise::to_json(certificate, !model.rank) : Json();
-}
-
 Json identity(const std::string& data, const StudyModel& model) {
   return {{"data", text(data)},
           {"model", text(model.key)},
@@ -30,130 +25,87 @@ Json identity(const std::string& data, const StudyModel& model) {
           {"weighting", is_trained(model) ? Json(text(model.weighting)) : Json()}};
 }
 
+Json identity(const RowName& name) {
+  Json object = identity(name.data, name.model);
+  object["kind"] = to_string(name.kind);
+  return object;
+}
+
 Json regularizer(const StudyModel& model) {
   const std::size_t slash = model.key.find('/');
   return slash == std::string::npos ? Json() : Json(text(model.key.substr(slash + 1)));
 }
 
-Json to_json(const ConvergenceStep& step) {
-  return {{"step", step.step},
-          {"objective", json_number(step.objective)},
-          {"certificate", json_number(step.certificate)}};
+template <HasFields T>
+void put(Json& object, const T& value) {
+  each_field(fields<T>, value, [&](const char* key, const auto& field) { object[key] = field_json(field); });
 }
 
-Json to_json(const PopularityBin& bin) {
-  return {{"least", bin.least},
-          {"most", bin.most},
-          {"items", bin.items},
-          {"targets", bin.targets},
-          {"recall", json_number(bin.recall)}};
-}
-
-Json to_json(const StudyRow& row);
-Json to_json(const StudyPoint& point);
-Json to_json(const ProfilePoint& point);
-Json to_json(const StudyProfile& profile);
-Json to_json(const StudyPair& pair);
-Json to_json(const RowComparison& comparison);
-Json to_json(const StudyConclusion& conclusion);
-Json to_json(const UnfinishedSearch& search);
-Json to_json(const StudyData& data);
-
-template <class T>
-Json list(const std::vector<T>& values) {
+/// Structs as objects.
+template <HasFields T>
+Json objects(const std::vector<T>& values) {
   Json array = Json::array();
-  for (const T& value : values) array.push_back(to_json(value));
+  for (const T& value : values) put(array.emplace_back(), value);
   return array;
 }
 
 Json to_json(const StudyRow& row) {
-  const auto trained = [&](double value) { return is_trained(row.model) ? json_number(value) : Json(); };
   Json object = identity(row.data, row.model);
   object["regularizer"] = regularizer(row.model);
   object["kind"] = to_string(row.kind);
   object["weighted"] = row.kind != RowKind::unweighted;
-  object["alpha"] = trained(row.alpha);
-  object["lambda"] = trained(row.lambda);
-  object["dropout"] = trained(row.dropout);
-  object["lambda_exponent"] = trained(row.lambda_exponent);
-  object["gamma"] = trained(row.gamma);
-  object["validation"] = to_json(row.validation);
-  object["test"] = to_json(row.test);
-  object["objective"] = trained(row.objective);
-  object["observed_weight"] = trained(row.observed_weight);
-  object["certificate"] = to_json(row.certificate, row.model);
-  object["converged"] = row.converged;
-  object["convergence"] = list(row.convergence);
-  object["by_popularity"] = list(row.by_popularity);
-  object["seconds"] = json_number(row.seconds);
-  if (is_trained(row.model))
+  put(object, row);
+  object["convergence"] = objects(row.convergence);
+  object["by_popularity"] = objects(row.by_popularity);
+  if (row.model.rank) object["certificate"].erase("worst_column");
+  if (is_trained(row.model)) {
     object["search"] = {{"complete", row.search_complete}, {"interior", row.interior}};
+  } else {
+    const auto leave = [&](const char* key, const auto&) { object[key] = nullptr; };
+    each_field(fields<SearchedValues>, row, leave);
+    for (const char* const key : {"objective", "observed_weight", "certificate"}) object[key] = nullptr;
+  }
   object["final"] = row.final;
   return object;
 }
 
 Json to_json(const ProfilePoint& point) {
-  Json object = {{"alpha", json_number(point.alpha)},
-                 {"lambda", json_number(point.lambda)},
-                 {"dropout", json_number(point.dropout)},
-                 {"lambda_exponent", json_number(point.lambda_exponent)},
-                 {"gamma", json_number(point.gamma)},
-                 {"mean", json_number(point.validation.mean)},
-                 {"stderr", json_number(point.validation.standard_error)},
-                 {"paired_stderr", json_number(point.paired_error)}};
+  Json object;
+  put<SearchedValues>(object, point);
+  object["mean"] = json_number(point.validation.mean);
+  object["stderr"] = json_number(point.validation.standard_error);
+  object["paired_stderr"] = json_number(point.paired_error);
   if (point.cut) object["cut"] = true;
-  return object;
-}
-
-Json to_json(const StudyProfile& profile) {
-  Json object = identity(profile.data, profile.model);
-  object["kind"] = to_string(profile.kind);
-  object["complete"] = profile.complete;
-  object["interior"] = profile.interior;
-  object["alpha"] = json_number(profile.alpha);
-  object["lambda"] = json_number(profile.lambda);
-  object["dropout"] = json_number(profile.dropout);
-  object["lambda_exponent"] = json_number(profile.lambda_exponent);
-  object["gamma"] = json_number(profile.gamma);
-  object["curve"] = list(profile.curve);
   return object;
 }
 
 Json to_json(const StudyPoint& point) {
-  Json object = identity(point.data, point.model);
-  object["kind"] = to_string(point.kind);
-  object["alpha"] = json_number(point.alpha);
-  object["lambda"] = json_number(point.lambda);
-  object["dropout"] = json_number(point.dropout);
-  object["lambda_exponent"] = json_number(point.lambda_exponent);
-  object["gamma"] = json_number(point.gamma);
-  object["validation"] = to_json(point.validation);
-  object["objective"] = json_number(point.objective);
-  object["certificate"] = to_json(point.certificate, point.model);
-  object["seconds"] = json_number(point.seconds);
+  Json object = identity(point);
+  put(object, point);
+  if (point.model.rank) object["certificate"].erase("worst_column");
   if (point.cut) object["cut"] = true;
   return object;
 }
 
-void add(Json& object, RowKind kind, const std::string& metric, const PairedDifference& test) {
-  object["kind"] = to_string(kind);
-  object["metric"] = text(metric);
+Json to_json(const RowDifference& difference) {
+  const PairedDifference& test = difference.test;
+  Json object = identity(difference);
+  object["metric"] = text(difference.metric);
   object["users"] = test.users;
   object["difference"] = json_number(test.difference);
   object["interval"] = {json_number(test.low), json_number(test.high)};
   object["p"] = json_number(test.p);
+  return object;
 }
 
 Json to_json(const StudyPair& pair) {
-  Json object = identity(pair.data, pair.model);
-  add(object, pair.kind, pair.metric, pair.test);
+  Json object = to_json(static_cast<const RowDifference&>(pair));
   object["complete"] = pair.complete;
   return object;
 }
 
 Json to_json(const RowComparison& comparison) {
-  Json object = identity(comparison.data, comparison.model);
-  add(object, comparison.kind, comparison.metric, comparison.test);
+  Json object = to_json(static_cast<const RowDifference&>(comparison));
   object["corrected_p"] = json_number(comparison.corrected_p);
   return object;
 }
@@ -183,6 +135,24 @@ Json to_json(const StudyData& data) {
           {"test_users", data.test_users},
           {"paper_data", data.paper_data.empty() ? Json() : Json(text(data.paper_data))},
           {"validation_from_training", data.validation_from_training}};
+}
+
+Json to_json(const StudyProfile& profile);
+
+template <class T>
+Json list(const std::vector<T>& values) {
+  Json array = Json::array();
+  for (const T& value : values) array.push_back(to_json(value));
+  return array;
+}
+
+Json to_json(const StudyProfile& profile) {
+  Json object = identity(profile);
+  object["complete"] = profile.complete;
+  object["interior"] = profile.interior;
+  put<SearchedValues>(object, profile);
+  object["curve"] = list(profile.curve);
+  return object;
 }
 
 }  // namespace

@@ -57,13 +57,6 @@ void mark_searches(Finals& finals, const std::vector<StudyProfile>& profiles) {
   for (StudyPair& pair : finals.pairs) pair.complete = complete(pair.kind) && complete(RowKind::unweighted);
 }
 
-/// The chosen point of a kind.
-const std::optional<ModelParameters>& chosen_of(const SearchResult& result, RowKind kind) {
-  return kind == RowKind::unweighted ? result.unweighted
-         : kind == RowKind::weighted ? result.weighted
-                                     : result.down_weighted;
-}
-
 }  // namespace
 
 StudyResults no_results(const MeasureOptions& measure) {
@@ -131,7 +124,7 @@ void SearchedData::leave(const StudyModel& model, UnfinishedSearch::State state,
 SearchedData::Chosen SearchedData::rows_of(const SearchSpace& space, const SearchResult& result) const {
   Chosen chosen;
   const auto choose = [&](RowKind kind) {
-    if (const auto& point = chosen_of(result, kind)) chosen.emplace_back(kind, *point);
+    if (const auto& point = result.*best_of_kind(kind)) chosen.emplace_back(kind, *point);
   };
   choose(RowKind::unweighted);
   choose(RowKind::weighted);
@@ -143,16 +136,11 @@ SearchedData::Chosen SearchedData::rows_of(const SearchSpace& space, const Searc
 
 ProfilePoint SearchedData::profile_point(const ModelParameters& point, const SearchResult& result) const {
   const StudyPoint measured = study_point({}, point);
-  ProfilePoint on_curve{.alpha = measured.alpha,
-                        .lambda = measured.lambda,
-                        .dropout = measured.dropout,
-                        .lambda_exponent = measured.lambda_exponent,
-                        .gamma = measured.gamma,
-                        .validation = {},
-                        .cut = measured.cut};
+  ProfilePoint on_curve{measured};
+  on_curve.cut = measured.cut;
   if (const Estimate* const estimate = find(measured.validation, results_.choice))
     on_curve.validation = *estimate;
-  if (const auto& origin = chosen_of(result, RowKind::unweighted))
+  if (const auto& origin = result.unweighted)
     on_curve.paired_error =
         std::hypot(points_.paired_error(point, *origin), measured.cut ? points_.at(point).cut->error : 0);
   return on_curve;
@@ -163,19 +151,10 @@ std::vector<StudyProfile> SearchedData::profiles_of(const StudyModel& model, con
                                                     const SearchResult& result) const {
   std::vector<StudyProfile> profiles;
   const auto put = [&](RowKind kind) {
-    const std::optional<ModelParameters>& best = chosen_of(result, kind);
+    const std::optional<ModelParameters>& best = result.*best_of_kind(kind);
     if (!best) return;
-    const StudyPoint chosen = study_point(model, *best);
-    StudyProfile profile{.data = name_,
-                         .model = model,
-                         .kind = kind,
-                         .complete = result.complete,
-                         .alpha = chosen.alpha,
-                         .lambda = chosen.lambda,
-                         .dropout = chosen.dropout,
-                         .lambda_exponent = chosen.lambda_exponent,
-                         .gamma = chosen.gamma,
-                         .curve = {}};
+    StudyProfile profile{{name_, model, kind}, searched_values(*best)};
+    profile.complete = result.complete;
     std::vector<ModelParameters> curve;
     const auto found = std::ranges::find(result.profiles, kind, &SearchProfile::kind);
     if (space.method == SearchMethod::best && found != result.profiles.end()) {
@@ -197,20 +176,13 @@ std::vector<StudyProfile> SearchedData::profiles_of(const StudyModel& model, con
 
 StudyPoint SearchedData::study_point(const StudyModel& model, const ModelParameters& parameters) const {
   const PointResult& point = points_.at(parameters);
-  return {.data = name_,
-          .model = model,
-          .kind = kind_of(parameters),
-          .lambda = parameters.lambda,
-          .alpha = parameters.weighting.alpha,
-          .dropout = parameters.family == Family::full_rank ? parameters.dropout : 0,
-          .lambda_exponent =
-              family_of(parameters).find("lambda-exponent") != nullptr ? parameters.lambda_exponent : 0,
-          .gamma = gamma_of(parameters),
-          .validation = point.figures(points_.options().choice),
-          .objective = point.objective,
-          .certificate = point.certificate,
-          .seconds = point.seconds,
-          .cut = point.cut.has_value()};
+  return {{name_, model, kind_of(parameters)},
+          searched_values(parameters),
+          point.figures(points_.options().choice),
+          point.objective,
+          point.certificate,
+          point.seconds,
+          point.cut.has_value()};
 }
 
 std::optional<Finals> SearchedData::finals_of(const StudyModel& model, const Chosen& chosen,
@@ -235,15 +207,7 @@ Finals SearchedData::searched_rows(const StudyModel& model, const Chosen& chosen
   Finals finals;
   for (const auto& [kind, parameters] : chosen) {
     const StudyPoint point = study_point(model, parameters);
-    StudyRow row;
-    row.data = point.data;
-    row.model = model;
-    row.kind = kind;
-    row.lambda = point.lambda;
-    row.alpha = point.alpha;
-    row.dropout = point.dropout;
-    row.lambda_exponent = point.lambda_exponent;
-    row.gamma = point.gamma;
+    StudyRow row{{name_, model, kind}, point};
     row.validation = point.validation;
     row.objective = point.objective;
     row.observed_weight = std::numeric_limits<double>::quiet_NaN();
@@ -284,11 +248,8 @@ void SearchedData::compare_with_best() {
   std::vector<double> p;
   for (std::size_t k = 0; k + 1 < rows.size(); ++k) {
     if (&rows[k] == best || rows[k].test.empty()) continue;
-    results_.against_best.push_back({.data = name_,
-                                     .model = rows[k].model,
-                                     .kind = rows[k].kind,
-                                     .metric = results_.choice,
-                                     .test = paired_difference(per_user_[k], per_user_[best - rows.data()])});
+    results_.against_best.push_back(
+        {{rows[k], results_.choice, paired_difference(per_user_[k], per_user_[best - rows.data()])}});
     p.push_back(results_.against_best.back().test.p);
   }
   const std::vector<double> corrected = holm(p);

@@ -6,10 +6,9 @@
 #include <numeric>
 #include <utility>
 
-#include <boost/math/distributions/students_t.hpp>
-
 #include "poise/data/resplit.hpp"
 #include "poise/data/validation_from_training.hpp"
+#include "poise/study/statistics.hpp"
 
 namespace poise {
 namespace {
@@ -34,7 +33,7 @@ Estimate estimate_of(const SplitValues& values) {
 template <class T>
 const T* find_like(const std::vector<T>& all, const T& wanted) {
   const auto found = std::ranges::find_if(all, [&](const T& one) {
-    bool same = one.data == wanted.data && one.model == wanted.model && one.kind == wanted.kind;
+    bool same = static_cast<const RowName&>(one) == wanted;
     if constexpr (requires { one.metric; }) same = same && one.metric == wanted.metric;
     return same;
   });
@@ -183,28 +182,10 @@ std::vector<double> present(const SplitValues& values) {
 }
 
 PairedDifference over_splits(std::span<const double> differences, double test_to_train) {
-  const auto splits = static_cast<double>(differences.size());
-  PairedDifference result{.users = static_cast<std::int64_t>(differences.size())};
-  if (differences.empty()) return result;
-  result.difference = mean_of(differences);
-  const std::optional<double> spread = spread_of(differences);
-  if (!spread) {
-    result.low = -std::numeric_limits<double>::infinity();
-    result.high = std::numeric_limits<double>::infinity();
-    return result;
-  }
-  const double error = *spread * std::sqrt(1 / splits + test_to_train);
-  if (error == 0) {
-    result.low = result.high = result.difference;
-    result.p = result.difference == 0 ? 1 : 0;
-    return result;
-  }
-  const boost::math::students_t distribution(splits - 1);
-  const double reach = boost::math::quantile(boost::math::complement(distribution, 0.025)) * error;
-  result.low = result.difference - reach;
-  result.high = result.difference + reach;
-  result.p = 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(result.difference) / error));
-  return result;
+  if (differences.empty()) return {};
+  std::optional<double> error = spread_of(differences);
+  if (error) *error *= std::sqrt(1 / static_cast<double>(differences.size()) + test_to_train);
+  return mean_difference(mean_of(differences), std::ssize(differences), error);
 }
 
 SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const StudyResults> all_splits) {

@@ -10,33 +10,36 @@
 
 namespace poise {
 
-PairedDifference paired_difference(std::span<const double> a, std::span<const double> b) {
-  assert(a.size() == b.size());
-  const auto users = static_cast<double>(a.size());
-  PairedDifference result{.users = static_cast<std::int64_t>(a.size())};
-  if (a.empty()) return result;
-  double sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] - b[k];
-  result.difference = sum / users;
-  if (a.size() == 1) {
+PairedDifference mean_difference(double mean, std::int64_t count, const std::optional<double>& error) {
+  PairedDifference result{.users = count, .difference = mean, .low = mean, .high = mean};
+  if (!error) {
     result.low = -std::numeric_limits<double>::infinity();
     result.high = std::numeric_limits<double>::infinity();
     return result;
   }
-  double squares = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) squares += std::pow(a[k] - b[k] - result.difference, 2);
-  const double error = std::sqrt(squares / (users - 1) / users);
-  if (error == 0) {
-    result.low = result.high = result.difference;
-    result.p = result.difference == 0 ? 1 : 0;
+  if (*error == 0) {
+    result.p = mean == 0 ? 1 : 0;
     return result;
   }
-  const boost::math::students_t distribution(users - 1);
-  const double reach = boost::math::quantile(boost::math::complement(distribution, 0.025)) * error;
-  result.low = result.difference - reach;
-  result.high = result.difference + reach;
-  result.p = 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(result.difference) / error));
+  const boost::math::students_t distribution(static_cast<double>(count) - 1);
+  const double reach = boost::math::quantile(boost::math::complement(distribution, 0.025)) * *error;
+  result.low = mean - reach;
+  result.high = mean + reach;
+  result.p = 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(mean) / *error));
   return result;
+}
+
+PairedDifference paired_difference(std::span<const double> a, std::span<const double> b) {
+  assert(a.size() == b.size());
+  const auto users = static_cast<double>(a.size());
+  if (a.empty()) return {};
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] - b[k];
+  const double mean = sum / users;
+  double squares = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) squares += std::pow(a[k] - b[k] - mean, 2);
+  const double error = std::sqrt(squares / (users - 1) / users);
+  return mean_difference(mean, std::ssize(a), a.size() == 1 ? std::nullopt : std::optional(error));
 }
 
 std::vector<double> holm(std::span<const double> p) {

@@ -23,38 +23,18 @@ constexpr Shape ml_20m{
     .users = 136'677,
     .items = 20'108,
     .interactions = 10'000'000,
-    .min_user_items = 5,
-    .min_item_users = 3,
-    .max_user_share = 0.2,
     .activity_sigma = 1.24,
     .popularity_exponent = 1.8,
     .popularity_offset = 80,
-    .popularity_floor = 0,
-    .groups = 20,
-    .niches_per_group = 12,
-    .broad_least = 0.1,
-    .broad_most = 0.5,
-    .niche_share = 0.5,
-    .series_share = 0.2,
 };
 
 constexpr Shape netflix{
     .users = 463'435,
     .items = 17'769,
     .interactions = 56'900'000,
-    .min_user_items = 5,
-    .min_item_users = 3,
-    .max_user_share = 0.2,
     .activity_sigma = 1.21,
     .popularity_exponent = 2.2,
     .popularity_offset = 175,
-    .popularity_floor = 0,
-    .groups = 20,
-    .niches_per_group = 12,
-    .broad_least = 0.1,
-    .broad_most = 0.5,
-    .niche_share = 0.5,
-    .series_share = 0.2,
 };
 
 constexpr Shape msd{
@@ -80,35 +60,20 @@ constexpr Shape demo{
     .users = 2'400,
     .items = 700,
     .interactions = 100'000,
-    .min_user_items = 5,
     .min_item_users = 5,
     .max_user_share = 0.5,
     .activity_sigma = 1.3,
     .popularity_exponent = 2.7,
     .popularity_offset = 70,
-    .popularity_floor = 0,
-    .groups = 20,
     .niches_per_group = 4,
-    .broad_least = 0.1,
     .broad_most = 0.4,
-    .niche_share = 0.5,
-    .series_share = 0.2,
 };
 
 }  // namespace
 
 const Shape& shape_of(SynthShape shape) {
-  switch (shape) {
-    case SynthShape::ml_20m:
-      return ml_20m;
-    case SynthShape::netflix:
-      return netflix;
-    case SynthShape::msd:
-      return msd;
-    case SynthShape::demo:
-      break;
-  }
-  return demo;
+  const Shape* const shapes[] = {&ml_20m, &netflix, &msd, &demo};
+  return *shapes[static_cast<int>(shape)];
 }
 
 }  // namespace poise::synth

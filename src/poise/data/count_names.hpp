@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include "poise/data/dataset.hpp"
+
+namespace poise {
+
+using CountName = std::pair<const char*, std::int64_t PrepareCounts::*>;
+
+/// The counts of `prepare` by their names in files and JSON: those of reading a log, then those of filters.
+inline constexpr std::array<CountName, 5> read_counts = {
+    {{"duplicates", &PrepareCounts::duplicates},
+     {"empty_ids", &PrepareCounts::empty_ids},
+     {"below_threshold", &PrepareCounts::below_threshold},
+     {"outside_catalogue", &PrepareCounts::outside_catalogue},
+     {"skipped_lines", &PrepareCounts::skipped_lines}}};
+inline constexpr std::array<CountName, 3> filter_counts = {
+    {{"filtered_users", &PrepareCounts::filtered_users},
+     {"filtered_items", &PrepareCounts::filtered_items},
+     {"filtered_interactions", &PrepareCounts::filtered_interactions}}};
+
+}  // namespace poise
