@@ -14,7 +14,7 @@
 namespace poise {
 namespace {
 
-/// Options beyond it leave no room for their products in float32.
+/// Products of larger options would not fit float32.
 constexpr double largest_option = 1e30;
 
 void check_range(ParameterName name, double value, double least) {
