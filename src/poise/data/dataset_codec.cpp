@@ -21,7 +21,7 @@ constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 5> c
      {"below_threshold", &PrepareCounts::below_threshold},
      {"outside_catalogue", &PrepareCounts::outside_catalogue},
      {"skipped_lines", &PrepareCounts::skipped_lines}}};
-/// Not there when 0.
+/// Left out if 0.
 constexpr std::array<std::pair<const char*, std::int64_t PrepareCounts::*>, 3> optional_count_names = {
     {{"filtered_users", &PrepareCounts::filtered_users},
      {"filtered_items", &PrepareCounts::filtered_items},
@@ -76,7 +76,7 @@ class Encoder {
   const Execution& execution_;
   Metadata metadata_;
   std::vector<Tensor> tensors_;
-  std::list<std::string> storage_;  // a list, so that the tensors' spans stay
+  std::list<std::string> storage_;  // a list, so that the tensors' spans stay valid
 };
 
 class Decoder {
@@ -132,7 +132,7 @@ class Decoder {
     part.targets = rows(name + ".targets", users, items);
     return part;
   }
-  /// A tensor that nothing asked for would be lost silently.
+  /// Refuses tensors that were not read: their content would be lost silently.
   void check_all_used() const {
     if (used_ != container_.tensors().size())
       fail_damaged(container_.name(), "it has tensors that do not belong");
@@ -159,7 +159,7 @@ void check_format(const Container& container) {
          container.name(), container.metadata("version"), format_version);
 }
 
-/// All but the matrices and their users.
+/// Everything but the matrices and their users.
 Dataset decode_frame(const Container& container, const Decoder& decoder) {
   check_format(container);
   Dataset dataset;
@@ -206,7 +206,7 @@ EvaluationData decode_part(const Container& container, const std::string& part, 
   return data;
 }
 
-/// What does not fit in memory is an error that says so.
+/// Turns std::bad_alloc into an Error that says so.
 template <class Decode>
 auto within_memory(const Container& container, const Decode& decode_it) {
   try {

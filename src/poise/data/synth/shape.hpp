@@ -25,10 +25,10 @@ struct Shape {
 
   std::int32_t groups;
   std::int32_t niches_per_group;
-  double broad_least;  ///< a user's share of draws that follow popularity alone lies between these two
+  double broad_least;  ///< a user's share of draws by popularity alone lies between these two
   double broad_most;
-  double niche_share;   ///< of the draws within a favoured group, those from a favoured niche
-  double series_share;  ///< chance that an item brings the next one of its series along
+  double niche_share;   ///< share of the draws within a favoured group that come from a favoured niche
+  double series_share;  ///< probability that an item brings the next one of its series along
 };
 
 const Shape& shape_of(SynthShape shape);
