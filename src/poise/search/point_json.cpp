@@ -65,7 +65,7 @@ PointResult point_from_json(const Json& json, const ModelParameters& parameters)
                        .converged = json.at("converged").get<bool>(),
                        .seconds = json.at("seconds").get<double>(),
                        .sample = std::move(sample)};
-    // How it stood depends on the race.
+    // The standing of a cut point depends on its race.
     if (result.validation.empty())
       result.cut = Standing{
           .users = result.sample.values.empty() ? 0 : std::ssize(result.sample.values.front().second)};
