@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Models whatever their rank: a plot has one panel for each.
+// Models regardless of their rank: a plot has one panel for each.
 class Numbering {
  public:
   explicit Numbering(const StudyResults& results) {
@@ -50,7 +50,7 @@ Json row_json(const StudyRow& row, const StudyResults& results, Numbering& numbe
   object["lambda"] = json_number(row.lambda);
   Json test = Json::array();
   for (const std::string& metric : results.metrics) {
-    // Those of validation where no row has others.
+    // Validation figures if no row has test figures.
     const Estimate* estimate = find(without_test(results) ? row.validation : row.test, metric);
     test.push_back(estimate
                        ? Json::array({json_number(estimate->mean), json_number(estimate->standard_error)})
@@ -97,7 +97,7 @@ Json profile_json(const StudyProfile& profile, Numbering& numbering) {
   if (profile.gamma != 0) object["gamma"] = json_number(profile.gamma);
   object["curve"] = Json::array();
   for (const ProfilePoint& point : profile.curve) {
-    // Where nothing is known of its error the page draws none.
+    // If its error is unknown the page draws none.
     if (!std::isfinite(point.validation.mean) || !(point.alpha >= 0)) continue;
     Json on_curve = {{"alpha", point.alpha},
                      {"lambda", json_number(point.lambda)},

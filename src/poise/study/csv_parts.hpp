@@ -4,10 +4,10 @@
 
 #include "poise/study/results.hpp"
 
-/// What a study's results.csv and that of several splits have in common.
+/// Parts that the results.csv of a study and of several splits share.
 namespace poise {
 
-/// As short as reads back to the same; "" for what is not finite.
+/// The shortest text that reads back to the same number; "" if it is not finite.
 std::string csv_number(double value);
 std::string csv_number(const std::optional<double>& value);
 

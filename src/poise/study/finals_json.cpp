@@ -73,7 +73,8 @@ StudyRow row_from_json(const Json& json) {
   row.lambda = json.at("lambda").get<double>();
   row.alpha = json.at("alpha").get<double>();
   row.dropout = json.at("dropout").get<double>();
-  row.lambda_exponent = json.value("lambda_exponent", 0.0);  // older entries are of plain models
+  row.lambda_exponent =
+      json.value("lambda_exponent", 0.0);  // older entries are of models without an exponent
   row.gamma = json.value("gamma", 0.0);
   row.validation = estimates_from_json(json.at("validation"));
   row.test = estimates_from_json(json.at("test"));
@@ -95,7 +96,7 @@ StudyRow row_from_json(const Json& json) {
   return row;
 }
 
-/// A comparison of either sort.
+/// A comparison of either type.
 template <class T>
 Json comparison_json(const T& comparison) {
   return {{"kind", to_string(comparison.kind)},
