@@ -11,7 +11,7 @@
 
 namespace poise::app {
 
-// Each in the file of its command.
+// Each is defined in the file of its command.
 Run setup_synth(CLI::App& parser);
 Run setup_prepare(CLI::App& parser);
 Run setup_train(CLI::App& parser);

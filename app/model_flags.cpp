@@ -14,7 +14,7 @@ namespace poise::app {
 
 namespace {
 
-/// The names of a choice, the usual one first.
+/// The names of a choice, the default first.
 std::vector<std::string> names_of(const ModelParameter& parameter) {
   std::vector<std::string> names = parameter.is.names;
   const auto usual = std::ranges::find(names, usual_text(parameter));
@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const ModelParameter& parameter) {
   return names;
 }
 
-/// What a flag of the parameter accepts. A free axis of a search may also be "auto".
+/// The values that a flag of the parameter accepts. A free axis of a search may also be "auto".
 CLI::Validator check_of(const ModelParameter& parameter, bool whole, FlagValues values) {
   const Parameter& is = parameter.is;
   if (!is.names.empty()) return one_of(names_of(parameter));

@@ -46,7 +46,7 @@ SearchSpace space_of(SearchFlags options, const Context& context) {
       flags.has("weighting") ? flags.given["weighting"] : std::vector<std::string>();
   const std::vector<std::string> alphas =
       flags.has("alpha") ? flags.given["alpha"] : std::vector<std::string>();
-  // Beside other weightings none has the one point of alpha 1; alone, another alpha contradicts it.
+  // Among several weightings, `none` has the one point of alpha 1; alone, another alpha contradicts it.
   const auto all = [](const auto& axis, const auto& value) {
     return std::ranges::count(axis, value) == std::ssize(axis);
   };
@@ -67,7 +67,7 @@ SearchSpace space_of(SearchFlags options, const Context& context) {
   return space;
 }
 
-/// What the chosen model reaches on each part.
+/// The figures of the chosen model on each part.
 std::string figures_of(const Json& chosen) {
   std::string text;
   for (const char* const part : {"validation", "test"}) {
@@ -106,7 +106,7 @@ std::string table_of(const SearchResult& result, const Points& points) {
   return text;
 }
 
-/// What a search that ran out would have tried next.
+/// The points that an incomplete search would have tried next.
 std::string next_points_text(const SearchResult& result) {
   std::string text = fmt::format("not complete; next would be {}, and what follows from them:\n",
                                  counted_points(result.missing.size()));
@@ -132,7 +132,7 @@ std::string kinds_text(const SearchResult& result, const Points& points) {
   return text;
 }
 
-/// Trains a chosen point, on all rows where the search lacked some, and writes it to --out, if there is one.
+/// Trains a chosen point, on all rows if the search left some out, and writes it to --out if given.
 TrainReport save_best(const SearchFlags& options, const ModelParameters& chosen, const SearchSpace& space,
                       Points& points, const AllRows& all_rows, const Context& context) {
   const LoadedDataset& data = all_rows.data ? *all_rows.data : points.trainer().data();
@@ -150,7 +150,7 @@ TrainReport save_best(const SearchFlags& options, const ModelParameters& chosen,
   return report;
 }
 
-/// The search as a study of its own model, in --report.
+/// Writes the search as a study of its own model to --report.
 void write_report(const SearchFlags& options, const SearchSpace& space, const SearchResult& result,
                   Points& points, const AllRows& all_rows, Journal& journal,
                   std::optional<Points::Clock::time_point> until, Points::Clock::time_point begin,
@@ -164,7 +164,7 @@ void write_report(const SearchFlags& options, const SearchSpace& space, const Se
   context.say(fmt::format("report written to {}", (options.report / "report.html").string()));
 }
 
-/// Says what was found, with the best point trained to convergence and, after that, `report` written.
+/// Prints the results, after the best point was trained to convergence and `report` was written.
 void finish(const SearchFlags& options, const SearchSpace& space, const SearchResult& result, Points& points,
             const AllRows& all_rows, Points::Clock::time_point begin, const std::function<void()>& report,
             const Context& context) {
@@ -268,7 +268,7 @@ void run_search(const SearchFlags& options, const Context& context) {
     say_if_interrupted(path, context);
     const auto best = best_of(*points, points->measured()).best;
     if (saved || options.out.empty() || !interrupted() || !best) throw;
-    // What the interruption left half done is not used again.
+    // The state that the interruption left is not used again.
     points.reset();
     trainer = train_on(Keep::nothing);
     points = std::make_unique<Points>(*trainer, measure, &journal, context.execution);

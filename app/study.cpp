@@ -94,7 +94,7 @@ std::string by_name_only() {
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-/// What a study that ran out would do next.
+/// The points that an incomplete study would do next.
 std::string points_left_text(const StudyResults& results) {
   if (results.missing.empty()) return "";
   std::string text = fmt::format("next would be {}:\n", counted_points(results.missing.size()));

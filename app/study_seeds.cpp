@@ -31,7 +31,7 @@ std::vector<std::pair<std::string, std::string>> with_seeds(const SeedsStudy& as
   return flags;
 }
 
-/// How the data are split again, where that is not plain.
+/// Prints how the data are split again, unless it is obvious.
 void say_how(const SeedsStudy& asked, const Context& context) {
   for (const StudyInput& input : asked.inputs) {
     const Dataset& dataset = input.data.dataset;

@@ -45,14 +45,14 @@ void write_trace(const std::filesystem::path& path, const Trained& trained) {
   file.commit();
 }
 
-/// Operations that training takes at least, from what the data's header says: enough to know that a GPU will
-/// be used.
+/// The least number of operations of training, from the data's header: enough to know that a GPU will be
+/// used.
 double least_operations(const ModelParameters& parameters, const std::filesystem::path& data) {
   if (!built_with_cuda()) return 0;
   return family_of(parameters).least_operations(static_cast<double>(dataset_sizes(data).items));
 }
 
-/// Says how long it may take and what it needs, before any work. `rate` is of matrix products.
+/// Prints the expected time and memory, before any work. `rate` is that of matrix products.
 void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& cost, double rate,
               const Context& context) {
   const std::string memory = amount(cost.bytes, "B") + " of memory";
@@ -127,7 +127,7 @@ void run_train(TrainOptions options, const Context& context) {
   const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
   watch.book("save");
 
-  // The phases of the whole command, in order, then those within them.
+  // The phases of the whole command, in order, then the phases within them.
   const double total = seconds.at("start") + watch.total();
   Json phases = {{"total", total}};
   for (const char* phase : {"start", "load", "weights", "estimate", "device", "train", "report", "save"})
