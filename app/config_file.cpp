@@ -160,7 +160,7 @@ std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const 
     item.name = key->str();
     const toml::source_region& place = key->source();
     if (node->is_table() || node->is_array_of_tables())
-      wrong(place, fmt::format("the table '[{}]' means nothing here; write the lines NAME = VALUE without it",
+      wrong(place, fmt::format("a config file has no tables; remove '[{}]' and keep its lines NAME = VALUE",
                                item.name));
     const CLI::Option& option = option_of(*parser_, item.name, place);
     lines_.emplace(item.name, static_cast<int>(place.begin.line));

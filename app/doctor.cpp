@@ -62,8 +62,8 @@ std::string cuda_text(const CudaInfo& info) {
   for (const CudaDevice& device : info.devices) {
     text += fmt::format("gpu      {}, compute capability {}.{}, {:.1f} GB{}\n", device.name, device.major,
                         device.minor, static_cast<double>(device.memory_bytes) * 1e-9,
-                        text.empty() ? fmt::format(", of which {:.1f} GB are free; used for work that gains "
-                                                   "(--device)",
+                        text.empty() ? fmt::format(", of which {:.1f} GB are free; used for work that is "
+                                                   "large enough (--device)",
                                                    static_cast<double>(device.free_bytes) * 1e-9)
                                      : "; not used");
   }

@@ -52,8 +52,8 @@ void hint_about_values(const Interactions& log, const Context& context) {
   }
   if (negative > 0) {
     context.say(fmt::format(
-        "hint: {} of {} rows have a value below 0 and count as liked all the same; --keep-above 0 "
-        "leaves them out",
+        "hint: {} of {} rows have a value below 0 but still count as liked; --keep-above 0 leaves "
+        "them out",
         grouped(negative), grouped(log.rows())));
     return;
   }

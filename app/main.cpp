@@ -65,7 +65,8 @@ std::string place_in_config(const CLI::App& parser, const std::string& message,
 void refuse_empty_values(const CLI::App& parser) {
   for (const CLI::Option* option : all_options(parser)) {
     for (const std::string& value : option->results()) {
-      if (value.empty()) fail(ErrorKind::usage, "{} is given an empty value", option->get_name());
+      if (value.empty())
+        fail(ErrorKind::usage, "{} has an empty value; give one, or leave the flag out", option->get_name());
     }
   }
 }
@@ -126,8 +127,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     const std::string_view text = error.what();
     const bool missing = text.ends_with("missing");
     return report(exit_usage, fmt::format("{} {}; see `poise {} --help`", text.substr(0, text.find(':')),
-                                          missing ? "needs a value" : "is given more often than it can be",
-                                          command.name));
+                                          missing ? "needs a value" : "is given too often", command.name));
   } catch (const CLI::ExtrasError&) {
     return report(exit_usage,
                   fmt::format("{}; see `poise {} --help`", unknown_argument(parser), command.name));

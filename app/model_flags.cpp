@@ -110,7 +110,7 @@ void add_model_flags(CLI::App& parser, ModelFlags& flags, FlagValues values) {
 void refuse_unless(bool fits, std::string_view flag, const ModelFlags& flags,
                    const std::vector<std::string>& families) {
   if (!fits)
-    fail(ErrorKind::usage, "{} does not go with --model {}; it is of {}", flag,
+    fail(ErrorKind::usage, "{} does not apply to --model {}; it is for {}", flag,
          flags.short_form.empty() ? flags.model : flags.short_form, fmt::join(families, " "));
 }
 
@@ -137,8 +137,8 @@ void check_values(Scheme scheme, bool has_values, const Context& context) {
   poise::check_values(scheme, has_values);
   if (reads_values(scheme) && !has_values)
     context.say(
-        fmt::format("note: the data have no values; --weighting {} takes each for 1, so that all entries "
-                    "weigh the same, as with --weighting constant",
+        fmt::format("note: the data have no values; --weighting {} takes each as 1, so all entries "
+                    "have the same weight, as with --weighting constant",
                     scheme_name(scheme)));
 }
 

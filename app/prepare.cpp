@@ -71,8 +71,8 @@ void check_flags(const PrepareFlags& options) {
          "goes with --split users");
   if (options.split == "given") {
     refuse(options.test.empty(), "--split given", "needs --test FILE");
-    refuse_filters(options, "does not go with --split given, which is taken as it is");
-    refuse_split_options(options, "does not go with --split given, which is taken as it is");
+    refuse_filters(options, "does not go with --split given, whose files are not changed");
+    refuse_split_options(options, "does not go with --split given, whose files are not changed");
   } else {
     refuse(!options.test.empty(), "--test", "goes with --split given");
     refuse(!options.validation.empty(), "--validation", "goes with --split given");
@@ -82,7 +82,7 @@ void check_flags(const PrepareFlags& options) {
 }
 
 Dataset read_pro_sg_folder(const PrepareFlags& options, const Execution& execution) {
-  constexpr std::string_view reason = "does not go with the pro-sg format, which is read as it is";
+  constexpr std::string_view reason = "does not go with the pro-sg format, whose files are not changed";
   refuse_filters(options, reason);
   refuse_split_options(options, reason);
   refuse(options.split != "users", "--split", reason);

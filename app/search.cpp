@@ -101,17 +101,17 @@ std::string table_of(const SearchResult& result, const Points& points) {
   text += fmt::format("* best: {}\n", point_name(*result.best));
   if (const auto [done, spared] = result.scorings; spared > 0)
     text += fmt::format(
-        "~ far behind, by an estimate: cut after some users, which spared {:.0f} % of the scoring\n",
+        "~ an estimate: too far behind to be scored on all users, which saved {:.0f} % of the scoring\n",
         100.0 * static_cast<double>(spared) / static_cast<double>(done + spared));
   return text;
 }
 
 /// The points that an incomplete search would have tried next.
 std::string next_points_text(const SearchResult& result) {
-  std::string text = fmt::format("not complete; next would be {}, and what follows from them:\n",
+  std::string text = fmt::format("not complete; next would be {}, and more that depend on them:\n",
                                  counted_points(result.missing.size()));
   for (const ModelParameters& point : result.missing) text += "  " + point_name(point) + "\n";
-  return text + "run the same command with more time or points to go on\n";
+  return text + "run the same command with more time or points to continue\n";
 }
 
 /// The best of each kind: "weights above 1: 0.3512 at lambda 464, alpha 1.47".
@@ -273,9 +273,8 @@ void run_search(const SearchFlags& options, const Context& context) {
     trainer = train_on(Keep::nothing);
     points = std::make_unique<Points>(*trainer, measure, &journal, context.execution);
     go_on_after_interruption();
-    context.say(
-        fmt::format("the best point so far, {}, is trained for {}; interrupt again to leave without it",
-                    point_name(*best), options.out.string()));
+    context.say(fmt::format("training the best point so far, {}, for {}; interrupt again to stop without it",
+                            point_name(*best), options.out.string()));
     save_best(options, to_convergence(*best, space), space, *points, all_rows, context);
     throw Error(ErrorKind::interrupted, "interrupted");
   }
@@ -297,16 +296,15 @@ Run setup_search(CLI::App& parser) {
   parser
       .add_option(
           "--report", options->report,
-          "Folder for report.html, tables and results as `poise study` writes them, of this model: the "
-          "best points of each kind, trained to convergence and, where there is a test part, tested")
+          "Folder for report.html, tables and results as `poise study` writes them, for this model: the "
+          "best points of each kind, trained to convergence and, if there is a test part, tested")
       ->type_name("DIR");
   parser.footer(
       "With --grid best several values of an axis are its range, and one value fixes it; --rank and "
       "--weighting\n"
-      "are searched one by one. A point is trained once: what the journal has is not trained again. What "
-      "runs "
-      "out\n"
-      "of --time-limit or --points, or is interrupted, leaves the best model so far in --out.\n\n"
+      "are searched one by one. Points in the journal are not trained again. A search that runs out of "
+      "--time-limit\n"
+      "or --points, or is interrupted, writes the best model so far to --out.\n\n"
       "Examples:\n"
       "  poise search ml-20m.data --model full-rank --zero-diagonal --out ease.model\n"
       "  poise search ml-20m.data --model edlae --dropout auto --time-limit 2h --out edlae.model\n"

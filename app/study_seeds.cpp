@@ -37,10 +37,11 @@ void say_how(const SeedsStudy& asked, const Context& context) {
     const Dataset& dataset = input.data.dataset;
     if (dataset.split != SplitKind::given) continue;
     context.say(fmt::format(
-        "{}: the given split is drawn anew, each user with as many rows in each part as before{}", input.name,
+        "{}: the given split is drawn again, with each user's number of rows in each part as before{}",
+        input.name,
         lacks_given_validation(dataset)
-            ? "; a tenth of each user's training rows is held out to choose on, and what is "
-              "chosen is trained on all rows"
+            ? "; a tenth of each user's training rows is held out as validation part, and the "
+              "chosen points are trained on all rows"
             : ""));
   }
 }

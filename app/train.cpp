@@ -65,7 +65,7 @@ void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& 
   std::string text = "expected: ";
   if (cost.eigenpairs > 0)
     text +=
-        fmt::format("about {} for eigenvectors, unless they are kept; ", duration(cost.eigenpairs / rate));
+        fmt::format("about {} for eigenvectors, unless they are stored; ", duration(cost.eigenpairs / rate));
   if (cost.round > 0) text += fmt::format("about {} a round; ", duration(cost.round / rate));
   context.say(text + memory);
 }
@@ -158,14 +158,14 @@ Run setup_train(CLI::App& parser) {
   add_model_flags(parser, options->flags, FlagValues::one);
   parser
       .add_option("--keep-top", options->keep_top,
-                  "Of full-rank: save only the K largest entries of each column, as a sparse model")
+                  "For full-rank: save only the K largest entries of each column, as a sparse model")
       ->check(whole_number(1, 2'147'483'647));
   parser
       .add_option("--trace", options->trace,
-                  "Of awmf and wmf: csv file to write: round, objective, iterations, seconds of each round")
+                  "For awmf and wmf: csv file to write: round, objective, iterations, seconds of each round")
       ->type_name("FILE");
   parser.footer(
-      "Unweighted low-rank models have closed forms, from eigenvectors that are kept beside the data.\n\n"
+      "Unweighted low-rank models have closed forms, from eigenvectors that are stored beside the data.\n\n"
       "Examples:\n"
       "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --out ease.model\n"
       "  poise train ml-20m.data --model full-rank --lambda 300 --dropout 0.33 --zero-diagonal --out "

@@ -21,9 +21,9 @@ def warn_of_training(report: Dict[str, Any], rounds: int) -> None:
     elif report["converged"]:
         return
     elif report["rank"] is not None:
-        message = f"the objective still fell after {rounds} rounds; raise iterations to go on"
+        message = f"the objective still fell after {rounds} rounds; raise iterations to continue"
     else:
-        message = "the tolerance was not reached; what was reached is in certificate_"
+        message = "the tolerance was not reached; certificate_ says how close the model is"
     warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
@@ -31,7 +31,7 @@ def warn_without_values(data: _poise.Data, weightings: Iterable[str]) -> None:
     """Warns if a weighting reads values and the data has none; the library refuses weightings that require values."""
     for weighting in weightings:
         if WEIGHTINGS.get(weighting, ("", ""))[1] == "if any" and not data.has_values:
-            message = f"the data has no values: weighting={weighting!r} takes each for 1, so that all entries weigh the same"
+            message = f"the data has no values: weighting={weighting!r} takes each as 1, so all entries have the same weight"
             warnings.warn(message, UserWarning, stacklevel=3)
 
 

@@ -56,8 +56,8 @@ LoadedDataset validation_from_training(const LoadedDataset& data, std::uint64_t 
   Csr train = shaped(all, [&](std::int64_t u) { return rows.row_size(u) - tenth_of(rows.row_size(u)); });
   if (targets.entries() == 0)
     fail(ErrorKind::input,
-         "the data have no validation part, and none can be made of training rows, for no user has two of "
-         "them; give {} to poise prepare",
+         "the data have no validation part, and none can be made of training rows, because no user has "
+         "two of them; give {} to poise prepare",
          "validation"_p);
   const Tiling tiling{all.rows, 1024};
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {

@@ -60,7 +60,7 @@ std::string read_all(int descriptor, const std::filesystem::path& path) {
     if (other == own) continue;
     if (key == "method")
       fail(ErrorKind::input,
-           "{} was begun by another version of Poise, whose points are not those of this one (method {}, "
+           "{} was begun by another version of Poise, which computes points differently (method {}, "
            "here {}); give another {}, or remove it",
            path.string(), other.dump(), own.dump(), "journal"_p);
     fail(ErrorKind::input,
@@ -158,7 +158,7 @@ void Journal::write_line(const Json& line) {
       // Removes a half-written line, so that the next run finds no damage.
       const bool undone = ::ftruncate(descriptor_, begin) == 0 && ::lseek(descriptor_, begin, SEEK_SET) >= 0;
       fail_on_file(ErrorKind::resources, "cannot write to the journal {}: {}{}", path_.string(),
-                   std::strerror(reason), undone ? "" : "; its last line is torn");
+                   std::strerror(reason), undone ? "" : "; its last line is incomplete");
     }
     done += static_cast<std::size_t>(put);
   }

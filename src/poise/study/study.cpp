@@ -100,7 +100,7 @@ class DataStudy {
   void run() {
     for (const std::int64_t rank : options_.ranks) {
       if (rank >= directions_of(input_))
-        say(fmt::format("{}: rank {} is left out, for there are only {} directions", input_.name, rank,
+        say(fmt::format("{}: rank {} is left out, because there are only {} directions", input_.name, rank,
                         directions_of(input_)));
     }
     const std::vector<Task> all = tasks_of(input_, options_);

@@ -62,7 +62,7 @@ ModelContent content_of(const Scorer& model, std::string_view family) {
       if (std::optional<ModelContent> content = each->content(model)) return *std::move(content);
     }
   }
-  fail(ErrorKind::usage, "this model is of no family that a file could hold");
+  fail(ErrorKind::usage, "this model belongs to no family and cannot be written to a file");
 }
 
 std::optional<MatrixView<const float>> LoadedModel::item_factors() const {

@@ -20,8 +20,8 @@ const ModelParameter& parameter_of(std::string_view id);
 
 /// The names of the families that read a parameter.
 std::vector<std::string> families_with(std::string_view id);
-/// The help text of a parameter, with its families unless all trained ones have it: "Of awmf and wmf: columns
-/// of U and V". It names parameters by id (base/parameter_name.hpp).
+/// The help text of a parameter, with its families unless all trained ones have it: "For awmf and wmf:
+/// columns of U and V". It names parameters by id (base/parameter_name.hpp).
 std::string help_of(const ModelParameter& parameter);
 /// Its default value in the shortest form: "1e-6".
 std::string usual_text(const ModelParameter& parameter);

@@ -31,8 +31,8 @@ inline float correction(const Weights& weights, std::int64_t user, std::int64_t 
          w, user, item, "alpha"_p, "clip"_p);
   if (!(1 + exact >= least_weight))
     fail(ErrorKind::numerical,
-         "the weight {} of row {}, item {} (both counted from 0) is less than {} of the {} that entries have "
-         "which nobody observed, too little for float32: use larger values or a larger {}",
+         "the weight {} of row {}, item {} (both counted from 0) is less than {} times the weight {} of "
+         "unobserved entries, too little for float32: use larger values or a larger {}",
          w, user, item, least_weight, weights.a_of(user) * weights.b_of(item), "alpha"_p);
   return static_cast<float>(exact);
 }
