@@ -21,7 +21,6 @@ enum class LogFormat {
 /// The format of this name ("auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency",
 /// "pro-sg"); any other name is an Error{usage}.
 LogFormat parse_log_format(std::string_view name);
-/// Its name.
 std::string_view log_format_name(LogFormat format);
 
 /// Detects the format from names and first bytes. A folder with train.csv and unique_sid.txt is pro-sg, one

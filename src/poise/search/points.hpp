@@ -59,7 +59,6 @@ class Points {
                                        Diagonals diagonals = Diagonals::as_asked, const Racing& racing = {});
   /// Null if it was neither trained nor read.
   [[nodiscard]] const PointResult* find(const ModelParameters& parameters) const;
-  /// A measured point.
   [[nodiscard]] const PointResult& at(const ModelParameters& parameters) const;
 
   /// The standing of a measured point when it lost a race, even if it was scored on all users; none if it did

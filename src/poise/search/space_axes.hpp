@@ -12,7 +12,6 @@ namespace poise {
 /// searches always vary, the base is unchanged. "auto" alone: searched by profiles over its default range.
 /// Error{usage} for anything else.
 void set_axis(SearchSpace& space, std::string_view id, std::span<const std::string> texts);
-/// The same for numbers.
 void set_axis(SearchSpace& space, std::string_view id, std::span<const double> values);
 
 }  // namespace poise
