@@ -27,7 +27,7 @@ struct CertifyFlags {
   std::filesystem::path data;
 };
 
-/// B', whatever the model holds of B.
+/// B', from a dense or a sparse model.
 Matrix<float> columns_of(const FullRank& model, int threads) {
   const std::int64_t n = model.items();
   Matrix<float> columns(n, n);

@@ -11,7 +11,7 @@
 
 namespace poise::app {
 
-// Each in the file of its command.
+// Each is defined in the file of its command.
 Run setup_synth(CLI::App& parser);
 Run setup_prepare(CLI::App& parser);
 Run setup_train(CLI::App& parser);
@@ -53,13 +53,13 @@ void add_shared_options(CLI::App& parser, SharedOptions& options) {
       ->group("Shared");
   parser
       .add_option("--memory-limit", options.memory_limit,
-                  "Most memory to use, e.g. 8G or 1.5G (default: 80 % of what there is)")
+                  "Most memory to use, e.g. 8G or 1.5G (default: 80 % of the machine's)")
       ->transform(memory_size())
       ->type_name("SIZE")
       ->group("Shared");
   parser
       .add_option("--device", options.device,
-                  "auto, cpu or cuda; auto takes a GPU where there is one and the work gains")
+                  "auto, cpu or cuda; auto takes a GPU if there is one and the work is large enough")
       ->check(one_of({"auto", "cpu", "cuda"}))
       ->capture_default_str()
       ->group("Shared");

@@ -18,32 +18,32 @@ class TerminalObserver;
 
 using Json = nlohmann::ordered_json;
 
-/// What every command is given: how to run, and how to answer.
+/// What every command receives: how to run, and how to print.
 struct Context {
   Execution execution;
   std::uint64_t memory_limit = 0;
   std::string device;
-  std::uint64_t seed = 1;  ///< of commands without a --seed of their own
+  std::uint64_t seed = 1;  ///< for commands without a --seed of their own
   bool json = false;
   TerminalObserver* progress = nullptr;  ///< the execution's observer
 
   /// The result: the JSON object with --json, otherwise the text.
   void print(const Json& json_result, std::string_view text) const;
-  /// A message for people, on stderr.
+  /// A message for the user, on stderr.
   void say(std::string_view message) const;
 };
 
 using Run = std::function<void(const Context&)>;
 
-/// A command of the program: setup() declares its options on a parser and returns what runs it.
+/// A command of the program: setup() declares its options on a parser and returns the function that runs it.
 struct Command {
   std::string name;
   std::string summary;
   Run (*setup)(CLI::App& parser);
-  /// Whether it calls BLAS, which waits for ever where it cannot have memory: such a command counts what it
-  /// needs and refuses beforehand instead of running under an enforced limit.
+  /// Whether it calls BLAS, which waits forever if it gets no memory: such a command estimates its need and
+  /// refuses before it starts, instead of running under an enforced limit.
   bool uses_blas = false;
-  /// Whether it scores, which a GPU may do: scoring_backend_for() then enforces the limit.
+  /// Whether it scores, perhaps on a GPU: scoring_backend_for() then enforces the limit.
   bool scores = false;
 };
 
@@ -66,7 +66,7 @@ void add_shared_options(CLI::App& parser, SharedOptions& options);
 std::string to_text(const Json& json);
 
 constexpr int max_threads = 1024;
-/// What one more thread takes of the memory limit.
+/// The bytes of the memory limit that each further thread takes.
 std::uint64_t thread_stack_size();
 
 /// 1234567 -> "1 234 567".

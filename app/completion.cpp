@@ -9,7 +9,7 @@ namespace poise::app {
 
 namespace {
 
-/// What completes an option's value, or a positional: words to choose from, files, folders, or nothing.
+/// The completion of an option's value, or of a positional: words to choose from, files, folders, or nothing.
 std::string completes(CLI::Option& option) {
   if (const std::vector<std::string> choices = choices_of(option); !choices.empty())
     return fmt::format("words=\"{}\"", fmt::join(choices, " "));
@@ -18,7 +18,7 @@ std::string completes(CLI::Option& option) {
   return type.starts_with("DIR") ? "files=-d" : "";
 }
 
-/// The branch of a command: what its options take, by what stands before; then its flags and positionals.
+/// The branch of a command: the values of its options, by the preceding word; then its flags and positionals.
 std::string branch(const Command& command) {
   CLI::App parser;
   SharedOptions shared;
@@ -26,7 +26,7 @@ std::string branch(const Command& command) {
   add_shared_options(parser, shared);
   std::string flags;
   std::string positional;
-  std::map<std::string, std::string> by_value;  // what completes it -> the flags that take it
+  std::map<std::string, std::string> by_value;  // completion -> the flags that use it
   for (CLI::Option* option : all_options(parser)) {
     std::vector<std::string> names;
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
@@ -53,7 +53,7 @@ void run_completion(const Context& context) {
     names += fmt::format("{}{}", names.empty() ? "" : " ", command.name);
     branches += branch(command);
   }
-  // bash cuts --flag=value into three words. Of a list with commas the last part is completed.
+  // bash splits --flag=value into three words. In a list with commas the last part is completed.
   const std::string script = fmt::format(
       "_poise() {{\n"
       "  local current=\"${{COMP_WORDS[COMP_CWORD]}}\" previous=\"${{COMP_WORDS[COMP_CWORD-1]}}\"\n"

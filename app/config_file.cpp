@@ -32,7 +32,7 @@ toml::table parse(std::string_view text) {
   }
 }
 
-/// A value as the flag takes it: numbers as short as they read back to the same.
+/// A value as the flag takes it: numbers in the shortest form that reads back to the same.
 std::string text_of(const toml::node& node) {
   if (const auto* const text = node.as_string()) return **text;
   if (const auto* const number = node.as_integer()) return fmt::format("{}", **number);
@@ -81,7 +81,7 @@ std::string quote(std::string_view text) {
   return result + "\"";
 }
 
-/// What stands behind NAME =: a number that reads back to this text, true or false, or text in quotes.
+/// The text after NAME =: a number that reads back to this text, true or false, or text in quotes.
 std::string value_text(const std::string& value) {
   if (value == "true" || value == "false" || is_written<std::int64_t>(value)) return value;
   const bool fraction = value.find_first_of(".e") != std::string::npos;
@@ -96,7 +96,7 @@ std::string values_text(const std::vector<std::string>& values) {
   return "[" + text + "]";
 }
 
-/// What an option is set to, or its default; empty when it has neither.
+/// The value of an option, or its default; empty if it has neither.
 std::string current_text(const CLI::Option& option) {
   if (option.count() > 0) return values_text(option.reduced_results());
   const std::string usual = option.get_default_str();
@@ -106,12 +106,12 @@ std::string current_text(const CLI::Option& option) {
   return option.get_expected_min() == 0 ? "false" : "";
 }
 
-/// Whether the options are there that an option goes with: without them even its default would be refused.
+/// Whether the options that an option requires are given: without them even its default would be refused.
 bool may_be_set(const CLI::Option& option) {
   return std::ranges::all_of(option.get_needs(), [](const CLI::Option* other) { return other->count() > 0; });
 }
 
-/// What a config file may set, by the names it uses.
+/// The names that a config file may set.
 std::vector<std::string> settable_names(const CLI::App& parser) {
   std::vector<std::string> names;
   for (const CLI::Option* option : all_options(parser)) {
@@ -120,7 +120,7 @@ std::vector<std::string> settable_names(const CLI::App& parser) {
   return names;
 }
 
-/// The option of a line; one that is not there, or that a file cannot set, is wrong.
+/// The option of a line; an error if there is none, or if a file cannot set it.
 const CLI::Option& option_of(const CLI::App& parser, const std::string& name,
                              const toml::source_region& place) {
   for (const char* const dashes : {"--", "-", ""}) {
@@ -150,7 +150,7 @@ std::string ConfigFile::to_config(const CLI::App* parser, bool defaults, bool de
 std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const {
   const std::string whole(std::istreambuf_iterator<char>(input), {});
   const toml::table table = parse(whole);
-  // In the order of the file, so that the first mistake is the one that is named.
+  // In the order of the file, so that the error names the first mistake.
   std::vector<std::pair<const toml::key*, const toml::node*>> lines;
   for (const auto& [key, node] : table) lines.emplace_back(&key, &node);
   std::ranges::stable_sort(lines, {}, [](const auto& line) { return line.first->source().begin.line; });
@@ -160,7 +160,7 @@ std::vector<CLI::ConfigItem> ConfigFile::from_config(std::istream& input) const 
     item.name = key->str();
     const toml::source_region& place = key->source();
     if (node->is_table() || node->is_array_of_tables())
-      wrong(place, fmt::format("the table '[{}]' means nothing here; write the lines NAME = VALUE without it",
+      wrong(place, fmt::format("a config file has no tables; remove '[{}]' and keep its lines NAME = VALUE",
                                item.name));
     const CLI::Option& option = option_of(*parser_, item.name, place);
     lines_.emplace(item.name, static_cast<int>(place.begin.line));

@@ -8,7 +8,7 @@
 
 namespace poise::app {
 
-/// The size and counts of prepared data, as `prepare` and `info` show them.
+/// The size and counts of prepared data, as `prepare` and `info` print them.
 Json dataset_json(const Dataset& dataset);
 std::string dataset_text(const Dataset& dataset);
 

@@ -30,7 +30,7 @@ BackendKind announced_device(const std::function<Work()>& work, const Context& c
   return chosen.kind;
 }
 
-/// The one that was started early, if it was and is the one that was chosen.
+/// The backend that was started early, if it is the chosen one.
 std::unique_ptr<Backend> backend_of(BackendKind kind, const Context& context, EarlyGpu& early) {
   if (kind == BackendKind::cuda) {
     if (std::unique_ptr<Backend> started = early.take()) return started;
@@ -69,7 +69,7 @@ std::unique_ptr<Backend> scoring_backend_for(const std::function<Work()>& work, 
     context.say(sentence(chosen));
     return backend_of(chosen.kind, context, early);
   }
-  // Not until now, where a GPU was in question: its driver claims far more addresses than it uses memory.
+  // Limited only now, if a GPU was possible: its driver reserves far more addresses than memory.
   limit_memory(context.memory_limit);
   return nullptr;
 }

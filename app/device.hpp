@@ -8,25 +8,25 @@
 
 namespace poise::app {
 
-/// The device that --device asks for, for this work (asked for only where it matters). Says which and why
-/// wherever there was a choice.
+/// The device of --device for this work (computed only if needed). If there was a choice, says which device
+/// and why.
 BackendKind device_for(const std::function<Work()>& work, const Context& context);
 
-/// Starts the GPU while there is something else to do, where so many operations, known before the data are
-/// read, show that it will be used.
+/// Starts the GPU while the data are read, if this number of operations, known before, shows that it will be
+/// used.
 EarlyGpu early_gpu_for(double operations, CudaReady ready, const Context& context,
                        std::function<void(Backend&)> then = {});
 
-/// That device's backend, for commands that train.
+/// The backend of that device, for commands that train.
 std::unique_ptr<Backend> backend_for(const std::function<Work()>& work, const Context& context,
                                      EarlyGpu early = {});
 
-/// For commands that only score: the GPU, or null for the processor, which needs no backend to score.
+/// For commands that only score: the GPU's backend, or null for the processor, which needs none.
 std::unique_ptr<Backend> scoring_backend_for(const std::function<Work()>& work, const Context& context,
                                              EarlyGpu early = {});
 
-/// The last word of a command that is done and has told so: where a GPU was used the program ends here, as
-/// taking down its context piece by piece takes longer than the system does at once.
+/// Called last by a command. If a GPU was used the program ends here: the system frees the GPU's context
+/// faster than the driver does piece by piece.
 void end_after_gpu(const Backend* backend);
 
 }  // namespace poise::app

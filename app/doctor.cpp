@@ -16,13 +16,13 @@ constexpr const char* of_cgroup = "the limit of its control group";
 
 std::string memory_source() { return total_memory() < machine_memory() ? of_cgroup : "the machine's"; }
 
-/// Why so many: the default is what the machine and the control group give, and --memory-limit can lower it.
+/// Where the number comes from: the machine and the control group by default; --memory-limit can lower it.
 std::string threads_source(int threads) {
   if (threads != Execution::default_threads()) return "as --threads or --memory-limit say";
   return threads < usable_cores() ? of_cgroup : "the cores this process may use";
 }
 
-/// The kernels, who chose them, and how fast they are, in float32 on one core.
+/// The kernels, who chose them, and their speed in float32 on one core.
 Json kernels_json(const KernelChoice& choice, const KernelSpeed& speed) {
   Json json = {{"core", choice.core},
                {"chosen_by", choice.by},

@@ -58,7 +58,7 @@ void write_per_user(const std::filesystem::path& path, const EvaluationResult& r
   file.commit();
 }
 
-/// Operations of scoring with a dense matrix of items x items, from what the headers say; 0 for any other
+/// Operations of scoring with a dense matrix of items x items, from the files' headers; 0 for any other
 /// model.
 double expected_operations(const EvaluateFlags& options) {
   if (!built_with_cuda()) return 0;

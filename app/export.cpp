@@ -21,7 +21,7 @@ struct ExportFlags {
   std::filesystem::path item_ids;
 };
 
-/// One id per line; an id that is itself several lines could not be told apart.
+/// One id per line; an id that contains a line end is refused, because it would look like two.
 std::string id_lines(const Ids& items, const std::filesystem::path& model) {
   std::string lines;
   for (std::int64_t i = 0; i < items.size(); ++i) {

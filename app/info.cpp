@@ -27,7 +27,7 @@ void show_data(const std::filesystem::path& path, const Context& context) {
                             data.checksum, dataset_text(data.dataset)));
 }
 
-/// The report's values line by line, whatever it holds: those inside an object as `object.name`.
+/// All values of the report, one per line; those inside an object as `object.name`.
 std::string report_text(const Json& report) {
   std::string text;
   const Json values = report.flatten();

@@ -23,14 +23,15 @@ void on_signal(int /*signal*/) {
 void watch_for_interrupts() {
   struct sigaction action {};
   action.sa_handler = on_signal;
-  // Without SA_RESTART: a wait for a pipe that nobody writes to has to end.
+  // Without SA_RESTART, so that waiting for a pipe without a writer ends.
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
   struct sigaction before {};
-  // nohup asks for work that outlives the terminal.
+  // nohup asks for work that continues after the terminal is closed.
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
     sigaction(SIGHUP, &action, nullptr);
   }
-  // A closed pipe or a file-size limit is a write error, not a death with files half done.
+  // A closed pipe or a file-size limit becomes a write error instead of ending the program with half-written
+  // files.
   for (const int signal : {SIGPIPE, SIGXFSZ}) static_cast<void>(std::signal(signal, SIG_IGN));
 }
 

@@ -12,7 +12,7 @@ namespace poise::app {
 
 namespace {
 
-/// Ids that differ in a digit are different items, not slips.
+/// Ids that differ in a digit are different items, not typing errors.
 bool same_digits(std::string_view one, std::string_view other) {
   const auto digits = [](std::string_view text) {
     std::string result;
@@ -46,7 +46,7 @@ std::string ItemIndex::suggestion(std::string_view id) const {
   int least = likely_slips(id) + 1;
   for (const auto& [known, number] : numbers_) {
     const int distance = edit_distance(id, known, least);
-    // Of several that are as near, the first of the model, whatever the order here.
+    // Among equally near ones the first of the model, in any iteration order.
     const bool nearer =
         distance < least || (distance == least && !best.empty() && number < numbers_.at(best));
     if (distance > likely_slips(id) || !nearer || !same_digits(id, known)) continue;

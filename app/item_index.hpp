@@ -12,29 +12,29 @@
 
 namespace poise::app {
 
-/// Item ids to their numbers; the ids must outlive it.
+/// Maps item ids to their numbers; the ids must outlive it.
 class ItemIndex {
  public:
   explicit ItemIndex(const Ids& items);
 
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view id) const;
-  /// Error{input} for an id that is not there; `place`, e.g. "FILE:3: ", is where it stands.
+  /// Error{input} for an unknown id; `place`, e.g. "FILE:3: ", is its position.
   [[nodiscard]] std::int32_t at(std::string_view id, std::string_view place = {}) const;
 
  private:
-  /// What to add about an id that is not there.
+  /// The hint that is added to the message about an unknown id.
   [[nodiscard]] std::string suggestion(std::string_view id) const;
 
   std::unordered_map<std::string_view, std::int32_t> numbers_;
 };
 
-/// An id and the line at which it stands.
+/// An id and its line.
 struct IdLine {
   std::string id;
   std::int64_t line = 0;
 };
 
-/// One id per line; blank lines and a byte-order mark are ignored. Error{input} when the file cannot be read.
+/// One id per line; blank lines and a byte-order mark are ignored. Error{input} if the file cannot be read.
 std::vector<IdLine> read_id_lines(const std::filesystem::path& path);
 
 }  // namespace poise::app

@@ -37,7 +37,7 @@ LogOptions LogFlags::options(const std::vector<std::filesystem::path>& inputs) c
 }
 
 void hint_about_values(const Interactions& log, const Context& context) {
-  // How often each half from 0 to 10 stands in the log: all values of the usual scales of ratings.
+  // How often each multiple of 1/2 from 0 to 10 occurs: these are all values of the usual rating scales.
   std::array<std::int64_t, 21> halves{};
   std::int64_t negative = 0;
   bool others = false;
@@ -61,7 +61,7 @@ void hint_about_values(const Interactions& log, const Context& context) {
   const auto least = std::ranges::find_if(halves, used) - halves.begin();
   const auto most = halves.rend() - std::find_if(halves.rbegin(), halves.rend(), used) - 1;
   const auto commonest = std::ranges::max_element(halves) - halves.begin();
-  // Counts are seldom so evenly spread: most of them are 1, the least.
+  // Counts are rarely spread so evenly: most of them are 1, the least.
   const bool scale = least >= 1 && (most == 10 || most == 20);
   if (others || !scale || std::ranges::count_if(halves, used) < 3 || commonest == least) return;
   const std::int64_t threshold = most * 7 / 10;

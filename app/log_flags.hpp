@@ -11,7 +11,7 @@
 
 namespace poise::app {
 
-/// How a log is to be read, as flags.
+/// The flags that say how to read a log.
 struct LogFlags {
   std::string format = "auto";
   std::string columns;
@@ -20,17 +20,17 @@ struct LogFlags {
   std::optional<double> keep_above;
   bool skip_bad_lines = false;
 
-  /// Error{usage} for a list of columns that is none.
+  /// Error{usage} for a malformed list of columns.
   void check() const;
-  /// What read_log takes for these inputs, with the threshold that is usual for their format.
+  /// The options of read_log for these inputs, with the default threshold of their format.
   [[nodiscard]] LogOptions options(const std::vector<std::filesystem::path>& inputs) const;
 };
 
-/// A message with the flag to use where the values of a log that was read without a threshold say that not
-/// everything in it was liked: ratings, or values below 0.
+/// Suggests --keep-above if a log was read without a threshold and its values show that users did not like
+/// everything in it: ratings, or values below 0.
 void hint_about_values(const Interactions& log, const Context& context);
 
-/// All but --format. Returns them, for whoever allows them only with another flag.
+/// All flags but --format. Returns them, for callers that allow them only with another flag.
 std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags);
 
 }  // namespace poise::app

@@ -47,7 +47,7 @@ int report(int code, std::string_view message) {
   return code;
 }
 
-/// Where a wrong value stands when it comes from the config file: "FILE: line N: "; otherwise nothing.
+/// The position of a wrong value from the config file: "FILE: line N: "; otherwise nothing.
 std::string place_in_config(const CLI::App& parser, const std::string& message,
                             const std::vector<std::string>& arguments) {
   const CLI::Option* const config = parser.get_config_ptr();
@@ -61,17 +61,18 @@ std::string place_in_config(const CLI::App& parser, const std::string& message,
   return line == 0 || by_flag ? "" : fmt::format("{}: line {}: ", config->as<std::string>(), line);
 }
 
-/// Refuses '' as a value: an empty path or name is always a slip, e.g. of a variable that is not set.
+/// Refuses '' as a value: an empty path or name is always a mistake, e.g. an unset variable.
 void refuse_empty_values(const CLI::App& parser) {
   for (const CLI::Option* option : all_options(parser)) {
     for (const std::string& value : option->results()) {
-      if (value.empty()) fail(ErrorKind::usage, "{} is given an empty value", option->get_name());
+      if (value.empty())
+        fail(ErrorKind::usage, "{} has an empty value; give one, or leave the flag out", option->get_name());
     }
   }
 }
 
-/// What is wrong about the first argument that the command has no use for; empty where all have one. A slip
-/// in a flag comes first, for its value is then left over too.
+/// The message about the first argument that the command does not know; empty if it knows all. A misspelled
+/// flag comes first, because its value is then unknown too.
 std::string unknown_argument(const CLI::App& parser) {
   const std::vector<std::string> unknown = parser.remaining(true);
   if (unknown.empty()) return {};
@@ -86,8 +87,8 @@ std::string unknown_argument(const CLI::App& parser) {
   return fmt::format("there is no {}{}", name, did_you_mean(name, known));
 }
 
-/// The threads to run on. Their stacks come out of the memory limit, and the runtime cannot report a thread
-/// that does not start: too many on request are refused, too many by default are not taken.
+/// The threads to run on. Their stacks count towards the memory limit, and the runtime cannot report a thread
+/// that does not start: too many requested threads are refused, too many by default are reduced.
 int affordable_threads(const CLI::App& parser, const SharedOptions& shared) {
   const std::uint64_t stack = thread_stack_size();
   const auto most =
@@ -98,7 +99,7 @@ int affordable_threads(const CLI::App& parser, const SharedOptions& shared) {
        shared.threads, amount(static_cast<double>(shared.memory_limit), "B"), most);
 }
 
-/// Parses and runs one command; errors leave as exceptions.
+/// Parses and runs one command; errors are thrown.
 int run_command(const Command& command, const std::vector<std::string>& arguments) {
   CLI::App parser(command.summary, "poise " + command.name);
   parser.get_formatter()->column_width(36);
@@ -117,7 +118,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     return report(exit_usage,
                   fmt::format("{}: {}", parser.get_config_ptr()->as<std::string>(), error.what()));
   } catch (const CLI::RequiredError& error) {
-    // A slip in a name is the reason more often than not.
+    // A misspelled name is the most likely reason.
     const std::string unknown = unknown_argument(parser);
     return report(exit_usage, fmt::format("{}{}{}; see `poise {} --help`", error.what(),
                                           unknown.empty() ? "" : ", and ", unknown, command.name));
@@ -126,8 +127,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     const std::string_view text = error.what();
     const bool missing = text.ends_with("missing");
     return report(exit_usage, fmt::format("{} {}; see `poise {} --help`", text.substr(0, text.find(':')),
-                                          missing ? "needs a value" : "is given more often than it can be",
-                                          command.name));
+                                          missing ? "needs a value" : "is given too often", command.name));
   } catch (const CLI::ExtrasError&) {
     return report(exit_usage,
                   fmt::format("{}; see `poise {} --help`", unknown_argument(parser), command.name));
@@ -170,7 +170,7 @@ const Command& find_command(const std::string& name) {
   return *command;
 }
 
-/// Whether there are rounds of work, after which threads wait for each other.
+/// Whether the command works in rounds, after which threads wait for each other.
 bool trains(std::string_view name) {
   return std::ranges::any_of(commands(),
                              [&](const Command& each) { return each.name == name && each.uses_blas; });
@@ -195,9 +195,9 @@ int run_program(const std::vector<std::string>& arguments) {
   return run_command(find_command(name), {arguments.begin() + 1, arguments.end()});
 }
 
-/// Says what the exception in flight means and returns its exit code.
+/// Prints the message of the current exception and returns its exit code.
 int report_exception() {
-  // Work that is asked to stop may end in any error, e.g. in that of an interrupted read.
+  // Work that is asked to stop may end with any error, e.g. that of an interrupted read.
   if (interrupted()) return report(exit_interrupted, "interrupted");
   const auto too_large = [] {
     return report(exit_resources, "out of memory; raise --memory-limit, or use less data or fewer threads");

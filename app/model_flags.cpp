@@ -14,7 +14,7 @@ namespace poise::app {
 
 namespace {
 
-/// The names of a choice, the usual one first.
+/// The names of a choice, the default first.
 std::vector<std::string> names_of(const ModelParameter& parameter) {
   std::vector<std::string> names = parameter.is.names;
   const auto usual = std::ranges::find(names, usual_text(parameter));
@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const ModelParameter& parameter) {
   return names;
 }
 
-/// What a flag of the parameter accepts. A free axis of a search may also be "auto".
+/// The values that a flag of the parameter accepts. A free axis of a search may also be "auto".
 CLI::Validator check_of(const ModelParameter& parameter, bool whole, FlagValues values) {
   const Parameter& is = parameter.is;
   if (!is.names.empty()) return one_of(names_of(parameter));
@@ -110,7 +110,7 @@ void add_model_flags(CLI::App& parser, ModelFlags& flags, FlagValues values) {
 void refuse_unless(bool fits, std::string_view flag, const ModelFlags& flags,
                    const std::vector<std::string>& families) {
   if (!fits)
-    fail(ErrorKind::usage, "{} does not go with --model {}; it is of {}", flag,
+    fail(ErrorKind::usage, "{} does not apply to --model {}; it is for {}", flag,
          flags.short_form.empty() ? flags.model : flags.short_form, fmt::join(families, " "));
 }
 
@@ -137,8 +137,8 @@ void check_values(Scheme scheme, bool has_values, const Context& context) {
   poise::check_values(scheme, has_values);
   if (reads_values(scheme) && !has_values)
     context.say(
-        fmt::format("note: the data have no values; --weighting {} takes each for 1, so that all entries "
-                    "weigh the same, as with --weighting constant",
+        fmt::format("note: the data have no values; --weighting {} takes each as 1, so all entries "
+                    "have the same weight, as with --weighting constant",
                     scheme_name(scheme)));
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t least_memory = 64ULL << 20U;
 
-/// A validator from a test on the text and a description of what passes it.
+/// A validator from a test on the text and a description of accepted values.
 CLI::Validator accept(const std::function<bool(std::string_view)>& passes, const std::string& wanted) {
   return CLI::Validator(
       [passes, wanted](std::string& text) {
@@ -48,8 +48,8 @@ CLI::Validator accept_number(const std::function<bool(double)>& passes, const st
 
 constexpr const char* names_check = "names";
 
-/// Checks what `parts` makes of a value against the names. The names stand in the description, which the help
-/// shows and choices_of() reads.
+/// Checks parts(value) against the names. The description contains the names; the help shows it and
+/// choices_of() reads it.
 CLI::Validator names_validator(const std::vector<std::string>& names,
                                const std::function<std::vector<std::string>(const std::string&)>& parts) {
   return CLI::Validator(

@@ -10,11 +10,11 @@
 
 namespace poise::app {
 
-/// Accepts one of these names; what is wrong about another is said with the one that was perhaps meant.
+/// Accepts one of these names; the message about another suggests the nearest one.
 CLI::Validator one_of(const std::vector<std::string>& names);
 /// Accepts a list of these names with commas between them.
 CLI::Validator list_of(const std::vector<std::string>& names);
-/// The names that an option with one of these checks accepts; none for any other option.
+/// The names that an option with such a validator accepts; none for any other option.
 std::vector<std::string> choices_of(CLI::Option& option);
 
 /// All options of a command, those of its groups included.
@@ -33,8 +33,8 @@ CLI::Validator number_between(double low, double high);
 /// Accepts a finite number above 0.
 CLI::Validator positive_number();
 
-/// Bytes from a size such as 8G, 1.5GiB or 500 MB; units count in 1024, B may be left out. Error{usage} when
-/// it is none.
+/// Bytes from a size such as 8G, 1.5GiB or 500 MB; units are powers of 1024, B may be left out. Error{usage}
+/// for anything else.
 std::uint64_t parse_size(std::string_view text);
 /// Turns such a size into its bytes, and refuses one below 64M.
 CLI::Validator memory_size();

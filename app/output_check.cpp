@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Folders made for a try, and removed after it.
+/// RAII handle: folders made for a trial, removed on destruction.
 class TrialFolders {
  public:
   TrialFolders() = default;

@@ -4,8 +4,7 @@
 
 namespace poise::app {
 
-/// Error{resources} when a file could not be written there now: asked before long work, so that it is not in
-/// vain. Leaves nothing behind.
+/// Error{resources} if a file cannot be written there now: checked before long work. Leaves nothing behind.
 void check_file_can_be_written(const std::filesystem::path& file);
 
 /// The same for a folder, which need not exist, and a file in it.

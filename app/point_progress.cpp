@@ -10,7 +10,7 @@ namespace poise::app {
 
 namespace {
 
-/// "EASE, lambda 100, alpha 2" with a model's name, which has its rank.
+/// "EASE, lambda 100, alpha 2": the model's name, which has its rank, and the point.
 std::string name_of(const ModelParameters& parameters, const std::string& model) {
   return model.empty()
              ? point_name(parameters)
@@ -61,7 +61,7 @@ void PointProgress::trained(const PointResult& result, std::size_t left, double 
     best_ = {score, name};
   }
   std::string state = fmt::format("{}{}{} done", data_, data_.empty() ? "" : ": ", counted_points(done_));
-  // More may follow from them: a grid grows where its best point lies on an edge.
+  // More points may follow: a grid is extended if its best point lies on an edge.
   if (left > 0) state += fmt::format(", at least {} left, about {}", left, duration(seconds));
   if (best_) state += fmt::format("; best {} {:.4f} ({})", to_string(choice_), best_->score, best_->name);
   if (!model_.empty()) state += fmt::format("; now {}", model_);

@@ -9,15 +9,15 @@
 
 namespace poise::app {
 
-/// "rank 10, linear": what a point has beside lambda and alpha; empty where all of it is the default.
+/// "rank 10, linear": the parameters of a point besides lambda and alpha; empty if all are the defaults.
 std::string setting_name(const ModelParameters& parameters);
 /// "rank 10, lambda 100, alpha 2".
 std::string point_name(const ModelParameters& parameters);
 /// "1 point", "25 points".
 std::string counted_points(std::size_t count);
 
-/// Shows where a search stands while it lives: how many points are done and left, how long these may take,
-/// and the best so far. Points without a model are said one by one.
+/// Shows the state of a search while it exists: how many points are done and left, the time left, and the
+/// best so far. Points without a model are reported one by one.
 class PointProgress {
  public:
   PointProgress(TerminalObserver& observer, const Metric& choice) : observer_(observer), choice_(choice) {}
@@ -25,11 +25,11 @@ class PointProgress {
   PointProgress& operator=(const PointProgress&) = delete;
   ~PointProgress() { observer_.clear_state(); }
 
-  /// Other data: what was best on the last says nothing about them.
+  /// Begins other data: the best point of the last data does not apply to them.
   void begin_data(const std::string& name);
-  /// What kind of model the next points are.
+  /// Sets the model of the next points.
   void begin_model(const std::string& name);
-  /// A point is done, `left` are not and may take `seconds`.
+  /// One point is done, `left` are not and may take `seconds`.
   void trained(const PointResult& result, std::size_t left, double seconds);
 
  private:

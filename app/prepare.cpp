@@ -46,7 +46,7 @@ struct PrepareFlags {
 
 constexpr std::int64_t default_min_user_items = 5;
 
-/// Refuses a flag that the rest of the command line makes meaningless.
+/// Refuses a flag that has no effect with the rest of the command line.
 void refuse(bool given, std::string_view flag, std::string_view reason) {
   if (given) fail(ErrorKind::usage, "{} {}", flag, reason);
 }
@@ -63,7 +63,7 @@ void refuse_filters(const PrepareFlags& options, std::string_view reason) {
   refuse(options.k_core, "--k-core", reason);
 }
 
-/// Checks what needs no look at the inputs.
+/// Checks that need no inputs.
 void check_flags(const PrepareFlags& options) {
   refuse(options.export_values && options.export_pro_sg.empty(), "--export-values",
          "goes with --export-pro-sg DIR");
@@ -71,8 +71,8 @@ void check_flags(const PrepareFlags& options) {
          "goes with --split users");
   if (options.split == "given") {
     refuse(options.test.empty(), "--split given", "needs --test FILE");
-    refuse_filters(options, "does not go with --split given, which is taken as it is");
-    refuse_split_options(options, "does not go with --split given, which is taken as it is");
+    refuse_filters(options, "does not go with --split given, whose files are not changed");
+    refuse_split_options(options, "does not go with --split given, whose files are not changed");
   } else {
     refuse(!options.test.empty(), "--test", "goes with --split given");
     refuse(!options.validation.empty(), "--validation", "goes with --split given");
@@ -82,7 +82,7 @@ void check_flags(const PrepareFlags& options) {
 }
 
 Dataset read_pro_sg_folder(const PrepareFlags& options, const Execution& execution) {
-  constexpr std::string_view reason = "does not go with the pro-sg format, which is read as it is";
+  constexpr std::string_view reason = "does not go with the pro-sg format, whose files are not changed";
   refuse_filters(options, reason);
   refuse_split_options(options, reason);
   refuse(options.split != "users", "--split", reason);
@@ -108,7 +108,7 @@ Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const 
   const auto read = [&](const std::vector<fs::path>& inputs) {
     Interactions log = read_log(inputs, reading, context.execution);
     context.say(fmt::format("{} read as {}", inputs.front().string(), with_names(log.reading, flag_name)));
-    // Of several logs the first says it for all.
+    // For several logs, one hint about the first is enough.
     if (!reading.keep_above && &inputs == &options.inputs) hint_about_values(log, context);
     return log;
   };
@@ -123,7 +123,7 @@ Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const 
   return split_given(train, validation, test, context.execution);
 }
 
-/// The bytes of a log, of all files in a folder; what is compressed counts with a usual factor.
+/// The bytes of a log, or of all files in a folder; compressed ones count with a typical factor.
 double text_bytes(const fs::path& path) {
   constexpr double expansion = 4;
   std::error_code ignored;
@@ -139,8 +139,8 @@ double text_bytes(const fs::path& path) {
   return static_cast<double>(fs::file_size(path, ignored)) * (compressed ? expansion : 1);
 }
 
-/// How much a byte of text becomes depends on its columns and ids, so that only the clearly impossible is
-/// refused beforehand.
+/// The memory per byte of text depends on columns and ids, so only clearly impossible inputs are refused
+/// before reading.
 void say_prepare_estimate(const PrepareFlags& options, const Context& context) {
   constexpr double memory_per_byte = 2.5;
   constexpr double least_memory_per_byte = 1.0 / 3;
@@ -174,7 +174,7 @@ void write_results(const PrepareFlags& options, const Dataset& dataset, const Ex
   }
 }
 
-/// A part without a single target measures nothing: histories are too short for the share.
+/// A part without targets measures nothing: histories are too short for the share.
 void say_if_without_targets(const Dataset& dataset, const Context& context) {
   for (const auto& [name, part] : {std::pair("validation", &dataset.validation), {"test", &dataset.test}}) {
     if (part->has_value() && (*part)->targets.entries() == 0)

@@ -14,8 +14,8 @@ double seconds_since_start() {
   std::ifstream file("/proc/self/stat");
   std::string text;
   std::getline(file, text);
-  // The program's name, which may hold anything, ends with the last parenthesis; the start is field 22, in
-  // clock ticks since the machine's.
+  // The program's name, which may hold any characters, ends with the last parenthesis; the start is field 22,
+  // in clock ticks since the system's start.
   std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
   std::string skipped;
   for (int field = 3; field < 22; ++field) fields >> skipped;

@@ -10,8 +10,8 @@ namespace poise::app {
 /// The kernels of this process.
 KernelChoice kernel_choice();
 
-/// Says on stderr, in one line, that products are much slower than the processor allows, where they are. A
-/// GPU's are not looked at.
+/// Prints one line on stderr if products are much slower than the processor allows. Products on a GPU are not
+/// checked.
 void warn_if_slow(const Backend& backend, const Context& context);
 
 }  // namespace poise::app

@@ -19,7 +19,7 @@ constexpr double plain_interval = 5.0;
 constexpr int bar_width = 24;
 constexpr std::string_view erase_line = "\r\x1b[K";
 
-/// At most `width` characters of a line; what is cut off shows.
+/// At most `width` characters of a line; a mark shows where it was cut.
 std::string cut(std::string line, std::size_t width) {
   std::size_t count = 0;
   std::size_t end = 0;  // where all but the last of the width's characters end
@@ -81,7 +81,7 @@ void TerminalObserver::advance(std::uint64_t amount) {
   done_ += amount;
   if (quiet_) return;
   const double now = screen_.seconds();
-  // A short task is not worth a line; among many of them the whole is, from time to time.
+  // A short task is not worth a line; a sequence of many short tasks is, from time to time.
   if (now - last_ < interval() || (state_.empty() && now - begin_ < interval())) return;
   draw(task_line(now - begin_), now);
 }

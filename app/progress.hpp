@@ -9,12 +9,12 @@
 
 namespace poise::app {
 
-/// 12 345 678 B -> "12.3 MB"; other units are counted in thousands too.
+/// 12 345 678 B -> "12.3 MB"; other units also use powers of 1000.
 std::string amount(double value, const std::string& unit);
 /// 75 -> "1 min 15 s".
 std::string duration(double seconds);
 
-/// Where progress is shown. A test gives its own clock and page.
+/// The destination of progress. A test passes its own clock and output.
 struct Screen {
   bool terminal = false;
   std::size_t width = 80;           ///< columns of the terminal
@@ -25,7 +25,7 @@ struct Screen {
 };
 
 /// Shows progress on stderr: on a terminal a bar with rate and time left, elsewhere a plain line every few
-/// seconds; and passes Ctrl-C on to the work.
+/// seconds. Passes Ctrl-C on to the work.
 class TerminalObserver : public Observer {
  public:
   explicit TerminalObserver(bool quiet, Screen screen = Screen::standard_error());
@@ -35,11 +35,11 @@ class TerminalObserver : public Observer {
   void finish() override;
   [[nodiscard]] bool stop_requested() const override;
 
-  /// Where work stands that consists of many tasks, such as the points of a search. It replaces what was
-  /// shown before and goes before the tasks' own progress; however often it changes, no more is written than
-  /// of a single task.
+  /// Shows the state of work that consists of many tasks, such as the points of a search. It replaces the
+  /// previous state and precedes the tasks' own progress; however often it changes, it is not written more
+  /// often than the progress of a single task.
   void show_state(std::string state);
-  /// That work has ended: a terminal's line is free again.
+  /// That work has ended: clears the terminal's line.
   void clear_state();
   /// A message that is always written, on a line of its own.
   void say(std::string_view message);
@@ -58,9 +58,9 @@ class TerminalObserver : public Observer {
   std::string unit_;
   std::uint64_t total_ = 0;
   std::uint64_t done_ = 0;
-  bool on_screen_ = false;  ///< whether a line stands on the terminal that the next one replaces
-  double begin_ = 0;        ///< of the task
-  double last_ = 0;         ///< when something was drawn
+  bool on_screen_ = false;  ///< whether the terminal shows a line that the next one replaces
+  double begin_ = 0;        ///< of the task, in seconds
+  double last_ = 0;         ///< time of the last output
 };
 
 }  // namespace poise::app

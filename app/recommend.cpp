@@ -34,7 +34,7 @@ struct RecommendFlags {
   std::string format = "table";
 };
 
-/// The items of a file, but for ids that the model does not know: a list may be wider than a catalogue.
+/// The items of a file, without ids that the model does not know: a list may be larger than the catalogue.
 std::vector<std::int32_t> listed_items(const std::filesystem::path& path, const ItemIndex& index,
                                        const Context& context) {
   std::vector<std::int32_t> items;
@@ -62,7 +62,7 @@ RecommendHistories histories_of(const RecommendFlags& options, const ItemIndex& 
   return one_history(history, items);
 }
 
-/// An empty history makes every score 0, and so a list of what stands first in the catalogue.
+/// With an empty history every score is 0, and the list is the beginning of the catalogue.
 void say_if_empty(const RecommendHistories& input, const Context& context) {
   const CsrView histories = input.histories.view();
   std::int64_t empty = 0;

@@ -14,7 +14,7 @@ namespace poise::app {
 
 namespace {
 
-/// Entries of a history: items and, where the log has them, their values.
+/// Entries of a history: items and, if the log has them, their values.
 using Entries = std::vector<std::pair<std::int32_t, float>>;
 
 /// `values`: whether to keep the entries' values.
@@ -30,7 +30,7 @@ void append_row(Csr& histories, Entries& entries, bool values) {
   ++histories.rows;
 }
 
-/// Takes the marked rows out of a log; both keep all users and items.
+/// Moves the marked rows out of a log; both keep all users and items.
 Interactions take_low_rows(Interactions& log) {
   Interactions low;
   low.users = log.users;

@@ -13,20 +13,20 @@
 
 namespace poise::app {
 
-/// Whom to recommend to: what each of them has already, as rows over the model's items.
+/// The users to recommend to: the items that each already has, as rows over the model's items.
 struct RecommendHistories {
   Csr histories;
-  Csr seen;            ///< of a batch: items met without being liked (not above the threshold), likewise
-  bool batch = false;  ///< a log of many users, by their ids, or one user without a name
+  Csr seen;  ///< of a batch: items that were seen but not liked (not above the threshold), in the same form
+  bool batch = false;  ///< a log of many users with their ids; else one user without an id
   Ids users;           ///< of a batch, one id per row
 };
 
 /// One history of these items, in any order and perhaps repeated; `items`: of the model.
 RecommendHistories one_history(const std::vector<std::int32_t>& history, std::int64_t items);
 
-/// The history of every user of a log, read as `prepare` would read it, values and threshold included; what
-/// is not above the threshold is no part of a history, but has been seen. Items that the model does not know
-/// are passed over, and counted in a message.
+/// The history of every user of a log, read as `prepare` reads it, values and threshold included. Rows that
+/// are not above the threshold are not part of a history, but count as seen. Items that the model does not
+/// know are skipped and counted in a message.
 RecommendHistories read_histories(const std::filesystem::path& log, const LogFlags& flags,
                                   const ItemIndex& index, std::int64_t items, const Context& context);
 

@@ -24,7 +24,7 @@ struct Recommendation {
   std::vector<Contribution> because;
 };
 
-/// The list of one row, explained where asked for.
+/// The list of one row, explained on request.
 std::vector<Recommendation> recommendations_of(std::int64_t row, const LoadedModel& model,
                                                const RecommendHistories& input, const RankedLists& lists,
                                                bool explained) {

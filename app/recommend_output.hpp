@@ -14,11 +14,11 @@ enum class OutputFormat { table, csv, json };
 
 /// Declares --format.
 void add_format_option(CLI::App& parser, std::string& format);
-/// What --format and --json together ask for.
+/// The output format that --format and --json together ask for.
 OutputFormat output_format(const std::string& format, const Context& context);
 
-/// Prints everybody's recommendations, with `explain` also what each history item adds to a score: all of
-/// them as JSON, the three largest in a table; a csv has no place for them.
+/// Prints all recommendations, with `explain` also what each history item adds to a score: all items in JSON,
+/// the three largest in a table, none in csv.
 void print_recommendations(const LoadedModel& model, const RecommendHistories& input,
                            const RankedLists& lists, bool explain, OutputFormat format);
 

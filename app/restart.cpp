@@ -20,7 +20,7 @@ bool set_variable(const char* name, const std::string& value) { return setenv(na
 
 bool set_short_spin() {
   if (is_set("OMP_WAIT_POLICY") || is_set("GOMP_SPINCOUNT")) return false;
-  // Some 50 microseconds: as fast on an idle machine as the runtime's own 300 000.
+  // Some 50 microseconds: as fast on an idle machine as the runtime's default of 300 000.
   return set_variable("GOMP_SPINCOUNT", "1000");
 }
 
@@ -35,7 +35,7 @@ bool set_better_kernels() {
 }  // namespace
 
 void restart_with_settings(char** argv, bool works_in_rounds) {
-  // Under valgrind, qemu or a loader called by name the running file is another one.
+  // Under valgrind, qemu or a loader called by name, the running file is not the program.
   std::error_code error;
   const std::filesystem::path running = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error || argv[0] == nullptr || running.filename() != std::filesystem::path(argv[0]).filename()) return;

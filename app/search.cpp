@@ -46,7 +46,7 @@ SearchSpace space_of(SearchFlags options, const Context& context) {
       flags.has("weighting") ? flags.given["weighting"] : std::vector<std::string>();
   const std::vector<std::string> alphas =
       flags.has("alpha") ? flags.given["alpha"] : std::vector<std::string>();
-  // Beside other weightings none has the one point of alpha 1; alone, another alpha contradicts it.
+  // Among several weightings, `none` has the one point of alpha 1; alone, another alpha contradicts it.
   const auto all = [](const auto& axis, const auto& value) {
     return std::ranges::count(axis, value) == std::ssize(axis);
   };
@@ -67,7 +67,7 @@ SearchSpace space_of(SearchFlags options, const Context& context) {
   return space;
 }
 
-/// What the chosen model reaches on each part.
+/// The figures of the chosen model on each part.
 std::string figures_of(const Json& chosen) {
   std::string text;
   for (const char* const part : {"validation", "test"}) {
@@ -101,17 +101,17 @@ std::string table_of(const SearchResult& result, const Points& points) {
   text += fmt::format("* best: {}\n", point_name(*result.best));
   if (const auto [done, spared] = result.scorings; spared > 0)
     text += fmt::format(
-        "~ far behind, by an estimate: cut after some users, which spared {:.0f} % of the scoring\n",
+        "~ an estimate: too far behind to be scored on all users, which saved {:.0f} % of the scoring\n",
         100.0 * static_cast<double>(spared) / static_cast<double>(done + spared));
   return text;
 }
 
-/// What a search that ran out would have tried next.
+/// The points that an incomplete search would have tried next.
 std::string next_points_text(const SearchResult& result) {
-  std::string text = fmt::format("not complete; next would be {}, and what follows from them:\n",
+  std::string text = fmt::format("not complete; next would be {}, and more that depend on them:\n",
                                  counted_points(result.missing.size()));
   for (const ModelParameters& point : result.missing) text += "  " + point_name(point) + "\n";
-  return text + "run the same command with more time or points to go on\n";
+  return text + "run the same command with more time or points to continue\n";
 }
 
 /// The best of each kind: "weights above 1: 0.3512 at lambda 464, alpha 1.47".
@@ -132,7 +132,7 @@ std::string kinds_text(const SearchResult& result, const Points& points) {
   return text;
 }
 
-/// Trains a chosen point, on all rows where the search lacked some, and writes it to --out, if there is one.
+/// Trains a chosen point, on all rows if the search left some out, and writes it to --out if given.
 TrainReport save_best(const SearchFlags& options, const ModelParameters& chosen, const SearchSpace& space,
                       Points& points, const AllRows& all_rows, const Context& context) {
   const LoadedDataset& data = all_rows.data ? *all_rows.data : points.trainer().data();
@@ -150,7 +150,7 @@ TrainReport save_best(const SearchFlags& options, const ModelParameters& chosen,
   return report;
 }
 
-/// The search as a study of its own model, in --report.
+/// Writes the search as a study of its own model to --report.
 void write_report(const SearchFlags& options, const SearchSpace& space, const SearchResult& result,
                   Points& points, const AllRows& all_rows, Journal& journal,
                   std::optional<Points::Clock::time_point> until, Points::Clock::time_point begin,
@@ -164,7 +164,7 @@ void write_report(const SearchFlags& options, const SearchSpace& space, const Se
   context.say(fmt::format("report written to {}", (options.report / "report.html").string()));
 }
 
-/// Says what was found, with the best point trained to convergence and, after that, `report` written.
+/// Prints the results, after the best point was trained to convergence and `report` was written.
 void finish(const SearchFlags& options, const SearchSpace& space, const SearchResult& result, Points& points,
             const AllRows& all_rows, Points::Clock::time_point begin, const std::function<void()>& report,
             const Context& context) {
@@ -268,14 +268,13 @@ void run_search(const SearchFlags& options, const Context& context) {
     say_if_interrupted(path, context);
     const auto best = best_of(*points, points->measured()).best;
     if (saved || options.out.empty() || !interrupted() || !best) throw;
-    // What the interruption left half done is not used again.
+    // The state that the interruption left is not used again.
     points.reset();
     trainer = train_on(Keep::nothing);
     points = std::make_unique<Points>(*trainer, measure, &journal, context.execution);
     go_on_after_interruption();
-    context.say(
-        fmt::format("the best point so far, {}, is trained for {}; interrupt again to leave without it",
-                    point_name(*best), options.out.string()));
+    context.say(fmt::format("training the best point so far, {}, for {}; interrupt again to stop without it",
+                            point_name(*best), options.out.string()));
     save_best(options, to_convergence(*best, space), space, *points, all_rows, context);
     throw Error(ErrorKind::interrupted, "interrupted");
   }
@@ -303,10 +302,9 @@ Run setup_search(CLI::App& parser) {
   parser.footer(
       "With --grid best several values of an axis are its range, and one value fixes it; --rank and "
       "--weighting\n"
-      "are searched one by one. A point is trained once: what the journal has is not trained again. What "
-      "runs "
-      "out\n"
-      "of --time-limit or --points, or is interrupted, leaves the best model so far in --out.\n\n"
+      "are searched one by one. Points in the journal are not trained again. A search that runs out of "
+      "--time-limit\n"
+      "or --points, or is interrupted, writes the best model so far to --out.\n\n"
       "Examples:\n"
       "  poise search ml-20m.data --model full-rank --zero-diagonal --out ease.model\n"
       "  poise search ml-20m.data --model edlae --dropout auto --time-limit 2h --out edlae.model\n"

@@ -47,7 +47,7 @@ void add_searching_options(CLI::App& parser, SearchingOptions& options) {
                   "fixed grid: paper (alpha 1,2,5,10,20) or extended (0.2 and 0.5 too)")
       ->check(one_of({"best", "paper", "extended"}))
       ->capture_default_str();
-  parser.add_option("--metric", options.metric, "What chooses, on the validation part")
+  parser.add_option("--metric", options.metric, "Metric that chooses the best point on the validation part")
       ->capture_default_str();
   parser.add_option("--metrics", options.metrics, "What else is measured")->capture_default_str();
   parser
@@ -56,18 +56,20 @@ void add_searching_options(CLI::App& parser, SearchingOptions& options) {
       ->check(one_of({"min", "targets"}))
       ->capture_default_str();
   parser
-      .add_option("--refine", options.refine,
-                  "Of a fixed grid: how often to halve the spacing of lambda and alpha around the best point")
+      .add_option(
+          "--refine", options.refine,
+          "For a fixed grid: how often to halve the spacing of lambda and alpha around the best point")
       ->check(whole_number(0, 20))
       ->capture_default_str();
   parser.add_flag("--no-expand", options.no_expand,
-                  "Of a fixed grid: stay inside it, even where the best point lies on its edge");
-  parser.add_option("--time-limit", options.time_limit,
-                    "Begin no point after this time (90s, 30m, 2h, 1d); what is done is kept in the journal");
+                  "For a fixed grid: stay inside it, even if the best point lies on its edge");
+  parser.add_option(
+      "--time-limit", options.time_limit,
+      "Begin no point after this time (90s, 30m, 2h, 1d); finished points are kept in the journal");
   parser.add_option("--points", options.points, "Try no more points than this in a search")
       ->check(whole_number(1, 1'000'000));
   parser.add_flag("--no-race", options.no_race,
-                  "Of --grid best: score every point on all users, also those that fall far behind");
+                  "For --grid best: score every point on all users, even one that falls far behind");
 }
 
 void say_what_has_no_effect(const SearchingOptions& options, const Context& context) {
@@ -109,7 +111,7 @@ double parse_duration(std::string_view text) {
 
 void say_if_interrupted(const std::filesystem::path& journal, const Context& context) {
   if (interrupted())
-    context.say(fmt::format("what is done is in {}; the same command goes on from there", journal.string()));
+    context.say(fmt::format("finished work is in {}; the same command goes on from there", journal.string()));
 }
 
 }  // namespace poise::app

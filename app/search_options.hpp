@@ -14,7 +14,7 @@
 
 namespace poise::app {
 
-/// What `search` and `study` have in common.
+/// The options that `search` and `study` share.
 struct SearchingOptions {
   std::string grid = "best";
   std::string metric = "ndcg@100";
@@ -29,26 +29,26 @@ struct SearchingOptions {
 
   [[nodiscard]] MeasureOptions measure() const;
   [[nodiscard]] SearchMethod method() const;
-  /// Of the grid; by profiles none: the axes are free.
+  /// The grid's values; none by profiles, where the axes are free.
   [[nodiscard]] std::vector<double> lambdas() const;
   [[nodiscard]] std::vector<double> alphas() const;
-  /// When to stop, counted from now.
+  /// The end of the time limit, counted from now.
   [[nodiscard]] std::optional<Points::Clock::time_point> until() const;
 };
 void add_searching_options(CLI::App& parser, SearchingOptions& options);
 
-/// Says that --refine and --no-expand have nothing to do where there is no fixed grid.
+/// Prints that --refine and --no-expand have no effect without a fixed grid.
 void say_what_has_no_effect(const SearchingOptions& options, const Context& context);
 
-/// A given split without a validation part, with one that is made of training rows, and says so; none where
-/// the data need none, or cannot have it. `name` is what the message calls them.
+/// A given split without a validation part, with one made of training rows, and a message about it; none if
+/// the data have a validation part or cannot have one. `name` is the data's name in the message.
 std::optional<LoadedDataset> validation_of_given(const LoadedDataset& data, const std::string& name,
                                                  const Context& context);
 
-/// Seconds from a time such as 90s, 30m, 2h or 1.5d; Error{usage} when it is none.
+/// Seconds from a time such as 90s, 30m, 2h or 1.5d; Error{usage} for anything else.
 double parse_duration(std::string_view text);
 
-/// After an interruption: that nothing is lost.
+/// After an interruption: prints that nothing is lost.
 void say_if_interrupted(const std::filesystem::path& journal, const Context& context);
 
 }  // namespace poise::app

@@ -14,7 +14,7 @@ namespace {
 
 bool is_zero(const std::string& text) { return text != "auto" && std::strtod(text.c_str(), nullptr) == 0; }
 
-/// Whether the flags have all that a kind fixes.
+/// Whether the flags have all parameters that a kind fixes.
 bool fixes(const ModelKind& kind, const ModelFlags& flags) {
   return std::ranges::all_of(kind.fixed, [&](const auto& fixed) {
     const auto given = flags.given.find(fixed.first);
@@ -31,7 +31,7 @@ void expand_fixed(const ModelKind& kind, ModelFlags& flags) {
   }
 }
 
-/// Refuses an axis that another kind of the same fixed parameters has for itself.
+/// Refuses an axis that belongs to another kind with the same fixed parameters alone.
 void refuse_others(const ModelKind& kind, const ModelFlags& flags) {
   for (const ModelKind& other : studied_kinds()) {
     if (other.family != kind.family || !fixes(other, flags)) continue;

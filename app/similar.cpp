@@ -39,9 +39,9 @@ Run setup_similar(CLI::App& parser) {
   parser.add_option("-k", options->k, "How many")->check(whole_number(1, 1'000'000))->capture_default_str();
   add_format_option(parser, options->format);
   parser.footer(
-      "The score is what a history of just this item gives the other (full rank: its row of B; awmf: of U "
-      "V');\n"
-      "of wmf the cosine of the items' factors.\n\n"
+      "The score is that of the other item for a history of this item alone (full rank: its row of B; awmf: "
+      "of\n"
+      "U V'); for wmf it is the cosine of the items' factors.\n\n"
       "Examples:\n"
       "  poise similar ease.model --item 85123A\n"
       "  poise similar ease.model --item 85123A -k 5 --json");

@@ -14,7 +14,7 @@ namespace poise::app {
 void fill_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
-    // The lowest free descriptor is the one that open() gives.
+    // open() returns the lowest free descriptor.
     if (::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY) != stream) return;
   }
 }

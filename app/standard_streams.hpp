@@ -4,14 +4,14 @@
 
 namespace poise::app {
 
-/// Fills the places of standard streams that the caller closed, so that no file of ours lands there. Writing
-/// to a closed standard output still fails; what goes to a closed standard error is lost.
+/// Opens standard streams that the caller closed, so that no file of the program gets their descriptors.
+/// Writing to a closed standard output still fails; output to a closed standard error is lost.
 void fill_closed_streams();
 
-/// Messages: what cannot be written is lost, for nobody is there to be told.
+/// Writes messages; errors are ignored, because they could not be reported.
 void write_stderr(std::string_view text) noexcept;
 
-/// Results: Error{resources} when they cannot be written. A reader that has read enough is no failure.
+/// Writes results: Error{resources} if that fails. A reader that closes the pipe early is no failure.
 void write_stdout(std::string_view text);
 
 }  // namespace poise::app

@@ -94,7 +94,7 @@ std::string by_name_only() {
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-/// What a study that ran out would do next.
+/// The points that an incomplete study would do next.
 std::string points_left_text(const StudyResults& results) {
   if (results.missing.empty()) return "";
   std::string text = fmt::format("next would be {}:\n", counted_points(results.missing.size()));
@@ -133,7 +133,7 @@ void run_study(const StudyFlags& options, const Context& context) {
   warn_if_slow(*backend, context);
   Journal journal(path, journal_header(study_options.measure, context.memory_limit, *backend));
   if (journal.size() > 0)
-    context.say(fmt::format("going on from the {} entries of {}", journal.size(), path.string()));
+    context.say(fmt::format("continuing from the {} entries of {}", journal.size(), path.string()));
 
   StudyResults results;
   try {
@@ -144,8 +144,9 @@ void run_study(const StudyFlags& options, const Context& context) {
         .planned =
             [&](const std::string& data, std::size_t searches, std::size_t points, double seconds) {
               progress.begin_data(data);
-              context.say(fmt::format("{}: {} searches, {} to train, about {}, and what follows from them",
-                                      data, searches, counted_points(points), duration(seconds)));
+              context.say(
+                  fmt::format("{}: {} searches, {} to train first, about {}, then more that depend on them",
+                              data, searches, counted_points(points), duration(seconds)));
             },
         .searching = [&](const std::string& model) { progress.begin_model(model); },
         .say = [&](const std::string& line) { context.say(line); }};
@@ -189,13 +190,14 @@ Run setup_study(CLI::App& parser) {
       ->capture_default_str();
   parser
       .add_option("--models", options->models,
-                  fmt::format("all, or of (the paper's numbers in brackets): {}; {} by name only",
+                  fmt::format("all, or a list of (the paper's numbers in brackets): {}; {} by name only",
                               fmt::join(numbered_names(studied_kinds()), ", "), by_name_only()))
       ->check(list_of(kind_names()))
       ->capture_default_str();
   parser
-      .add_option("--compare-paper", options->compare_paper,
-                  "Which data of the paper each DATA is (ml-20m, netflix, msd): its figures stand beside")
+      .add_option(
+          "--compare-paper", options->compare_paper,
+          "Which data of the paper each DATA is (ml-20m, netflix, msd), to show the paper's figures beside")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(one_of({"ml-20m", "netflix", "msd"}));
@@ -208,7 +210,7 @@ Run setup_study(CLI::App& parser) {
       ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()));
   parser
       .add_option("--tolerance", options->tolerance,
-                  "Bound on certificate.worst_column; of low-rank models, on their final inner solves")
+                  "Bound on certificate.worst_column; for low-rank models, on their final inner solves")
       ->check(positive_number())
       ->capture_default_str();
   add_searching_options(parser, options->searching);
@@ -221,10 +223,10 @@ Run setup_study(CLI::App& parser) {
       "part chooses the best unweighted point and the best with weights above and below 1; the test part is "
       "read\n"
       "once, for these.\n"
-      "Writes tables.md, tables.tex, results.csv, results.json and report.html. Interrupted or killed, it "
-      "goes\n"
-      "on where it was; out of --time-limit, it leaves tables of what is there. With --seeds each split's\n"
-      "files are in DIR/seed-N, and those over splits in DIR.\n\n"
+      "Writes tables.md, tables.tex, results.csv, results.json and report.html. If a study is interrupted "
+      "or\n"
+      "killed, the same command continues it; if --time-limit runs out, the tables show the results so far.\n"
+      "With --seeds each split's files are in DIR/seed-N, and those over splits in DIR.\n\n"
       "Examples:\n"
       "  poise study ml-20m.data --out study --ranks 10,100 --compare-paper ml-20m\n"
       "  poise study netflix.data msd.data --out study --models full-rank,ease --time-limit 8h\n"

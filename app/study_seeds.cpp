@@ -31,13 +31,14 @@ std::vector<std::pair<std::string, std::string>> with_seeds(const SeedsStudy& as
   return flags;
 }
 
-/// How the data are split again, where that is not plain.
+/// Prints how the data are split again, unless it is obvious.
 void say_how(const SeedsStudy& asked, const Context& context) {
   for (const StudyInput& input : asked.inputs) {
     const Dataset& dataset = input.data.dataset;
     if (dataset.split != SplitKind::given) continue;
     context.say(fmt::format(
-        "{}: the given split is drawn anew, each user with as many rows in each part as before{}", input.name,
+        "{}: the given split is drawn again, with each user's number of rows in each part as before{}",
+        input.name,
         lacks_given_validation(dataset) ? "; a tenth of each user's training rows is held out to choose on, "
                                           "and what is chosen is trained on all rows"
                                         : ""));

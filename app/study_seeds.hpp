@@ -14,7 +14,7 @@
 
 namespace poise::app {
 
-/// What `poise study --seeds` is asked.
+/// The arguments of `poise study --seeds`.
 struct SeedsStudy {
   std::span<const StudyInput> inputs;  ///< as they were prepared
   std::vector<std::uint32_t> seeds;
@@ -24,11 +24,11 @@ struct SeedsStudy {
   std::vector<std::pair<std::string, std::string>> flags;  ///< without --seeds
 };
 
-/// Refuses a seed that stands twice, and data that no seed can split again.
+/// Refuses a repeated seed, and data that cannot be split again.
 void check_seeds(std::span<const std::uint32_t> seeds, std::span<const StudyInput> inputs);
 
-/// Studies each split, writes its files to a folder of its own in `out` when it is done, and in the end those
-/// over all splits to `out`, and prints them.
+/// Studies each split and writes its files to its own folder in `out`; at the end writes those over all
+/// splits to `out` and prints them.
 void study_seeds(const SeedsStudy& asked, Journal& journal, Backend& backend, const StudyWatcher& watcher,
                  const Context& context);
 

@@ -41,7 +41,7 @@ bool wants_csv(const std::filesystem::path& out) {
   return ending == ".csv";
 }
 
-/// 0.01234 -> 0.012: a number to type, not above the given one.
+/// 0.01234 -> 0.012: a short number, not above the given one.
 double rounded_down(double number) {
   const double step = std::pow(10.0, std::floor(std::log10(number)) - 1);
   return std::floor(number / step) * step;

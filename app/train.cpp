@@ -45,14 +45,14 @@ void write_trace(const std::filesystem::path& path, const Trained& trained) {
   file.commit();
 }
 
-/// Operations that training takes at least, from what the data's header says: enough to know that a GPU will
-/// be used.
+/// The least number of operations of training, from the data's header: enough to know that a GPU will be
+/// used.
 double least_operations(const ModelParameters& parameters, const std::filesystem::path& data) {
   if (!built_with_cuda()) return 0;
   return family_of(parameters).least_operations(static_cast<double>(dataset_sizes(data).items));
 }
 
-/// Says how long it may take and what it needs, before any work. `rate` is of matrix products.
+/// Prints the expected time and memory, before any work. `rate` is that of matrix products.
 void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& cost, double rate,
               const Context& context) {
   const std::string memory = amount(cost.bytes, "B") + " of memory";
@@ -65,7 +65,7 @@ void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& 
   std::string text = "expected: ";
   if (cost.eigenpairs > 0)
     text +=
-        fmt::format("about {} for eigenvectors, unless they are kept; ", duration(cost.eigenpairs / rate));
+        fmt::format("about {} for eigenvectors, unless they are stored; ", duration(cost.eigenpairs / rate));
   if (cost.round > 0) text += fmt::format("about {} a round; ", duration(cost.round / rate));
   context.say(text + memory);
 }
@@ -127,7 +127,7 @@ void run_train(TrainOptions options, const Context& context) {
   const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
   watch.book("save");
 
-  // The phases of the whole command, in order, then those within them.
+  // The phases of the whole command, in order, then the phases within them.
   const double total = seconds.at("start") + watch.total();
   Json phases = {{"total", total}};
   for (const char* phase : {"start", "load", "weights", "estimate", "device", "train", "report", "save"})
@@ -158,14 +158,14 @@ Run setup_train(CLI::App& parser) {
   add_model_flags(parser, options->flags, FlagValues::one);
   parser
       .add_option("--keep-top", options->keep_top,
-                  "Of full-rank: save only the K largest entries of each column, as a sparse model")
+                  "For full-rank: save only the K largest entries of each column, as a sparse model")
       ->check(whole_number(1, 2'147'483'647));
   parser
       .add_option("--trace", options->trace,
-                  "Of awmf and wmf: csv file to write: round, objective, iterations, seconds of each round")
+                  "For awmf and wmf: csv file to write: round, objective, iterations, seconds of each round")
       ->type_name("FILE");
   parser.footer(
-      "Unweighted low-rank models have closed forms, from eigenvectors that are kept beside the data.\n\n"
+      "Unweighted low-rank models have closed forms, from eigenvectors that are stored beside the data.\n\n"
       "Examples:\n"
       "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --out ease.model\n"
       "  poise train ml-20m.data --model full-rank --lambda 300 --dropout 0.33 --zero-diagonal --out "

@@ -12,14 +12,14 @@
 
 namespace poise::app {
 
-/// What `poise train` prints, while it is made: its JSON without times, and its text.
+/// The output of `poise train` while it is assembled: its JSON without times, and its text.
 struct TrainReport {
   Json json;
   std::string text;
 };
 
-/// The sparse model of the K largest entries a column; the report gains what that costs. What is known of the
-/// whole matrix and the objectives of both bound the sparse one's distance from the minimum.
+/// The sparse model of the K largest entries per column; the report gains its loss. The dense matrix's
+/// certificate and both objectives bound the sparse model's distance from the minimum.
 FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset& data,
                   const ModelParameters& parameters, Backend& backend, const Context& context,
                   TrainReport& report);

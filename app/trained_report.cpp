@@ -66,9 +66,9 @@ void warn_about(const ModelParameters& parameters, const Trained& trained, const
   }
   if (!trained.converged && parameters.low_rank()) {
     context.say(
-        fmt::format("the objective still fell after {} rounds; raise --rounds to go on", trained.rounds));
+        fmt::format("the objective still fell after {} rounds; raise --rounds to continue", trained.rounds));
   } else if (!trained.converged) {
-    context.say(fmt::format("the tolerance {} was not reached; what was reached is in the certificate",
+    context.say(fmt::format("the tolerance {} was not reached; the certificate says how close the model is",
                             parameters.tolerance));
   }
 }

@@ -12,13 +12,13 @@
 
 namespace poise::app {
 
-/// What a certificate of full rank says, as a clause.
+/// A certificate of full rank, as a clause.
 std::string certificate_text(const Certificate& certificate);
 
-/// What trained_json says, for people: some lines.
+/// The content of trained_json as text: some lines.
 std::string trained_text(const ModelParameters& parameters, const Trained& trained, CsrView X);
 
-/// Says on stderr what the user should know about the outcome.
+/// Prints warnings about the result on stderr.
 void warn_about(const ModelParameters& parameters, const Trained& trained, const Context& context);
 
 /// Writes the model with its options and report.

@@ -17,8 +17,7 @@ poise::Csr ml_20m(double scale, const poise::Execution& execution) {
 }
 
 /// The first round of a fit with dropout and alpha = 2 on 2 threads, once A^-1 exists (inner solves to 1e-3
-/// of the explained weight, acceleration included), and what of it the n x n products would take by
-/// themselves.
+/// of the explained weight, acceleration included), and the time that its n x n products alone would take.
 void asymmetric_round(benchmark::State& state) {
   const poise::Execution execution{.threads = 2};
   const poise::Csr X = ml_20m(0.8, execution);

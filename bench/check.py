@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks that have a target and fails where one is missed: check.py FOLDER_OF_THE_PROGRAMS."""
+"""Runs the benchmarks that have a target and fails if one is missed: check.py FOLDER_OF_THE_PROGRAMS."""
 import json
 import pathlib
 import subprocess

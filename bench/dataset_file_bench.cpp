@@ -19,13 +19,13 @@ constexpr std::int64_t items = 17'769;
 constexpr double interactions = 56.9e6;
 
 /// A matrix of the Netflix prize's shape: lognormal activity with mean 123, Zipf-like popularity with a
-/// flattened head, items numbered in no order that popularity has a part in.
+/// flattened head, items numbered independently of popularity.
 poise::Csr netflix_shaped() {
   std::mt19937_64 random(1);
   std::vector<std::int32_t> number(items);
   std::iota(number.begin(), number.end(), 0);
   std::shuffle(number.begin(), number.end(), random);
-  // Walker's alias table: one draw costs one step whatever the distribution.
+  // Walker's alias table: one draw costs one step for any distribution.
   std::vector<double> share(items);
   for (std::int64_t k = 0; k < items; ++k) share[k] = std::pow(static_cast<double>(k) + 100.0, -1.2);
   const double total = std::accumulate(share.begin(), share.end(), 0.0);
@@ -84,7 +84,7 @@ const poise::Dataset& netflix() {
   return dataset;
 }
 
-/// A folder that goes when the program ends.
+/// A folder that is removed when the program ends.
 const fs::path& folder() {
   struct Folder {
     fs::path path = fs::temp_directory_path() / ("poise_bench." + std::to_string(std::random_device{}()));
@@ -132,7 +132,7 @@ void read_dataset(benchmark::State& state) {
   measure(state, [&] { benchmark::DoNotOptimize(poise::read_dataset(folder() / "data", execution)); });
 }
 
-/// The alternative without compression: offsets and indices as they are in memory.
+/// The alternative without compression: offsets and indices as in memory.
 void read_raw(benchmark::State& state) {
   const poise::Csr& train = netflix().train;
   const fs::path path = folder() / "raw.poise";
@@ -174,7 +174,7 @@ void unpack_columns(benchmark::State& state) {
   state.counters["MB"] = static_cast<double>(packed.counts.size() + packed.gaps.size()) / 1e6;
 }
 
-/// What sorting the columns by their counts gains: the size without it.
+/// The size without sorting the columns by count, to show the gain.
 void pack_unsorted_columns(benchmark::State& state) {
   const poise::Csr columns = poise::transpose(netflix().train.view());
   poise::PackedMatrix packed;

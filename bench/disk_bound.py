@@ -1,9 +1,9 @@
-"""What the disk under a folder allows: 1.26 GB, as a full-rank model of 17 769 items has, written durably.
+"""The time to write 1.26 GB durably to a folder, the size of a full-rank model of 17 769 items.
 
     python3 bench/disk_bound.py FOLDER
 
-Prints two ways: one write and one fsync, as a plain program would; and by four threads into reserved space, the disk told
-to begin at once, which is how Poise writes models.
+Measures two ways: one write and one fsync; and four threads that write into reserved space and start the write-back at once,
+as Poise writes models.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ import time
 
 SIZE = 4 * 17769 * 17769
 PIECE = 16 << 20
-libc = ctypes.CDLL(None, use_errno=True)  # its calls let other threads run
+libc = ctypes.CDLL(None, use_errno=True)  # calls through it release the interpreter's lock
 libc.sync_file_range.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint]
 
 

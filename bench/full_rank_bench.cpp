@@ -1,4 +1,4 @@
-// Training of the full-rank model at the ML-20M shape, end to end beyond loading and saving.
+// Training of the full-rank model at the ML-20M shape, end to end except loading and saving.
 #include <fstream>
 #include <string>
 
@@ -22,7 +22,7 @@ poise::Csr ml_20m_training() {
   return x;
 }
 
-/// Bytes of this process: now (VmRSS), or at most since the peak was forgotten (VmHWM).
+/// Bytes of this process: now (VmRSS), or the peak since it was reset (VmHWM).
 double status_bytes(const std::string& key) {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -34,7 +34,7 @@ double status_bytes(const std::string& key) {
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
 /// ratio_to_t: seconds over t = n^3 / (flops a second of gemm on 2 threads in the same run). matrices: the
-/// peak beyond what was there before, in units of n^2 floats; without T where that is used.
+/// additional peak memory, in units of n^2 floats; without T if that is used.
 void train(benchmark::State& state, double alpha, double memory_limit) {
   const poise::Csr x = ml_20m_training();
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);

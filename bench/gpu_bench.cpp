@@ -1,6 +1,6 @@
 // The GPU at the shapes of the paper's data: poise_gpu_bench [CASE...] [--list] [--runs N] [--threads N]
 // [--device cuda|cpu] [--scale S]. One line of JSON for each case: seconds (median), the target, phases, and
-// what the kernels that dominate it reach of the rates of a matrix product and of a copy, measured first.
+// the rates of its main kernels relative to a matrix product and a copy, which are measured first.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -114,8 +114,7 @@ class Bench {
       json["largest"] = pairs.s.front();
     }
     const auto n = static_cast<double>(data.X().cols);
-    // Half of the 4/3 n^3 of the reduction are products of a matrix and a vector, each of which reads n^2
-    // / 2.
+    // Half of the 4/3 n^3 of the reduction are matrix-vector products, each of which reads n^2 / 2.
     json["share_of_copy_if_reduction_alone"] = 4 * n * n * n / 3 / median(seconds) / kernels_.copy();
     return result(seconds, target, json);
   }
@@ -168,7 +167,7 @@ class Bench {
     Json json;
     for (int run = 0; run < settings_.runs; ++run) {
       const LowRankFit fit = fit_wmf(data.X(), W, options, {}, *backend_, settings_.execution);
-      // The last round is checked too; those before it are rounds and nothing else.
+      // The last round includes a check; only those before it count.
       std::vector<double> rounds;
       for (std::size_t k = 1; k + 1 < fit.trace.size(); ++k)
         rounds.push_back(fit.trace[k].seconds - fit.trace[k - 1].seconds);
@@ -178,7 +177,7 @@ class Bench {
               {"objective", fit.objective},
               {"first_round_s", rounds.front()}};
     }
-    // The bound: the factors of every entry are read once for either side.
+    // The bound: the factors of every entry are read once per side.
     const double bytes = 2.0 * 4 * static_cast<double>(data.X().entries() * rank);
     json["share_of_copy_if_factors_read_once"] = bytes / median(seconds) / kernels_.copy();
     return result(seconds, target, json);

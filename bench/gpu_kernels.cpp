@@ -77,7 +77,7 @@ double KernelRates::inverse_share(CsrView X) const {
 
 double KernelRates::product_share(std::int64_t n) const {
   const std::int64_t rows = std::min<std::int64_t>(n, 4096);
-  // Numbers of all kinds: products of zeros take less power, and so less time.
+  // Random numbers: products of zeros take less power, and so less time.
   const Resident<float> a(backend_, random_square(n, threads_));
   Resident<float> r(backend_, rows, n);
   backend_.copy(a.view().block(0, rows), r.view());

@@ -12,11 +12,11 @@ inline double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Numbers of no meaning.
+/// Random numbers.
 Matrix<float> random_square(std::int64_t n, int threads);
 
-/// What a backend reaches with a matrix product and with a copy, measured at the start, and what share of
-/// these the kernels reach that dominate a case.
+/// The rates of a matrix product and of a copy on a backend, measured at the start, and the share of these
+/// rates that the main kernels of a case reach.
 class KernelRates {
  public:
   KernelRates(Backend& backend, int threads);
@@ -24,23 +24,23 @@ class KernelRates {
   [[nodiscard]] double product() const { return product_; }  ///< operations a second
   [[nodiscard]] double copy() const { return copy_; }        ///< bytes a second
 
-  /// n^3 operations of an inversion of X'X + 500 I, of the rate of a product.
+  /// An inversion of X'X + 500 I, n^3 operations, relative to the rate of a product.
   [[nodiscard]] double inverse_share(CsrView X) const;
-  /// A^-1 r of n x n, of the rate of a product.
+  /// A^-1 r of n x n, relative to the rate of a product.
   [[nodiscard]] double product_share(std::int64_t n) const;
-  /// The item lists of the columns' users, read once at 4 bytes an item, of the rate of a copy.
+  /// Reading the item lists of the columns' users once, 4 bytes an item, relative to the rate of a copy.
   [[nodiscard]] double hessian_share(CsrView X, CsrView transposed) const;
-  /// Every entry's row of the factor read once, and the result written, of the rate of a copy.
+  /// Reading every entry's row of the factor once and writing the result, relative to the rate of a copy.
   [[nodiscard]] double spmm_share(CsrView X, std::int64_t rank) const;
   [[nodiscard]] double scoring_share(CsrView histories, MatrixView<const float> B) const;
-  /// The scores read once.
+  /// Reading the scores once.
   [[nodiscard]] double top_k_share(CsrView histories) const;
 
-  /// Waits for what was started: something of the result comes to the host.
+  /// Waits for the GPU by copying a part of the result to the host.
   void finish(MatrixView<const float> x) const;
 
  private:
-  /// The shortest of three runs of a kernel, in seconds; `out` is something that it writes.
+  /// The shortest of three runs of a kernel, in seconds; `out` is a matrix that it writes.
   template <class Body>
   double time_kernel(MatrixView<const float> out, const Body& body) const;
 

@@ -54,10 +54,10 @@ const std::filesystem::path& ratings_csv() {
 
 double megabytes() { return static_cast<double>(std::filesystem::file_size(ratings_csv())) / 1e6; }
 
-/// Seconds of processor time so far; other programs on the machine do not disturb it much.
+/// Processor time in seconds; other programs on the machine disturb it little.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// Reads the file's bytes and does nothing with them; the seconds it took.
+/// Reads the file's bytes and ignores them; returns the seconds.
 double read_plainly(const std::filesystem::path& path) {
   const double start = processor_seconds();
   std::vector<char> buffer(1U << 20U);
@@ -68,7 +68,7 @@ double read_plainly(const std::filesystem::path& path) {
   return processor_seconds() - start;
 }
 
-/// The bytes of a 20 M-line log, read and dropped: what the disk (or its cache) gives.
+/// The bytes of a 20 M-line log, read and ignored: the rate of the disk (or its cache).
 void plain_read(benchmark::State& state) {
   const std::filesystem::path& path = ratings_csv();
   double seconds = 0;
@@ -92,8 +92,7 @@ void parse_csv(benchmark::State& state) {
 }
 BENCHMARK(parse_csv)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(2);
 
-/// `poise prepare` of that log end to end, as its own process on all cores: seconds, and the most memory it
-/// held.
+/// `poise prepare` of that log end to end, as its own process on all cores: seconds, and its peak memory.
 void prepare_csv(benchmark::State& state) {
   const std::string input = ratings_csv().string();
   const std::string out = (std::filesystem::temp_directory_path() / "poise-bench-data").string();

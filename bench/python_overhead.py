@@ -1,9 +1,9 @@
-"""What the Python package adds to a training: python_overhead.py PROGRAM [--like ml-20m] [--model ease|wmf|popularity] [--rounds N].
+"""The overhead of the Python package in training: python_overhead.py PROGRAM [--like ml-20m] [--model ease|wmf|popularity] [--rounds N].
 
 Makes data of the shape with `poise synth`, then trains the same model with the program and with Python, in turns, each in a
 process of its own. Prints seconds of both (the program's `seconds.train`; Python's whole `fit` of a scipy CSR), their
-processor time, the part of `fit` that is not the library's training, the memory that handing the matrix over takes, and
-whether the tensors are the same bytes. The package is found through PYTHONPATH.
+processor time, the part of `fit` outside the library's training, the memory to pass the matrix, and
+whether the tensors have the same bytes. The package is found through PYTHONPATH.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def forget_peak():
 
 
 def fit(kind, data, out):
-    """In a process of its own: one JSON line with times and memory."""
+    """Runs in a process of its own and prints one JSON line with times and memory."""
     import poise
     import poise._poise as native
     import warnings
@@ -115,7 +115,7 @@ def main():
         for _ in range(options.rounds):
             trained, processor = program([options.program, "train", data, *FLAGS[options.model], "--out", model, "--json", "--quiet"])
             for spectrum in pathlib.Path(data).glob("spectrum-*"):
-                spectrum.unlink()  # a matrix has no folder to keep eigenpairs in
+                spectrum.unlink()  # a matrix has no folder to store eigenpairs in
             theirs.append({"seconds": trained["seconds"]["train"], "processor": processor, "peak": trained["peak_bytes"]})
             line = subprocess.run([sys.executable, __file__, "--fit", options.model, data, other], capture_output=True, text=True, check=True).stdout
             ours.append(json.loads(line))

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t user_count = 10'000;
 constexpr std::int64_t item_count = 20'000;
 
-/// Rows of normal scores, drawn once and then copied: a scorer that costs next to nothing.
+/// Rows of normal scores, drawn once and then copied: a scorer of negligible cost.
 class CopiedScores final : public poise::Scorer {
  public:
   CopiedScores() : rows_(256, item_count) {
@@ -48,8 +48,8 @@ poise::Csr make_histories() {
   return histories;
 }
 
-/// The 100 best of 20 000 items for 10 000 users on 2 threads: the time beyond producing the scores, and as a
-/// multiple of the time to read them once.
+/// The 100 best of 20 000 items for 10 000 users on 2 threads: the time beyond scoring, and as a multiple of
+/// the time to read the scores once.
 void top_100(benchmark::State& state) {
   const CopiedScores scorer;
   const poise::Csr histories = make_histories();

@@ -1,4 +1,4 @@
-// What points of a search share: the paper's grid for the full-rank model against its points one by one.
+// Shared work of a search's points: the paper's grid for the full-rank model against its points one by one.
 #include <benchmark/benchmark.h>
 
 #include "poise/backend/backend.hpp"
@@ -13,8 +13,8 @@ constexpr std::int64_t searched_users = 10'000;
 constexpr std::int64_t held_out = 500;
 constexpr std::int64_t searched_items = 2'000;
 
-/// Rows [first, first + count) of the data, over the first items; with `parts` = 2 every fifth entry in one
-/// part and the rest in the other.
+/// Rows [first, first + count) of the data, over the first items; with `parts` = 2 one part has every fifth
+/// entry and the other part the rest.
 poise::Csr rows_of(const poise::Csr& x, std::int64_t first, std::int64_t count, int part, int parts) {
   poise::Csr result{.rows = count, .cols = searched_items, .offsets = {0}, .indices = {}, .values = {}};
   for (std::int64_t u = first; u < first + count; ++u) {
@@ -37,8 +37,8 @@ poise::LoadedDataset some_data() {
   return data;
 }
 
-/// ratio: the grid's 25 points in one search over the same points one by one, evaluation included in both;
-/// ratio_both: a search that brings the zero diagonal along, over the 25 points of one diagonal.
+/// ratio: the grid's 25 points in one search over the same points one by one, both with evaluation;
+/// ratio_both: a search that also trains the zero diagonal, over the 25 points of one diagonal.
 void search_full_rank(benchmark::State& state) {
   const poise::LoadedDataset data = some_data();
   const poise::Execution two{.threads = 2};

@@ -1,13 +1,13 @@
-"""The figures of docs/search.md from what bench/search_quality.py left in its folder.
+"""Draws the figures of docs/search.md from the results of bench/search_quality.py.
 
     python3 bench/search_plots.py WORK... [--out docs]
 
-Every data set is drawn of which a folder has, for some model, both ex-DATA-MODEL.json (the exhaustive grid) and best-DATA-MODEL.json (the
+Draws every data set for which a folder has, for some model, both ex-DATA-MODEL.json (the exhaustive grid) and best-DATA-MODEL.json (the
 default search). Writes search-quality.svg: the best point that the search finds less the best of the grid, model by model, beside as many
 points of the grid drawn at random; search-budget.svg: how many random points it would take; and search-map.svg: the points that the
 search tried on the grid of the full-rank model.
 
-What n random points find is not drawn but computed: their best is the k-th highest of N with probability C(N-k, n-1) / C(N, n)."""
+The best of n random points is computed, not sampled: it is the k-th highest of N with probability C(N-k, n-1) / C(N, n)."""
 import argparse
 import json
 import math
@@ -86,7 +86,7 @@ class Plot:
 
 
 def axis(plot, left, right, top, bottom, low, high, step):
-    """Horizontal lines and their figures, of shortfalls, which are shown as differences; returns the place of a value."""
+    """Horizontal grid lines with labels; shortfalls are shown as differences. Returns the function from value to position."""
     at = lambda value: bottom - (value - low) / (high - low) * (bottom - top)  # noqa: E731
     for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1):
         plot.add(f'<line x1="{left}" x2="{right}" y1="{at(k * step):.1f}" y2="{at(k * step):.1f}" class="{"z" if k == 0 else "g"}"/>')

@@ -1,11 +1,11 @@
-"""How good is `--grid best`, and what does it cost? Against an exhaustive grid, and random points of the same number.
+"""Compares `--grid best` with an exhaustive grid and with equally many random points.
 
     python3 bench/search_quality.py PROGRAM WORK DATA... [--models full,ease,...] [--threads 1]
 
-For each model the exhaustive grid (lambda in thirds of a decade from 0.1 to 2.15e5, 17 alphas from 0.02 to 50) and the default search
-are run; results lie in WORK as JSON and are not made again. Prints a table: for each kind (alpha below 1, 1, above 1) how far what was
-found is short of the best of the grid (below 0: better than it), points and seconds of training and evaluation, and how far the best
-of as many points of the grid, drawn at random, is short of the best of all on average, beside how far the search's is."""
+For each model it runs the exhaustive grid (lambda in thirds of a decade from 0.1 to 2.15e5, 17 alphas from 0.02 to 50) and the default
+search; results in WORK (JSON) are not computed again. Prints a table: for each kind (alpha below 1, 1, above 1) how far the point found
+is below the best of the grid (negative: above it), points and seconds of training and evaluation, and how far the best of all kinds is
+below the grid's best, for the search and on average for equally many random grid points."""
 import argparse
 import json
 import os

@@ -7,8 +7,7 @@
 
 namespace {
 
-/// The top 1000 eigenpairs of X'X at the ML-20M shape on 2 threads: what a closed form of rank 1000 waits
-/// for.
+/// The top 1000 eigenpairs of X'X at the ML-20M shape on 2 threads, which a closed form of rank 1000 needs.
 void top_spectrum_ml_20m(benchmark::State& state) {
   const poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m}, {});
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);

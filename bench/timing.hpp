@@ -6,7 +6,7 @@
 
 namespace poise::bench {
 
-/// The shortest of several runs, in seconds: the one that other work on the machine disturbed least.
+/// The shortest of several runs, in seconds: the one least disturbed by other work on the machine.
 class Shortest {
  public:
   template <class Work>

@@ -4,8 +4,8 @@
 #     bench/whole_command.sh PROGRAM OUTDIR [SCALE]
 #
 # synthesizes the data into OUTDIR (kept there for the next time), trains the weighted full-rank model three times and
-# evaluates it three times, and prints wall times, where they went, and the medians. The model file is removed before each
-# training, so that none waits for the space of the one before. SCALE (default 1) is that of `poise synth`.
+# evaluates it three times, and prints wall times, the time of each phase, and the medians. The model file is removed before
+# each training, so that no training waits for that file's space. SCALE (default 1) is that of `poise synth`.
 set -euo pipefail
 if [ $# -lt 2 ]; then
   echo "usage: $0 PROGRAM OUTDIR [SCALE]" >&2
@@ -54,7 +54,7 @@ for line in open(sys.argv[1]):
     wall = float(end) - float(begin)
     walls.setdefault(name, []).append(wall)
     phases = result["seconds"] if name == "train" else result["phases"]
-    # What is left are the shell's fork before, and freeing everything after, the command's own clock.
+    # The rest is the shell's fork before the command's own clock starts, and freeing everything after it ends.
     print(f"{name}: {wall:.2f} s on {result['device']}; by its own clock {phases['total']:.2f}, outside it {wall - phases['total']:.2f}")
     print("  " + ", ".join(f"{phase} {time:.3f}" for phase, time in phases.items() if phase != "total" and time >= 0.0005))
 for name, times in walls.items():

@@ -26,7 +26,7 @@ using poise::Matrix;
 
 constexpr double alpha = 10;
 constexpr double lambda = 20;
-/// Within this share of the converged objective counts as there.
+/// An objective within this share of the converged one counts as converged.
 constexpr double near_enough = 1e-3;
 const Execution two{.threads = 2};
 
@@ -44,8 +44,8 @@ poise::WmfOptions options_of(std::int64_t rank, int rounds) {
 }
 
 /// The scheme of the `implicit` library: in each epoch three conjugate-gradient steps without preconditioner
-/// on every user, then on every item, from where they were; at first small random factors. Such steps are the
-/// same in any orthonormal basis, so they run here in the eigenbasis, with I for D^-1.
+/// on every user, then on every item, from the current factors; initially small random factors. Such steps
+/// are the same in any orthonormal basis, so they run here in the eigenbasis, with I for D^-1.
 class Peer {
  public:
   Peer(CsrView X, const poise::Weights& W, std::int64_t rank)
@@ -127,12 +127,12 @@ class Peer {
   Matrix<float> V_;
 };
 
-/// Poise at the ML-20M shape on 2 threads, from loaded data to an objective within 0.1 % of the converged
-/// one (weights, start and preparation included), against the epochs that the peer's scheme needs to get
-/// there at the seconds an epoch of the strongest peer takes. ratio = Poise / (epochs x seconds); the peer is
-/// given up (peer_near = 0) once the ratio is below 1/4, so that it is then an upper bound.
-/// share_of_gather_bound: what one sparse product per side, which reads every entry's factors once, takes of
-/// a round.
+/// Poise at the ML-20M shape on 2 threads, from loaded data to an objective within 0.1 % of the converged one
+/// (weights, start and preparation included), against the epochs that the peer's scheme needs for the same
+/// objective, each at the seconds of the strongest peer. ratio = Poise / (epochs x seconds). The peer is
+/// stopped (peer_near = 0) once the ratio is below 1/4, so that it is then an upper bound.
+/// share_of_gather_bound: the time of one sparse product per side, which reads every entry's factors once, as
+/// a share of a round.
 void wmf_ml_20m(benchmark::State& state, std::int64_t rank, double peer_seconds) {
   const poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m}, two);
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
@@ -183,7 +183,7 @@ BENCHMARK(wmf_rank_64)->Iterations(1)->Unit(benchmark::kMillisecond)->UseRealTim
 void wmf_rank_256(benchmark::State& state) { wmf_ml_20m(state, 256, 4.2); }
 BENCHMARK(wmf_rank_256)->Iterations(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// Seconds of a round at 1, 2 and 4 times the interactions (users and all), and the slope of a line through
+/// Seconds of a round at 1, 2 and 4 times the interactions (users as well), and the slope of a line through
 /// their logarithms: 1 is linear.
 void wmf_growth(benchmark::State& state) {
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);

@@ -1,12 +1,12 @@
-# Flags for Poise's own translation units; never passed on to users of the installed library.
+# Flags for Poise's own translation units; users of the installed library do not get them.
 add_library(poise_compile_options INTERFACE)
 target_compile_options(poise_compile_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 sees overlapping copies in std::string's own code (GCC bug 105651).
+  # GCC 12 warns of overlapping copies in std::string's own code (GCC bug 105651).
   target_compile_options(poise_compile_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # At low optimization levels a loop marked for vectorization stays scalar, which is no fault.
+  # At low optimization levels a loop marked for vectorization stays scalar, which is harmless.
   target_compile_options(poise_compile_options INTERFACE -Wno-pass-failed)
 endif()
 if(POISE_WERROR)

@@ -21,23 +21,23 @@ set(CMAKE_CUDA_ARCHITECTURES ${POISE_CUDA_ARCHITECTURES})
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 
-# Older CMakes do not know that newer compilers have C++20.
+# Older CMakes do not know that newer compilers support C++20.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
 endif()
-# Objects of their own, so that they can be compiled, as a check, without all the rest.
+# Separate objects, so that a check can compile them without the rest.
 file(GLOB poise_cuda_sources CONFIGURE_DEPENDS src/poise/backend/cuda/*.cu)
 add_library(poise_cuda OBJECT ${poise_cuda_sources})
 set_target_properties(poise_cuda PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_STANDARD 20)
-# fmt 9 has to be told that nvcc knows constexpr; a view of constants converts to itself without being asked (554).
+# fmt 9 has to be told that nvcc supports constexpr; warning 554: a view of constants converts to itself implicitly.
 target_compile_options(poise_cuda PRIVATE --expt-relaxed-constexpr -lineinfo -diag-suppress=554 -Xcompiler=-Wall)
 target_compile_definitions(poise_cuda PRIVATE POISE_CUDA FMT_USE_CONSTEXPR=1)
 target_include_directories(poise_cuda PRIVATE include src $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>
                                               ${CUDAToolkit_INCLUDE_DIRS})
 target_sources(poise PRIVATE $<TARGET_OBJECTS:poise_cuda>)
-# The files that a build without CUDA compiles otherwise; all others are the same in both.
+# The files that differ in a build without CUDA.
 set_source_files_properties(src/poise/backend/cuda/not_built.cpp src/poise/backend/choose.cpp
                             PROPERTIES COMPILE_DEFINITIONS POISE_CUDA)
-# A static library passes them on for linking alone; poiseConfig.cmake finds them again.
+# A static library passes them on for linking only; poiseConfig.cmake finds them again.
 target_link_libraries(poise PRIVATE CUDA::cudart_static CUDA::cublas CUDA::cusolver)

@@ -1,6 +1,6 @@
 # cmake -DASSETS=... -DVEGA=... -DLICENCE=... -DOUTPUT=... -P embed_assets.cmake
 #
-# Writes a C++ file with the page's assets as raw strings: small files that take no time to compile, whatever the compiler.
+# Writes a C++ file with the page's assets as raw strings: small and fast to compile.
 set(modules util time format loader dataflow scale canvas scenegraph statistics expression selections event-selector
     functions runtime parser view transforms view-transforms encode interpreter)
 

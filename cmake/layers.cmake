@@ -1,5 +1,5 @@
-# A folder of src/poise is a layer, and an object library of its own, with the libraries that it uses beside fmt and OpenMP. Each may include
-# those before it in the list below, which tests/layers checks.
+# A folder of src/poise is a layer: an object library with the libraries that it uses besides fmt and OpenMP. A layer includes only those before
+# it in the list below; tests/layers checks it.
 function(poise_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/poise/${name}/*.cpp)
   set(layer poise_${name})
@@ -8,12 +8,12 @@ function(poise_layer name)
   target_compile_features(${layer} PRIVATE cxx_std_20)
   target_link_libraries(${layer} PRIVATE fmt::fmt OpenMP::OpenMP_CXX ${ARGN} poise_compile_options)
   if(POISE_BUILD_PYTHON)
-    # The extension module is a shared object with the library inside; what is called within a file stays inlined.
+    # The extension module is a shared object that contains the library; calls within a file stay inlined.
     set_target_properties(${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_compile_options(${layer} PRIVATE -fno-semantic-interposition)
   endif()
   if(POISE_UNITY)
-    # Each folder as one translation unit: headers are parsed, and templates instantiated, once for all of its files.
+    # Each folder is one translation unit: headers are parsed, and templates instantiated, once for all of its files.
     set_target_properties(${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     foreach(source ${sources})
       cmake_path(GET source PARENT_PATH folder)
@@ -22,7 +22,7 @@ function(poise_layer name)
     endforeach()
   endif()
   target_sources(poise PRIVATE $<TARGET_OBJECTS:${layer}>)
-  # What a program has to link with; an installed library says so too.
+  # The libraries that a program has to link with; an installed library exports them.
   target_link_libraries(poise PRIVATE OpenMP::OpenMP_CXX ${ARGN})
 endfunction()
 

@@ -1,4 +1,4 @@
-# The page's style, script and plotting library become part of the layer report.
+# Adds the page's style, script and plotting library to the layer report.
 find_path(POISE_VEGA vega-parser.min.js PATHS /usr/share/javascript/vega DOC "Folder with Vega's modules")
 find_file(POISE_VEGA_LICENCE copyright PATHS /usr/share/doc/libjs-vega NO_DEFAULT_PATH DOC "Vega's licence")
 if(NOT POISE_VEGA OR NOT POISE_VEGA_LICENCE)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/cli.md from what the program says of itself: `scripts/cli-docs.py build/release/bin/poise`.
+"""Writes docs/cli.md from the program's help: `scripts/cli-docs.py build/release/bin/poise`.
 
-With --check it writes nothing, and exits with 1 where the file is not what the program says."""
+With --check it writes nothing, and exits with 1 if the file is not current."""
 import pathlib
 import re
 import subprocess
@@ -20,7 +20,7 @@ in `app/`. A config file (`--config`) sets any flag by its name without the dash
 
 def said(program, *arguments):
     text = subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout
-    # The default number of threads is that of the machine.
+    # The default number of threads depends on the machine.
     return re.sub(r"(--threads INT) \[\d+\]", r"\1 [all]    ", text).rstrip()
 
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the CUDA code where nvcc is found, GPU or not; elsewhere says that it does not.
+# Compiles the CUDA code if nvcc is found, with or without a GPU; otherwise says that it does not.
 set -eu
 cd "$(dirname "$0")/.."
 if ! command -v nvcc >/dev/null && ! [ -x /usr/local/cuda/bin/nvcc ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every fuzz target in BUILD for SECONDS each; inputs that found something new are kept in BUILD/corpus.
+# Runs every fuzz target in BUILD for SECONDS each; inputs that reached new code are kept in BUILD/corpus.
 set -eu
 build=$1
 seconds=$2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing: `install-packages.sh build` for building and running Poise,
 # `test` for the tests as well, `bench` for the benchmarks, `pip` for `pip install .`, `fuzz` for the fuzzers, `format`
-# for the formatter. Says what it does, and what to run by hand when it may not.
+# for the formatter. Says what it does or, without permission, which command to run by hand.
 set -eu
 
 build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libtomlplusplus-dev libfmt-dev

@@ -17,13 +17,13 @@
 
 namespace poise::python {
 
-/// A matrix as Python hands it over: (rows, columns), int64 row offsets, int32 column indices, float32 values
-/// or None.
+/// A matrix as Python passes it: (rows, columns), int64 row offsets, int32 column indices, float32 values or
+/// None.
 using CsrArrays =
     std::tuple<std::pair<std::int64_t, std::int64_t>, pybind11::array, pybind11::array, pybind11::object>;
 
-/// That without a copy, for as long as the arrays live. TypeError for other element types or gaps between
-/// elements.
+/// A view of it without a copy, valid while the arrays live. TypeError for other element types or gaps
+/// between elements.
 CsrView view_of(const CsrArrays& arrays);
 
 /// The elements of a one-dimensional array of exactly this type.
@@ -35,7 +35,7 @@ std::span<const T> elements_of(const pybind11::array& array) {
   return {static_cast<const T*>(array.data()), static_cast<std::size_t>(array.size())};
 }
 
-/// An array that shows memory which `owner` keeps; it cannot be written to.
+/// A read-only array over memory that `owner` keeps alive.
 template <class T>
 pybind11::array shared_array(std::vector<pybind11::ssize_t> shape, const T* data,
                              std::shared_ptr<const void> owner) {
@@ -47,7 +47,7 @@ pybind11::array shared_array(std::vector<pybind11::ssize_t> shape, const T* data
   return array;
 }
 
-/// An array that takes a vector over.
+/// An array that takes ownership of a vector.
 template <class T>
 pybind11::array owned_array(std::vector<T> values) {
   auto kept = std::make_shared<const std::vector<T>>(std::move(values));
@@ -57,10 +57,10 @@ pybind11::array owned_array(std::vector<T> values) {
 /// A matrix whose rows follow each other without gaps.
 pybind11::array shared_matrix(MatrixView<const float> matrix, std::shared_ptr<const void> owner);
 
-/// The other way, by sharing.
+/// The arrays of a matrix, sharing its memory.
 CsrArrays shared_csr(CsrView matrix, const std::shared_ptr<const void>& owner);
 
-/// Ids from and to Python's texts.
+/// Conversions between ids and Python's texts.
 Ids ids_of(const std::vector<std::string>& texts);
 pybind11::list texts_of(const Ids& ids);
 

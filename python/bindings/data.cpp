@@ -58,7 +58,7 @@ Interactions log_from(const py::array& users, const py::array& items, const py::
   return log;
 }
 
-/// Data of a matrix as it is: nothing is filtered, rows and columns keep their order.
+/// Data of an unsplit matrix: nothing is filtered, rows and columns keep their order.
 Dataset unsplit(CsrView matrix, const std::vector<std::string>& users,
                 const std::vector<std::string>& items) {
   Dataset dataset;

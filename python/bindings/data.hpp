@@ -19,7 +19,7 @@ class Data {
   [[nodiscard]] const Dataset& dataset() const { return loaded_->dataset; }
   [[nodiscard]] const std::shared_ptr<LoadedDataset>& loaded() const { return loaded_; }
 
-  /// Its identity in models and journals: that of the file it was read from, or would be written to.
+  /// Computes its identity in models and journals: that of its file, or of the file it would be written to.
   void identify(const Execution& execution) const;
   [[nodiscard]] bool identified() const { return !loaded_->checksum.empty(); }
 

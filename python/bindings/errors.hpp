@@ -4,9 +4,9 @@
 
 namespace poise::python {
 
-/// From now on an Error is a Python exception with the library's sentence, in which flags read as keywords:
-/// ValueError (usage, input), OSError (files), MemoryError (resources), KeyboardInterrupt, or NumericalError,
-/// which the module gains.
+/// Translates an Error into a Python exception with the library's sentence, in which parameters have their
+/// keyword names: ValueError (usage, input), OSError (files), MemoryError (resources), KeyboardInterrupt, or
+/// NumericalError, which is added to the module.
 void bind_errors(pybind11::module_& module);
 
 }  // namespace poise::python

@@ -7,7 +7,7 @@
 
 namespace poise::python {
 
-/// Users whose factors are known: scores = U V', whatever the history.
+/// Users with known factors: scores = U V', independent of the history.
 class FactorScorer : public Scorer {
  public:
   FactorScorer(MatrixView<const float> U, MatrixView<const float> V) : U_(U), V_(V) {}

@@ -62,7 +62,7 @@ std::pair<bool, bool> look_at(std::span<const T> values, const Execution& execut
   return {finite, zero};
 }
 
-/// So few entries are looked at before a thread could be started.
+/// Up to so many entries are checked on the calling thread: starting a thread would take longer.
 constexpr std::size_t few_entries = std::size_t{1} << 16;
 
 template <class Body>

@@ -27,10 +27,10 @@ namespace py = pybind11;
 namespace poise::python {
 namespace {
 
-/// So few users are recommended to, or scored, before a thread could be started.
+/// Up to so many users are served on the calling thread: starting a thread would take longer.
 constexpr std::int64_t few_users = 64;
 
-/// Runs a body for `users` users: where they are few, here and now.
+/// Runs a body for `users` users, on the calling thread if they are few.
 template <class Body>
 auto run_for_users(std::int64_t users, const Calling& calling, Body&& body) {
   if (users <= few_users) return run_here(body);
@@ -112,7 +112,7 @@ py::array_t<float> scores_of(const Model& model, const CsrArrays& histories, int
   return scores;
 }
 
-/// Rows [first, last) with offsets of their own.
+/// Rows [first, last) with their own offsets.
 Csr block_of(CsrView matrix, std::int64_t first, std::int64_t last) {
   Csr block{.rows = last - first, .cols = matrix.cols, .offsets = {0}, .indices = {}, .values = {}};
   for (std::int64_t r = first; r < last; ++r) {
@@ -175,7 +175,7 @@ py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArr
   return py::make_tuple(json.dump(), names, owned_array(result.user_rows), per_user);
 }
 
-/// The elements of a tensor where they lie.
+/// The elements of a tensor, without a copy.
 py::array array_of(const Tensor& tensor, const std::shared_ptr<const void>& owner) {
   const std::vector<py::ssize_t> shape(tensor.shape.begin(), tensor.shape.end());
   const auto shared = [&]<class T>(T /*of this type*/) {
@@ -220,7 +220,7 @@ py::array to_bytes(const Model& model) {
   return shared_array<std::uint8_t>({static_cast<py::ssize_t>(kept->size())}, data, kept);
 }
 
-/// The bytes stay where they are, and with the model.
+/// The bytes are not copied; the model keeps them alive.
 Model from_bytes(const py::array& bytes) {
   const auto elements = std::as_bytes(elements_of<std::uint8_t>(bytes));
   Model model = from_loaded(run({0, py::none()}, [&](const Execution& execution) {

@@ -14,17 +14,17 @@
 
 namespace poise::python {
 
-/// A model with what its file says about it.
+/// A model and the information in its file.
 struct Model {
   ModelInfo info;
   std::shared_ptr<const Scorer> scorer;
-  pybind11::object bytes = {};  ///< what a model that was made from bytes lies in; null otherwise
+  pybind11::object bytes = {};  ///< the bytes of a model that was made from bytes; null otherwise
 
-  // Of a model that was trained in this process:
+  // Only for a model that was trained in this process:
   std::map<std::string, double> seconds = {};
   std::vector<LowRankRound> trace = {};
 
-  /// The model where it is matrix factorization; null otherwise.
+  /// The model if it is matrix factorization; null otherwise.
   [[nodiscard]] const Wmf* wmf() const { return dynamic_cast<const Wmf*>(scorer.get()); }
 };
 

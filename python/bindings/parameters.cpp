@@ -31,7 +31,7 @@ py::object usual_value(const ModelParameter& parameter) {
       parameter.in(usual));
 }
 
-/// What the parameter is to each family that reads it.
+/// The help text of the parameter for each family that reads it.
 std::map<std::string, std::string> helps_of(const ModelParameter& parameter) {
   std::map<std::string, std::string> helps;
   for (const auto& family : families()) {
@@ -54,7 +54,7 @@ py::list parameters() {
   return list;
 }
 
-/// By name: what an entry weighs, and whether its value is read: "no", "if any" or "always".
+/// By name: the weight of an entry, and whether its value is read: "no", "if any" or "always".
 py::dict weightings() {
   py::dict all;
   for (const SchemeTraits& each : schemes()) {

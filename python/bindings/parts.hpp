@@ -2,7 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
-/// What the module is made of, one file each.
+/// The parts of the module, one file each.
 namespace poise::python {
 
 void bind_inspect(pybind11::module_& module);

@@ -40,14 +40,14 @@ SearchSpace space_of(const py::dict& base, const py::dict& axes, const Searching
   return space;
 }
 
-/// What a search found, as JSON, the chosen model, if it came to that, and the files of its report.
+/// The results of a search as JSON, the chosen model, if there is one, and the files of its report.
 struct Found {
   std::string json;
   std::optional<Model> model = {};
   std::map<std::string, std::string> report = {};
 };
 
-/// What is asked of the report: what it calls the data, and --grid. None: no report.
+/// The options of the report: the data's name, and --grid. None: no report.
 using AskedReport = std::optional<std::pair<std::string, std::string>>;
 
 Found explore(const Data& data, const std::string& folder, const SearchSpace& space,

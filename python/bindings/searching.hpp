@@ -10,11 +10,11 @@
 
 namespace poise::python {
 
-/// What searches and studies are asked alike.
+/// The options that searches and studies share.
 struct Searching {
   MeasureOptions measure;
   SearchMethod method = SearchMethod::best;
-  std::vector<double> lambdas;  ///< of the grid; none by profiles
+  std::vector<double> lambdas;  ///< the grid's values; none by profiles
   std::vector<double> alphas;
   bool expand = true;
   int refine = 0;
@@ -26,8 +26,8 @@ struct Searching {
 /// (seconds) or None.
 Searching searching_of(const pybind11::dict& values);
 
-/// Tells Execution's observer of points: one task for the whole search, whose length is known as far as it is
-/// planned.
+/// Reports points to Execution's observer: one task for the whole search, whose total is the number of points
+/// planned so far.
 PointWatcher watcher_of(Observer* observer);
 
 }  // namespace poise::python

@@ -28,7 +28,7 @@ namespace {
 /// (name, folder or "", data, the paper's name of it or "").
 using Input = std::tuple<std::string, std::string, std::shared_ptr<Data>, std::string>;
 
-/// Everything a study writes, by file name.
+/// All files of a study, by name.
 using Files = std::map<std::string, std::string>;
 
 using Flags = std::vector<std::pair<std::string, std::string>>;

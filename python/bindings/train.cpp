@@ -19,7 +19,7 @@ namespace poise::python {
 
 namespace {
 
-/// A device that cannot be had is a wrong argument here, and no lack of memory.
+/// An unavailable device is a wrong argument here, not a lack of memory.
 BackendKind kind_of(std::string_view device, const std::function<Work()>& work) {
   const DeviceChoice choice = parse_device(device);
   const bool undecided = choice == DeviceChoice::automatic && built_with_cuda();

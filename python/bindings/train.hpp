@@ -22,12 +22,11 @@ ModelParameters parameters_of(const pybind11::dict& values);
 /// The values of a list, as texts that set_value() and set_axis() read.
 std::vector<std::string> texts_of_values(const pybind11::handle& values);
 
-/// The backend of a device ("auto", "cpu" or "cuda") for this work, which is asked for only where it
-/// matters.
+/// The backend of a device ("auto", "cpu" or "cuda") for this work, which is computed only if needed.
 std::unique_ptr<Backend> backend_of(std::string_view device, const std::function<Work()>& work,
                                     const Execution& execution);
 
-/// The GPU's, for work that only scores; null for the processor, which needs no backend to score.
+/// The GPU's backend for work that only scores; null for the processor, which needs none.
 std::unique_ptr<Backend> scoring_backend_of(std::string_view device, const std::function<Work()>& work,
                                             const Execution& execution);
 

@@ -27,7 +27,7 @@ struct Report {
   std::string unit;
 };
 
-/// Keeps what the work says until the caller asks.
+/// Stores the reports of the work until the caller asks for them.
 class Mailbox : public Observer {
  public:
   void start(std::string_view task, std::uint64_t total, std::string_view unit) override {
@@ -48,7 +48,7 @@ class Mailbox : public Observer {
   [[nodiscard]] bool stop_requested() const override { return stop_.load(std::memory_order_relaxed); }
 
   void stop() { stop_.store(true, std::memory_order_relaxed); }
-  /// What there is to tell since the last time: every task that ended, and where the present one is.
+  /// The reports since the last call: every task that ended, and the state of the current one.
   std::vector<Report> collect() {
     const std::lock_guard lock(mutex_);
     std::vector<Report> reports = std::move(finished_);
@@ -66,7 +66,7 @@ class Mailbox : public Observer {
   std::atomic<bool> stop_ = false;
 };
 
-/// Throws what a signal handler or the progress callback raises.
+/// Throws exceptions of a signal handler or the progress callback.
 void attend(const py::object& progress, Mailbox& mailbox) {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   const std::vector<Report> reports = mailbox.collect();
@@ -74,7 +74,7 @@ void attend(const py::object& progress, Mailbox& mailbox) {
   for (const Report& report : reports) progress(report.task, report.done, report.total, report.unit);
 }
 
-/// The thread that works, and how to wait for it.
+/// The working thread, and how to wait for it.
 class Worker {
  public:
   Worker(const std::function<void(const Execution&)>& body, const Execution& execution) {

@@ -11,22 +11,22 @@
 
 namespace poise::python {
 
-/// How a call is to run.
+/// How a call runs.
 struct Calling {
   int threads = 0;            ///< 0: all cores
-  pybind11::object progress;  ///< None, or called with (task, done, total, unit) now and then
+  pybind11::object progress;  ///< None, or called from time to time with (task, done, total, unit)
 
   [[nodiscard]] Execution execution() const {
     return {.threads = threads > 0 ? threads : Execution::default_threads(), .observer = nullptr};
   }
 };
 
-/// Runs `body`, which must touch no Python object, on a thread of its own. The caller waits without the
-/// interpreter's lock, looks for signals and calls `progress`, both some twenty times a second; an exception
-/// of either, such as KeyboardInterrupt, stops the work and is thrown when it has stopped.
+/// Runs `body`, which must not touch Python objects, on a thread of its own. The caller waits without the
+/// interpreter's lock; some twenty times a second it checks for signals and calls `progress`. An exception of
+/// either, such as KeyboardInterrupt, stops the work and is thrown once it has stopped.
 ///
-/// OpenMP keeps a team of threads for every thread that starts one. A thread of its own has a new team, so
-/// that work runs as well in a forked child, whose parent's team did not come along.
+/// OpenMP keeps a team of threads for every thread that starts one. A new thread has a new team, so that work
+/// also runs in a forked child, which does not inherit its parent's team.
 void run_and_wait(const Calling& calling, const std::function<void(const Execution&)>& body);
 
 /// The same for a body that returns something.
@@ -38,7 +38,7 @@ auto run(const Calling& calling, Body&& body) {
   return std::move(*result);
 }
 
-/// Runs a body that takes no time on the calling thread alone, without the interpreter's lock.
+/// Runs a short body on the calling thread, without the interpreter's lock.
 template <class Body>
 auto run_here(Body&& body) {
   const pybind11::gil_scoped_release release;

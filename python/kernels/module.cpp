@@ -4,7 +4,7 @@
 
 #include "poise/backend/blas_kernel.hpp"
 
-// A module of its own, without OpenBLAS: it is asked before OpenBLAS is loaded.
+// A module of its own, without OpenBLAS: it is loaded before OpenBLAS.
 PYBIND11_MODULE(_kernels, module) {
   module.doc() = "Which of OpenBLAS' kernels suit this processor.";
   module.def("better_core", [](const std::string& reported) {

@@ -17,7 +17,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class HeldOut:
-    """Users to score: `fold_in` holds their histories, `held_out` what is to be found; row k of both is `users[k]`, and
+    """Users to score: `fold_in` holds their histories, `held_out` the items to be found; row k of both is `users[k]`, and
     column i is `items[i]`."""
 
     def __init__(self, users: Ids, items: Ids, fold_in: Any, held_out: Any) -> None:
@@ -31,10 +31,10 @@ class HeldOut:
 
 
 class Dataset:
-    """What users did, with ids: `train` is a CSR matrix, `users` and `items` are the ids of its rows and columns.
+    """Interactions with ids: `train` is a CSR matrix, `users` and `items` are the ids of its rows and columns.
 
-    Ids are whole numbers or texts. After `poise.split`, or where a file holds a split, `validation` and `test` are the
-    held-out users, and `train` the others. Made by `from_dataframe`, `from_csr`, `from_file` and `poise.synth`.
+    Ids are whole numbers or texts. After `poise.split`, or if a file holds a split, `validation` and `test` are the
+    held-out users, and `train` has the others. Made by `from_dataframe`, `from_csr`, `from_file` and `poise.synth`.
 
     >>> import pandas, poise
     >>> log = pandas.DataFrame({"user": ["ann", "ann", "bob"], "item": [10, 20, 20]})
@@ -50,8 +50,8 @@ class Dataset:
     def __init__(self) -> None:
         self._log: Optional[_poise.Log] = None
         self._native: Optional[_poise.Data] = None
-        self._folder: Optional[str] = None  # where the data lie, and eigenpairs beside them
-        self._numbers: Tuple[Optional[bool], Optional[bool]] = (None, None)  # whether user and item ids are
+        self._folder: Optional[str] = None  # the folder of the data and of their eigenpairs
+        self._numbers: Tuple[Optional[bool], Optional[bool]] = (None, None)  # whether user and item ids are numbers
         self._train: Any = None
         self._users: Optional[Ids] = None
         self._items: Optional[Ids] = None
@@ -67,8 +67,8 @@ class Dataset:
 
     @classmethod
     def from_dataframe(cls, frame: Any, user: str = "user", item: str = "item", value: Optional[str] = None) -> "Dataset":
-        """From a pandas.DataFrame, one row an interaction. Rows without user or item are left out; repeated pairs merge, and
-        their values (of the column `value`) add up.
+        """From a pandas.DataFrame, one row per interaction. Rows without user or item are left out; repeated pairs are merged
+        and their values (of the column `value`) added.
 
         >>> import pandas, poise
         >>> log = pandas.DataFrame({"who": [1, 1, 1], "what": ["tea", "cup", "tea"], "n": [1, 2, 3]})
@@ -130,7 +130,7 @@ class Dataset:
         """Reads what `poise prepare` reads (logs of any delimiter, MovieLens, Netflix, ..., plain, gzip or zstd; a log may
         be several files), a folder in Liang's `pro_sg` layout, or a folder that `poise prepare` or `save` wrote.
 
-        `columns` names or numbers (from 1) the columns of user, item and perhaps value. `keep_above` keeps rows whose value
+        `columns` names or numbers (from 1) the columns of user, item and optionally value. `keep_above` keeps rows whose value
         is greater; by default 3.5 for the movielens and netflix formats, as in the program.
         """
         paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(each) for each in path]
@@ -154,16 +154,16 @@ class Dataset:
         self._prepared().write(os.fspath(folder), 0, None)
 
     def export_pro_sg(self, folder: Path, values: bool = False) -> None:
-        """Writes the csv layout of Liang et al., which other code reads."""
+        """Writes the csv layout of Liang et al., for other programs."""
         if not self._has("validation") or not self._has("test"):
             raise ValueError("only data that is split has this layout; use poise.split")
         self._prepared().write_pro_sg(os.fspath(folder), values, 0)
 
-    # What is in it.
+    # Content.
 
     @property
     def train(self) -> Any:
-        """Users x items, CSR; everything where the data is not split."""
+        """Users x items, CSR; all interactions if the data is not split."""
         if self._train is None:
             self._train = as_scipy(self._prepared().train)
         return self._train
@@ -184,12 +184,12 @@ class Dataset:
 
     @property
     def validation(self) -> HeldOut:
-        """Held-out users to choose parameters on; ValueError where the data is not split."""
+        """Held-out users to choose parameters on; ValueError if the data is not split."""
         return self._part("validation")
 
     @property
     def test(self) -> HeldOut:
-        """Held-out users to measure on; ValueError where the data is not split."""
+        """Held-out users to measure on; ValueError if the data is not split."""
         return self._part("test")
 
     @property
@@ -199,20 +199,20 @@ class Dataset:
 
     @property
     def counts(self) -> Dict[str, int]:
-        """What was merged and left out when it was read: the counts of `poise prepare --json`."""
+        """How much was merged and left out when it was read: the counts of `poise prepare --json`."""
         return self._prepared().counts
 
     def user_index(self, ids: Any) -> Any:
-        """The row of a user, or an array of rows for several ids; KeyError for an id that is not there."""
+        """The row of a user, or an array of rows for several ids; KeyError for an unknown id."""
         return self._index("user").find(ids)
 
     def item_index(self, ids: Any) -> Any:
-        """The column of an item, likewise."""
+        """The column of an item, or an array of columns for several ids; KeyError for an unknown id."""
         return self._index("item").find(ids)
 
     @property
     def shape(self) -> Tuple[int, int]:
-        """Of `train`."""
+        """The shape of `train`."""
         rows, columns = self.train.shape
         return int(rows), int(columns)
 
@@ -223,7 +223,7 @@ class Dataset:
         )
         return f"<poise.Dataset: {rows} users x {columns} items, {self.train.nnz} interactions{parts}>"
 
-    # How it is kept.
+    # Storage.
 
     def _prepared(self) -> _poise.Data:
         if self._native is None and self._log is not None:
@@ -234,7 +234,7 @@ class Dataset:
         return self._native
 
     def _native_for_training(self) -> Optional[_poise.Data]:
-        """None where the matrix is the caller's, which is trained on as it is."""
+        """None if the matrix is the caller's, which is used for training without a copy."""
         return self._prepared() if self._log is not None else self._native
 
     def _as_log(self) -> _poise.Log:
@@ -288,7 +288,7 @@ def _numbered(column: Any) -> Tuple[npt.NDArray[np.int32], List[Any]]:
     import pandas
 
     if column.dtype.kind == "f" and np.all(np.mod(column.to_numpy(), 1) == 0):
-        column = column.astype(np.int64)  # whole numbers in a column that had gaps
+        column = column.astype(np.int64)  # whole numbers in a column with missing values
     codes, ids = pandas.factorize(column)
     return np.ascontiguousarray(codes, dtype=np.int32), list(ids)
 

@@ -1,4 +1,4 @@
-"""A model's parameters, as scikit-learn wants them, and what the library makes of them."""
+"""A model's parameters in scikit-learn's protocol, and their translation for the library."""
 from __future__ import annotations
 
 import inspect
@@ -12,7 +12,7 @@ Self = TypeVar("Self", bound="Estimator")
 
 
 class ConvergenceWarning(UserWarning):
-    """Training ended before it converged, or with nothing; the certificate says what was reached."""
+    """Training ended before it converged, or with a model whose scores are all 0; the certificate still holds."""
 
 
 def warn_of_training(report: Dict[str, Any], rounds: int) -> None:
@@ -21,22 +21,22 @@ def warn_of_training(report: Dict[str, Any], rounds: int) -> None:
     elif report["converged"]:
         return
     elif report["rank"] is not None:
-        message = f"the objective still fell after {rounds} rounds; raise iterations to go on"
+        message = f"the objective still fell after {rounds} rounds; raise iterations to continue"
     else:
-        message = "the tolerance was not reached; what was reached is in certificate_"
+        message = "the tolerance was not reached; certificate_ says how close the model is"
     warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
 def warn_without_values(data: _poise.Data, weightings: Iterable[str]) -> None:
-    """Where a weighting by values has none to read; what cannot do without any is refused by the library."""
+    """Warns if a weighting reads values and the data has none; the library refuses weightings that require values."""
     for weighting in weightings:
         if WEIGHTINGS.get(weighting, ("", ""))[1] == "if any" and not data.has_values:
-            message = f"the data has no values: weighting={weighting!r} takes each for 1, so that all entries weigh the same"
+            message = f"the data has no values: weighting={weighting!r} takes each as 1, so all entries have the same weight"
             warnings.warn(message, UserWarning, stacklevel=3)
 
 
 class Estimator:
-    """What has parameters: those that its `__init__` takes, kept under the same names."""
+    """Base of classes with parameters: the arguments of `__init__`, stored under the same names."""
 
     _family: ClassVar[str] = ""
     # The class of each family.
@@ -52,7 +52,7 @@ class Estimator:
             if keyword not in cls._names() and not hasattr(cls, keyword):
                 raise TypeError(f"{cls.__name__} lacks the parameter {keyword} of {cls._family}")
         for name in cls._names():
-            # A seed is also what searches draw by.
+            # Searches draw by a seed, too.
             if name in PARAMETERS and name not in own and name != "random_state":
                 raise TypeError(f"{cls._family} has no parameter {name}, which {cls.__name__} takes")
         cls.__init__.__doc__ = documentation(cls._family, cls._names())

@@ -1,4 +1,4 @@
-"""Measuring a model on users who were held out."""
+"""Measures a model on held-out users."""
 from __future__ import annotations
 
 import json
@@ -33,10 +33,10 @@ def evaluate(
     show_progress: bool = False,
     callback: Optional[Callback] = None,
 ) -> Dict[str, Any]:
-    """Ranks all items but those of the history for every user, and averages over the users that have something to find.
+    """Ranks all items outside the history for every user, and averages over the users that have targets.
 
     `fold_in` and `held_out` are CSR matrices, row k of both for one user; or `fold_in` is a `poise.HeldOut`, such as
-    `data.test`. A dict with the keys of `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
+    `data.test`. Returns a dict with the keys of `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
     ("row") and each metric's values. Metrics are recall, ndcg, precision, map, hit-rate, mrr, coverage and
     stratified-recall, each @R; the last needs `train`, the training matrix or Dataset, unless the model was just fitted.
 
@@ -72,7 +72,7 @@ def evaluate(
 
 
 def _check_items(model: Recommender, part: HeldOut) -> None:
-    """Items are known by their places, which mean nothing in other data. A model of a bare matrix has no ids."""
+    """Checks that the items of model and data agree. A model trained on a matrix has no item ids."""
     known = texts_of(model._fitted_ids())
     bare = known == [str(number) for number in range(len(known))]
     if not bare and known != texts_of(part.items):
@@ -90,7 +90,7 @@ def _training_counts(model: Recommender, train: Any) -> Any:
 
 
 def hold_out(user_items: Any, share: float = 0.2, seed: int = 98765) -> Tuple[Any, Any]:
-    """Histories, and `share` of the items of each user that has at least five, drawn at random."""
+    """Histories and targets: a random `share` of the items of each user that has at least five."""
     (rows, columns), offsets, indices, values = csr_arrays(user_items, values=True)
     random = np.random.RandomState(seed)
     target = np.zeros(indices.size, dtype=bool)

@@ -14,13 +14,13 @@ class FullRank(Recommender):
 
     With `regularization_exponent` nu the regularization of an item's row of B depends on its users: regularization (users /
     g)^nu, g their geometric mean over items; 0 is the same for every item.
-    `zero_diagonal` forbids an item to predict itself (EASE). `weighting` and `alpha` weigh what users did: `constant`
+    `zero_diagonal` forbids an item to predict itself (EASE). `weighting` and `alpha` weight the observed entries: `constant`
     (every entry alpha; 1 is unweighted), `none`, `linear` (1 + alpha r), `log` (1 + alpha log(1 + r / epsilon)),
     `user-oriented`, `item-oriented` (both bounded by `clip`), `inverse-popularity` (exponent `gamma`), `column`
     (alpha r), r being the matrix's values. `tolerance` bounds `certificate_["worst_column"]`.
 
     `num_threads` 0 and `n_jobs` -1 are all cores; results do not depend on them. `memory_limit` ("8G", or bytes) is
-    80 % of the machine's by default; what would not fit is refused with MemoryError. `device` is auto, cpu or cuda.
+    80 % of the machine's by default; a model that would not fit raises MemoryError. `device` is auto, cpu or cuda.
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
@@ -57,7 +57,7 @@ class FullRank(Recommender):
 
     @property
     def weights_(self) -> Any:
-        """B, items x items; sparse where the model is."""
+        """B, items x items; sparse if the model is sparse."""
         tensors = self._fitted().tensors()
         if "B" in tensors:
             return tensors["B"]
@@ -70,7 +70,7 @@ class FullRank(Recommender):
         return self.weights_.T
 
     def fold_in(self, user_items: Any) -> Any:
-        """The histories as 0/1, which is all that these models know of a user.
+        """The histories as 0/1, the only input of these models.
 
         >>> import poise, scipy.sparse
         >>> x = scipy.sparse.csr_matrix([[3, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
@@ -83,7 +83,7 @@ class FullRank(Recommender):
 
 
 class EASE(FullRank):
-    """EASE (Steck, 2019): the full-rank model with a zero diagonal; weighted where `weighting` or `alpha` say so.
+    """EASE (Steck, 2019): the full-rank model with a zero diagonal; weighted according to `weighting` and `alpha`.
 
     >>> import poise
     >>> poise.EASE(regularization=300)
@@ -114,7 +114,7 @@ class EASE(FullRank):
 
 
 class EDLAE(FullRank):
-    """EDLAE (Steck, 2020): EASE with dropout, which regularizes an item by how often it is used.
+    """EDLAE (Steck, 2020): EASE with dropout, which regularizes an item in proportion to its number of users.
 
     >>> import poise
     >>> poise.EDLAE(regularization=200, dropout=0.5)

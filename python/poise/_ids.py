@@ -30,7 +30,7 @@ def _is_number(text: str) -> bool:
 
 
 def ids_of(texts: Sequence[str], numbers: Optional[bool] = None) -> Ids:
-    """An int64 array where all texts are whole numbers (or `numbers` says so), else an array of str."""
+    """An int64 array if all texts are whole numbers (or `numbers` is True), else an array of str."""
     if numbers or (numbers is None and len(texts) > 0 and all(map(_is_number, texts))):
         return np.array([int(text) for text in texts], dtype=np.int64)
     array = np.empty(len(texts), dtype=object)
@@ -46,7 +46,7 @@ class Index:
         self._positions: Dict[str, int] = {text: k for k, text in enumerate(texts_of(ids))}
 
     def find(self, ids: Any) -> Any:
-        """The position of one id, or an array of those of several; KeyError for one that is not there."""
+        """The position of one id, or an array of positions for several; KeyError for an unknown id."""
         if isinstance(ids, (str, bytes)) or np.ndim(ids) == 0:
             return self._find(ids)
         return np.array([self._find(each) for each in ids], dtype=np.int64)

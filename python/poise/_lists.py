@@ -17,7 +17,7 @@ class Explanation(NamedTuple):
 
 
 def item_list(items: Any) -> List[int]:
-    """Places of items (or users), as the library takes them."""
+    """Numbers of items (or users), as the library takes them."""
     if items is None:
         return []
     array = np.atleast_1d(np.asarray(list(items) if isinstance(items, (set, frozenset)) else items))

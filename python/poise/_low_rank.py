@@ -27,7 +27,7 @@ class _LowRank(Recommender):
 
 
 class AWMF(_LowRank):
-    """The low-rank autoencoder: scores are x U V' with U and V items x factors, in closed form where unweighted.
+    """The low-rank autoencoder: scores are x U V' with U and V items x factors, in closed form if unweighted.
 
     `regularizer` is `weight-decay` (|U|^2 + |V|^2), `dropout` (|U V'|^2) or `data-weight-decay` (|X U|^2 + |V|^2), each
     times `regularization`. At most `iterations` alternating rounds, until one lowers the objective by less than
@@ -68,7 +68,7 @@ class AWMF(_LowRank):
 
     @property
     def history_factors(self) -> npt.NDArray[np.float32]:
-        """U, items x factors: what an item in the history adds to its user."""
+        """U, items x factors: the sum of a history's rows is its user's factors."""
         U: npt.NDArray[np.float32] = self._fitted().tensors()["U"]
         return U
 
@@ -89,7 +89,7 @@ class AWMF(_LowRank):
 class WMF(_LowRank):
     """Weighted matrix factorization (Hu, Koren, Volinsky, 2008): U V' with users x factors and items x factors.
 
-    Solved exactly in alternating rounds, or in closed form where unweighted. `regularization_exponent` scales the
+    Solved exactly in alternating rounds, or in closed form if unweighted. `regularization_exponent` scales the
     regularization of a user or item by its count to that power (Rendle et al., 2022). A user is scored by solving for the
     factors of the history given, as in training. The rest is as in AWMF.
 
@@ -127,11 +127,11 @@ class WMF(_LowRank):
         self._keep(locals())
 
     def _history_values(self) -> bool:
-        return self._training_values()  # a history is weighted as a training user's
+        return self._training_values()  # a history is weighted like a training row
 
     @property
     def user_factors(self) -> npt.NDArray[np.float32]:
-        """U, training users x factors: solved for the items' factors when first asked for, from the training matrix."""
+        """U, training users x factors: computed from the items' factors and the training matrix at the first access."""
         self._fitted()
         if self._user_factors is None:
             if self._training is None:

@@ -1,4 +1,4 @@
-"""Sparse matrices as the library takes them: without a copy where the types allow it."""
+"""Sparse matrices as the library takes them: without a copy if the types allow it."""
 from __future__ import annotations
 
 import warnings
@@ -21,7 +21,7 @@ class TransposedWarning(UserWarning):
 
 def _as_csr(matrix: Any, name: str) -> Any:
     if scipy.sparse.issparse(matrix):
-        return matrix.tocsr()  # itself where it is CSR already
+        return matrix.tocsr()  # the same object if it is CSR already
     if isinstance(matrix, np.ndarray) and matrix.ndim == 2:
         return scipy.sparse.csr_matrix(matrix)
     raise TypeError(f"{name} is {type(matrix).__name__}: a scipy.sparse matrix is needed, users as rows")
@@ -86,7 +86,7 @@ def csr_arrays(matrix: Any, *, values: bool, threads: int = 0, name: str = "user
 
 
 def warn_if_transposed(shape: Tuple[int, int]) -> None:
-    """A catalogue is seldom much larger than its audience."""
+    """Warns if there are many more items than users, which is rare."""
     users, items = shape
     if items >= 100 and items > 2 * users:
         warnings.warn(
@@ -98,7 +98,7 @@ def warn_if_transposed(shape: Tuple[int, int]) -> None:
 
 
 def as_scipy(arrays: Arrays) -> Any:
-    """The library's memory as a scipy matrix; values are 1 where there are none."""
+    """The library's memory as a scipy matrix; values are 1 if it has none."""
     shape, offsets, indices, values = arrays
     if values is None:
         values = np.ones(indices.size, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""All models, and how one is read from a file."""
+"""All models, and reading one from a file."""
 from __future__ import annotations
 
 import os
@@ -42,7 +42,7 @@ class Popularity(Recommender):
         return counts[:, None]
 
     def fold_in(self, user_items: Any) -> npt.NDArray[np.float32]:
-        """1 for each row: all users are alike."""
+        """1 for each row: all users have the same scores."""
         return np.ones((self._histories(user_items)[0][0], 1), dtype=np.float32)
 
 

@@ -8,13 +8,13 @@ from ._settings import number, seed_of, whole
 
 
 class Parameter(NamedTuple):
-    """One parameter: its `id` in the library, in flags and in files, what it is called here, and what each family makes of it."""
+    """One parameter: its `id` in the library, in flags and in files, its keyword in Python, and its help text for each family."""
 
     id: str
     keyword: str
     default: Any
     axis: str  # "none", or how a search varies it: "listed" (over values), "free" (these, or "auto")
-    names: List[str]  # that a choice is made from
+    names: List[str]  # the possible values of a choice
     helps: Mapping[str, str]  # by family
 
     def read(self, value: Any) -> Any:
@@ -46,7 +46,7 @@ class Parameter(NamedTuple):
 # By keyword.
 PARAMETERS: Mapping[str, Parameter] = {row[1]: Parameter(*row) for row in _poise.parameters()}
 
-# Name -> what an entry of value r weighs, and whether r is read: "no", "if any" or "always".
+# Name -> the weight of an entry of value r, and whether r is read: "no", "if any" or "always".
 WEIGHTINGS: Mapping[str, Any] = _poise.weightings()
 
 

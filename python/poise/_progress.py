@@ -43,7 +43,7 @@ class _Bar:
 
 
 class Progress:
-    """What a call tells its caller; `with` clears the bar at the end. `report` is None where nobody wants to know."""
+    """Reports the progress of a call; `with` clears the bar at the end. `report` is None if no progress is wanted."""
 
     def __init__(self, show: bool, callback: Optional[Callback] = None) -> None:
         self._bar = _Bar() if show else None

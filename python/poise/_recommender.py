@@ -1,4 +1,4 @@
-"""What all models have in common."""
+"""The base class of all models."""
 from __future__ import annotations
 
 import json
@@ -26,7 +26,7 @@ class Recommender(Estimator):
     """Base of all models; use one of them.
 
     After `fit`: `certificate_` (how far the objective can be from its minimum), `objective_`, `n_iter_`, `converged_`,
-    `report_` (all that is known, with the keys of `poise train --json`), `seconds_` by phase, `item_ids_`.
+    `report_` (the complete report, with the keys of `poise train --json`), `seconds_` by phase, `item_ids_`.
     """
 
     certificate_: Optional[Dict[str, Any]]
@@ -37,7 +37,7 @@ class Recommender(Estimator):
     seconds_: Dict[str, float]
     item_ids_: npt.NDArray[Any]
 
-    # What every model is given.
+    # Parameters of every model.
     num_threads: int
     n_jobs: Optional[int]
     memory_limit: Union[int, str, None]
@@ -71,9 +71,9 @@ class Recommender(Estimator):
     ) -> Self:
         """Trains the model on a scipy CSR matrix, users as rows, or on a `poise.Dataset`.
 
-        The stored entries are what users did; their values count only for the weightings `linear`, `log` and
-        `column`. Repeated entries add up, stored zeros do not count. A matrix with float32 values, int32 indices and
-        sorted rows is not copied. `callback(task, done, total)` is called some times a second; whatever it raises
+        The stored entries are what users did; their values matter only for the weightings `linear`, `log` and
+        `column`. Repeated entries are added, stored zeros are ignored. A matrix with float32 values, int32 indices and
+        sorted rows is not copied. `callback(task, done, total)` is called some times a second; an exception in it
         stops the training, as Ctrl-C does. `y` is ignored.
 
         >>> import poise, scipy.sparse
@@ -191,9 +191,9 @@ class Recommender(Estimator):
         """The N best items for a user, or for each of several: their numbers and scores, best first.
 
         `user_items` holds one row for each user, their history: `user_items[userid]`. `filter_items` are never
-        recommended; with `items` nothing else is. Where fewer than N items are left the arrays are narrower; for
+        recommended; with `items` only these are. If fewer than N items remain the arrays are narrower; for
         several users a shorter row ends with -1 and NaN. Scores come from the histories in `user_items`;
-        `recalculate_user=False` takes the factors of training users instead (WMF alone), and `userid` then says whose.
+        `recalculate_user=False` uses the factors of the training users `userid` instead (WMF only).
 
         >>> import poise, scipy.sparse
         >>> x = scipy.sparse.csr_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
@@ -224,12 +224,12 @@ class Recommender(Estimator):
         return (found[0][0], found[1][0]) if one else found
 
     def _factors_of(self, users: npt.NDArray[Any]) -> Optional[npt.NDArray[np.float32]]:
-        return None  # these models know a user by the history alone
+        return None  # scores of these models depend on the history alone
 
     def similar_items(self, itemid: Any, N: int = 10, filter_items: Any = None, items: Any = None) -> Lists:
         """The N items nearest to an item (or to each of several), without itself: numbers and scores, best first.
 
-        The score is what a history of just this item gives the other; of WMF the cosine of their factors.
+        The score is that of the other item for a history of this item alone; for WMF the cosine of their factors.
 
         >>> import poise
         >>> model = poise.EASE(regularization=50).fit(poise.synth("demo"), show_progress=False)
@@ -269,9 +269,9 @@ class Recommender(Estimator):
         return Explanation(score, found if N is None else found[: whole(N, "N")])
 
     def fold_in(self, user_items: Any) -> Any:
-        """Users who were not in training, as the model sees them: scores are `fold_in(user_items) @ item_factors.T`.
+        """The factors of users who were not in training: scores are `fold_in(user_items) @ item_factors.T`.
 
-        Their factors for WMF, x U for AWMF; the 0/1 history itself for full-rank models.
+        For WMF the solved factors, for AWMF x U, for full-rank models the 0/1 history itself.
         """
         raise NotImplementedError
 
@@ -355,5 +355,5 @@ class Recommender(Estimator):
         self.__dict__.update(state)
         if "_model" in state:
             array = np.ascontiguousarray(state["_model"], dtype=np.uint8)
-            # The library reads numbers where they lie, which has to be at multiples of their size.
+            # The library reads numbers in place, so they must be aligned to their size.
             self._model = _poise.Model.from_bytes(array if array.ctypes.data % 8 == 0 else array.copy())

@@ -1,4 +1,4 @@
-"""What OpenBLAS and the OpenMP runtime read from the environment when they are loaded."""
+"""The environment variables that OpenBLAS and the OpenMP runtime read when they are loaded."""
 import contextlib
 import ctypes
 import os
@@ -12,15 +12,15 @@ _OPENBLAS = "libopenblas.so.0"
 
 @contextlib.contextmanager
 def settings() -> Iterator[None]:
-    """The settings under which the libraries are to be loaded. What the user has set stays, and what is set here is
-    taken back, as it is nobody else's.
+    """Sets the variables while the libraries are loaded. The user's own settings are kept, and the variables set here are
+    removed afterwards, so that no other process inherits them.
 
     Idle threads of the OpenMP runtime spin for milliseconds, which on a busy machine makes small models up to thirty
     times slower. OpenBLAS runs kernels for SSE3 on processors that are newer than itself."""
     before = os.environ.copy()
     try:
         if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
-            os.environ["GOMP_SPINCOUNT"] = "1000"  # before OpenBLAS is asked, which loads that runtime
+            os.environ["GOMP_SPINCOUNT"] = "1000"  # before OpenBLAS is opened, which loads that runtime
         if "OPENBLAS_CORETYPE" not in os.environ:
             better = _better_kernels()
             if better is not None:
@@ -46,18 +46,18 @@ def _loaded() -> bool:
 
 
 def _better_kernels() -> Optional[str]:
-    """The core type that OpenBLAS is to be loaded with; none where it needs no help, or is past it."""
+    """The core type to load OpenBLAS with; none if its own choice is good, or if it is loaded already."""
     before = _loaded()
     try:
         library = ctypes.CDLL(_OPENBLAS)
         library.openblas_get_corename.restype = ctypes.c_char_p
         reported = library.openblas_get_corename().decode()
     except (OSError, AttributeError):
-        return None  # another BLAS, or one that is found elsewhere
+        return None  # another BLAS, or one in another place
     better = better_core(reported)
     if not better:
         return None
-    _close(library)  # and is loaded again with the extension module
+    _close(library)  # it is loaded again with the extension module
     if before or _loaded():
         warnings.warn(
             f"another package has loaded OpenBLAS, with its kernels for {reported}: matrix products take several times as "

@@ -1,4 +1,4 @@
-"""Finding good parameters on the validation part."""
+"""Searches good parameters on the validation part."""
 from __future__ import annotations
 
 import json
@@ -74,12 +74,12 @@ def flat(row: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def data_name(data: Dataset) -> str:
-    """What tables call the data: the name of their folder, if they have one."""
+    """The data's name in tables: that of their folder, if they have one."""
     return os.path.basename(os.path.abspath(data._folder)) if data._folder else "data"
 
 
 def write_files(folder: "Union[str, os.PathLike[str]]", files: Dict[str, str]) -> None:
-    """Each file whole or not at all; a name may have a folder of its own in it."""
+    """Writes each file completely or not at all; a name may contain a folder."""
     for name, text in files.items():
         os.makedirs(os.path.dirname(os.path.join(os.fspath(folder), name)), exist_ok=True)
         partial = os.path.join(os.fspath(folder), name + ".partial")
@@ -91,8 +91,8 @@ def write_files(folder: "Union[str, os.PathLike[str]]", files: Dict[str, str]) -
 class SearchResult:
     """What a search found: `best_model`, fitted to convergence, `best` with its figures, and all `points`.
 
-    `complete` is False where the time limit or the number of points ended it: `best_model` is then the best so far, and
-    `missing` what would have been tried next. `profiles` has the best metric for each alpha. `results` is the object of
+    `complete` is False if the time limit or the number of points ended it: `best_model` is then the best so far, and
+    `missing` lists the points that would have been tried next. `profiles` has the best metric for each alpha. `results` is the object of
     `poise search --json`. `table` is a list of flat dicts, which `pandas.DataFrame` takes as it is.
     """
 
@@ -161,19 +161,19 @@ def search(
 ) -> SearchResult:
     """Searches the parameters of a model on the validation part of split data, as `poise search` does.
 
-    `model` holds the parameters that stay. `grid="best"` finds the best `regularization` for each `alpha`, then the best
+    `model` holds the fixed parameters. `grid="best"` finds the best `regularization` for each `alpha`, then the best
     alpha, below 1 and above it; several values of an axis are then its range, one value fixes it, and `dropout`,
     `regularization_exponent` and `gamma` may be "auto". `points` and `time_limit` bound the work.
     A point that falls far behind is not scored on all users ("cut" in `points`), unless `race` is False.
 
     With `grid="paper"` or "extended" (also alpha below 1) axes are lists of values: those of the grid for `regularization`
-    and `alpha` where they are not given. Where the best lies on an edge the grid goes on there, unless `expand` is False;
-    `refine` halves the spacing around the best so many times. `journal` is a file of finished points: an interrupted search
-    goes on where it was. `report` is a folder for report.html, tables and results as `study` writes them, of this model alone:
-    the best point of each kind, rank and weighting, trained to convergence and, where there is a test part, tested.
+    and `alpha` unless they are given. If the best lies on an edge the grid is extended there, unless `expand` is False;
+    `refine` halves the spacing around the best so many times. `journal` is a file of finished points from which an interrupted
+    search continues. `report` is a folder for report.html, tables and results as `study` writes them, for this model alone:
+    the best point of each kind, rank and weighting, trained to convergence and, if there is a test part, tested.
 
-    A given split without a validation part chooses on a tenth of each user's training rows, drawn by the model's `random_state`;
-    `best_model` is then trained on all of them (`results["validation_from_training"]` says how many rows chose).
+    For a given split without a validation part, a tenth of each user's training rows, drawn by the model's `random_state`, serves
+    as validation part; `best_model` is then trained on all rows (`results["validation_from_training"]` counts the validation rows).
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
@@ -235,7 +235,7 @@ def search(
     if native is not None:
         best = model.clone()
         for keyword in ("regularization", "alpha", *(each for each, values in given.items() if values is not None)):
-            # A full-rank model without an exponent does not name it.
+            # A full-rank model without an exponent does not store it.
             parameter = PARAMETERS[keyword]
             kept = native.options.get(parameter.id)
             setattr(best, keyword, parameter.read(parameter.default if kept is None else parameter.parse(kept)))

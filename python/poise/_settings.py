@@ -1,4 +1,4 @@
-"""Threads, memory and seeds, as they are commonly given."""
+"""Threads, memory and seeds in their common forms."""
 from __future__ import annotations
 
 import operator
@@ -28,7 +28,7 @@ def number(value: Any, name: str) -> float:
 
 
 def threads_of(num_threads: Optional[int], n_jobs: Optional[int] = None) -> int:
-    """0: all cores. `n_jobs` goes before, and counts as in scikit-learn: -1 is all cores, -2 all but one."""
+    """0: all cores. `n_jobs` has precedence, and counts as in scikit-learn: -1 is all cores, -2 all but one."""
     if n_jobs is not None:
         jobs = whole(n_jobs, "n_jobs")
         if jobs == 0:
@@ -41,7 +41,7 @@ def threads_of(num_threads: Optional[int], n_jobs: Optional[int] = None) -> int:
 
 
 def memory_of(limit: Any) -> int:
-    """Bytes of 8589934592 or "8G"; by default 80 % of what there is."""
+    """Bytes of 8589934592 or "8G"; by default 80 % of the machine's memory."""
     if limit is None:
         return _poise.total_memory() // 5 * 4
     if isinstance(limit, str):

@@ -19,9 +19,9 @@ def split(
     seed: int = 98765,
     num_threads: int = 0,
 ) -> Dataset:
-    """Splits a Dataset (or a CSR matrix) by users, as `poise prepare` does: draw for draw the protocol of Liang et al.
-    (2018). Whole users are held out for validation and for test, `held_out_users` each (by default a tenth), and
-    `target_share` of each one's items is to be found from the others.
+    """Splits a Dataset (or a CSR matrix) by users, as `poise prepare` does: by the protocol of Liang et al. (2018),
+    with the same random draws. Whole users are held out for validation and for test, `held_out_users` each (by default a tenth), and
+    `target_share` of each user's items is to be found from the other items.
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"), held_out_users=100)

@@ -15,12 +15,12 @@ from ._settings import memory_of, number, seed_of, threads_of, whole
 
 
 class StudyResult:
-    """What a study found: `table` (a list of flat dicts, which `pandas.DataFrame` takes as it is), `pairs` (weighted
+    """The results of a study: `table` (a list of flat dicts, which `pandas.DataFrame` takes as it is), `pairs` (weighted
     against unweighted), `points`, `conclusions`, all of it in `results` (the object of results.json), and the report as
     `markdown`, `latex`, `csv` and `html`. In a notebook it shows its tables. `save` writes the files of `poise study`.
 
-    `complete` is False where time or points ran out: there is then what there was time for, `missing` is what would have been
-    tried next, and `unfinished` names the searches that were under way or not begun.
+    `complete` is False if time or points ran out: the results are then partial, `missing` lists the points that would have been
+    tried next, and `unfinished` names the searches that were running or not begun.
 
     With `seeds` all of this is over splits: figures are means with their `spread` (the standard deviation over splits), and
     `splits` has the StudyResult of each seed, with its points and plots.
@@ -63,7 +63,7 @@ class StudyResult:
 
     @property
     def points(self) -> List[Dict[str, Any]]:
-        """Every model that was trained on the way, flat."""
+        """Every model that the searches trained, as flat dicts."""
         return [flat(point) for point in self.results.get("points", [])]
 
     @property
@@ -91,11 +91,11 @@ class StudyResult:
 
     @property
     def html(self) -> str:
-        """One page with tables and plots that needs nothing else."""
+        """One self-contained page with tables and plots."""
         return self._files["report.html"]
 
     def save(self, folder: "Union[str, os.PathLike[str]]") -> None:
-        """Writes tables.md, tables.tex, results.csv, results.json and report.html; of each split in a folder seed-N."""
+        """Writes tables.md, tables.tex, results.csv, results.json and report.html; those of each split to a folder seed-N."""
         write_files(folder, self._files)
 
     def _repr_markdown_(self) -> str:
@@ -161,9 +161,9 @@ def study(
     unweighted point and the best with weights above and below 1; these are trained to convergence, and the test part is read once, for them.
 
     `data` is split data, or several under their names in a dict. `models` is "all" or a list such as "full-rank,ease".
-    With a `journal` file an interrupted study goes on where it was. `compare_paper` names the paper's data set ("ml-20m",
-    "netflix", "msd") for each of `data`, whose figures then stand beside. A given split without a validation part chooses on a
-    tenth of each user's training rows, drawn by `random_state`; rows of the test part are those of models of all training rows.
+    An interrupted study continues from its `journal` file. `compare_paper` names the paper's data set ("ml-20m", "netflix",
+    "msd") for each of `data`; its figures are then shown beside. For a given split without a validation part, a tenth of each
+    user's training rows, drawn by `random_state`, serves as validation part; the tested models are trained on all training rows.
 
     With `seeds` the parts of the data are pooled, split again by each seed in the same way and sizes, and studied one by one: the
     result is over splits, means and spread, and `splits` has that of each seed.

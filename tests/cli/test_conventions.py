@@ -221,7 +221,7 @@ def test_no_wild_guesses(poise, tmp_path):
 
 def test_values_too_few_or_too_many(poise):
     assert "poise: --model needs a value;" in poise("train", "x", "--out", "y", "--model", code=2).err
-    assert "poise: --out is given more often" in poise("train", "x", "--model", "wmf", "--out", "y", "--out", "z", code=2).err
+    assert "poise: --out is given too often" in poise("train", "x", "--model", "wmf", "--out", "y", "--out", "z", code=2).err
 
 
 def test_flags_come_after_the_command(poise):

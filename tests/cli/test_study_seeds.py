@@ -177,7 +177,7 @@ def test_json(shop, tmp_path):
 
 def test_given_split(given, tmp_path):  # noqa: F811
     found = study(given, tmp_path / "study", "--grid", "best", "--models", "ease", "--seeds", "1,2")
-    assert "the given split is drawn anew" in found.result.err
+    assert "the given split is drawn again" in found.result.err
     data = [split["data"][0] for split in found.json["splits"]]
     assert data[0]["checksum"] != data[1]["checksum"]
     assert data[0]["train_interactions"] == data[1]["train_interactions"]

@@ -85,7 +85,7 @@ def test_column_weights_need_values(poise, without, tmp_path, model):
 @pytest.mark.parametrize("scheme", ["linear", "log"])
 def test_other_weights_by_value_say_that_there_are_none(poise, without, tmp_path, scheme):
     train = ["train", without, "--model", "ease", "--weighting", scheme, "--alpha", 2, "--out", tmp_path / "m"]
-    assert f"--weighting {scheme} takes each for 1" in poise(*train).err
+    assert f"--weighting {scheme} takes each as 1" in poise(*train).err
     assert poise(*train, "--quiet").err == ""
     assert "no values" not in poise("train", without, "--model", "ease", "--alpha", 2, "--out", tmp_path / "m").err
 

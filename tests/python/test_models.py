@@ -266,9 +266,9 @@ def test_data_without_values():
             model.fit(plain, show_progress=False)
         with pytest.raises(ValueError, match="have no values"):
             poise.search(plain, model, regularization=[10], alpha=[1], show_progress=False)
-    with pytest.warns(UserWarning, match="'log' takes each for 1"):
+    with pytest.warns(UserWarning, match="'log' takes each as 1"):
         poise.EASE(weighting="log", alpha=2).fit(plain, show_progress=False)
-    with pytest.warns(UserWarning, match="'linear' takes each for 1"):
+    with pytest.warns(UserWarning, match="'linear' takes each as 1"):
         poise.search(plain, poise.EASE(), regularization=[10], alpha=[1], weighting=["constant", "linear"], show_progress=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -87,10 +87,10 @@ TEST(ParameterTable, WhatPythonCallsThem) {
 }
 
 TEST(ParameterTable, HelpSaysWhoseItIs) {
-  EXPECT_EQ(help_of(parameter_of("rank")), "Of awmf and wmf: columns of U and V");
+  EXPECT_EQ(help_of(parameter_of("rank")), "For awmf and wmf: columns of U and V");
   EXPECT_EQ(help_of(parameter_of("lambda")), "L2 regularization");
   EXPECT_TRUE(
-      help_of(parameter_of("lambda-exponent")).starts_with("Of full-rank: regularize an item by lambda"));
+      help_of(parameter_of("lambda-exponent")).starts_with("For full-rank: regularize an item by lambda"));
   EXPECT_EQ(usual_text(parameter_of("tolerance")), "1e-6");
 }
 

@@ -10,7 +10,7 @@
 
 namespace poise {
 
-/// What went wrong, by what the caller can do about it. Only app/ turns a kind into an exit code.
+/// The kinds of errors, by what the caller can do about them. Only app/ turns a kind into an exit code.
 enum class ErrorKind {
   usage,        ///< an option out of range, options that contradict each other
   input,        ///< a missing, malformed or corrupt file; an unknown item
@@ -19,8 +19,9 @@ enum class ErrorKind {
   interrupted,  ///< the observer asked to stop
 };
 
-/// The one exception of the library: one sentence that says what, where and what to do. Parameters stand in
-/// it by their ids (parameter_name.hpp): what() writes the ids, a front end its own names.
+/// The library's only exception type: one sentence that says what, where and what to do. The sentence
+/// contains parameters by id (parameter_name.hpp): what() shows the ids, a front end replaces them by its own
+/// names.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, std::string sentence)
@@ -28,9 +29,9 @@ class Error : public std::runtime_error {
         kind_(kind),
         sentence_(std::move(sentence)) {}
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
-  /// The id of the parameter that it names first; empty where it names none.
+  /// The id of the first parameter in the sentence; empty if it names none.
   [[nodiscard]] std::string parameter() const { return first_name(sentence_); }
-  /// The sentence with ids that are still to be rendered by with_names().
+  /// The sentence with its ids marked, for with_names().
   [[nodiscard]] const std::string& sentence() const noexcept { return sentence_; }
 
  private:
@@ -50,7 +51,7 @@ template <class... Args>
   throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Throws FileError{kind} likewise.
+/// Throws FileError{kind} with a formatted message.
 template <class... Args>
 [[noreturn]] void fail_on_file(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
   throw FileError(kind, fmt::format(format, std::forward<Args>(args)...));

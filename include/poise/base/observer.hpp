@@ -7,8 +7,8 @@
 
 namespace poise {
 
-/// Watches long work and may ask it to stop. The library never prints; whoever wants progress passes one
-/// of these. All members may be called from several threads at once.
+/// Receives the progress of long work and may ask it to stop. The library never prints; a caller that wants
+/// progress passes an observer. Several threads may call its members at the same time.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -19,12 +19,13 @@ class Observer {
   [[nodiscard]] virtual bool stop_requested() const { return false; }
 };
 
-/// Throws Error{interrupted} when there is an observer and it asks to stop.
+/// Throws Error{interrupted} if there is an observer and it asks to stop.
 inline void stop_if_asked(const Observer* observer) {
   if (observer != nullptr && observer->stop_requested()) throw Error(ErrorKind::interrupted, "interrupted");
 }
 
-/// One task of an observer, finished when it leaves scope. With no observer it does nothing.
+/// RAII handle of one task of an observer: the task is finished on destruction. Without an observer it does
+/// nothing.
 class Progress {
  public:
   Progress(Observer* observer, std::string_view task, std::uint64_t total, std::string_view unit)
@@ -37,7 +38,7 @@ class Progress {
     if (observer_ != nullptr) observer_->finish();
   }
 
-  /// Reports work done; throws Error{interrupted} when the observer asks to stop.
+  /// Reports work done; throws Error{interrupted} if the observer asks to stop.
   void advance(std::uint64_t amount) {
     if (observer_ == nullptr) return;
     observer_->advance(amount);

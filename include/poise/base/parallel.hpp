@@ -7,21 +7,21 @@
 
 namespace poise {
 
-/// How work is run: never what it computes. Results do not depend on `threads`.
+/// How work runs, which never changes what it computes. Results do not depend on `threads`.
 struct Execution {
   int threads = default_threads();
   Observer* observer = nullptr;
 
-  /// The cores this process may use, or the CPU time its control groups grant it where that is less.
+  /// The cores this process may use, or the CPU time that its control groups grant it if that is less.
   static int default_threads();
 };
 
 /// The cores this process may run on (its affinity mask).
 int usable_cores();
 
-/// Runs body(0), ..., body(tiles - 1), each on one thread, at most `threads` at a time. Tiles are handed
-/// out in index order. If bodies throw, the exception of the lowest throwing tile is rethrown after the
-/// region, so that an error, too, is the same whatever the thread count.
+/// Runs body(0), ..., body(tiles - 1), each on one thread, at most `threads` at a time, started in index
+/// order. If bodies throw, the exception of the lowest throwing tile is rethrown at the end, so that the
+/// error does not depend on the thread count either.
 void for_each_tile(std::int64_t tiles, int threads, const std::function<void(std::int64_t)>& body);
 
 /// The tiles [first, last) of fixed size that cover [0, count): cut by size, never by thread count.

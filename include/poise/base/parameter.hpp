@@ -20,40 +20,40 @@ enum class SearchAxis {
   free,    ///< over several values, or "auto": over its usual range
 };
 
-/// What a parameter of a model is, declared once, by the weighting or the family that reads it. Flags, config
-/// files, JSON, model files, Python's keywords and the axes of a search are made from it.
+/// A parameter of a model, declared once, by the weighting or the family that reads it. Flags, config files,
+/// JSON, model files, Python's keywords and the axes of a search are made from this declaration.
 struct Parameter {
   std::string id;            ///< "lambda-exponent": the flag without --, the key in config and model files
   std::string keyword = {};  ///< in Python; empty: the id with _ for -
   std::string help;
-  double least =
-      -std::numeric_limits<double>::infinity();  ///< what a flag accepts; families have ranges of their own
+  double least = -std::numeric_limits<double>::infinity();  ///< the least value that a flag accepts; families
+                                                            ///< have ranges of their own
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false;             ///< whether `least` itself is refused
-  std::vector<std::string> names = {};  ///< of a choice, in the order of its enumerators
+  std::vector<std::string> names = {};  ///< the names of a choice, in the order of its enumerators
   SearchAxis axis = SearchAxis::none;
   bool of_every_command = false;  ///< the program has this flag for all commands
 
   [[nodiscard]] std::string python_keyword() const;
 };
 
-/// A value that is one of some names, by their places.
+/// A value that is one of several names, held as its index among them.
 struct ChoicePlace {
   std::function<int()> get;
   std::function<void(int)> set;
 };
 
-/// Where the value of a parameter lies.
+/// A pointer to the value of a parameter.
 using ParameterPlace = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, ChoicePlace>;
 
-/// A parameter and where an object of the options has its value.
+/// A parameter and the member of Options that holds its value.
 template <class Options>
 struct DeclaredParameter {
   Parameter is;
   std::function<ParameterPlace(Options&)> in;
 };
 
-/// Where a member lies: what a declaration says of it.
+/// The accessor of a member, for a declaration.
 template <class Options, class T>
 std::function<ParameterPlace(Options&)> in_member(T Options::*member) {
   return [member](Options& options) -> ParameterPlace {
@@ -67,12 +67,12 @@ std::function<ParameterPlace(Options&)> in_member(T Options::*member) {
   };
 }
 
-/// The value as files hold it and set_value() reads it.
+/// The value as text, as files hold it and set_value() reads it.
 std::string value_text(const Parameter& parameter, const ParameterPlace& place);
-/// Error{usage} where the text is no value of this type.
+/// Error{usage} if the text is no value of this type.
 void set_value(const Parameter& parameter, const ParameterPlace& place, std::string_view text);
 
-/// The place of a name among those that a parameter can have; Error{usage} where it is none of them.
+/// The index of a name among the names of a parameter; Error{usage} if it is none of them.
 int place_of(std::string_view name, ParameterName parameter, const std::vector<std::string>& names);
 
 }  // namespace poise

@@ -9,21 +9,21 @@
 namespace poise {
 
 /// A parameter in a sentence of the library, by its id: "raise {}", "lambda"_p. The program writes --lambda
-/// there and Python regularization.
+/// instead, and Python regularization.
 struct ParameterName {
   std::string_view id;
 
-  /// What stands around an id in a sentence until a front end renders it.
+  /// The bytes before and after an id in a sentence until a front end replaces them.
   static constexpr char begin = '\x02';
   static constexpr char end = '\x03';
 };
 
 constexpr ParameterName operator""_p(const char* id, std::size_t size) { return {{id, size}}; }
 
-/// The id that a sentence names first; empty where it names none.
+/// The first id in a sentence; empty if there is none.
 std::string first_name(std::string_view sentence);
 
-/// The sentence with what `name` makes of each id.
+/// The sentence with each id replaced by name(id).
 std::string with_names(std::string_view sentence, const std::function<std::string(std::string_view)>& name);
 
 /// "--lambda-exponent".

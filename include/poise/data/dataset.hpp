@@ -9,8 +9,8 @@
 
 namespace poise {
 
-/// Users to score: a history each, and the targets to be found from it. Row k of both matrices and id k of
-/// `users` belong together.
+/// Users to score: for each a history, and the targets to be found from it. Row k of both matrices belongs to
+/// id k of `users`.
 struct HeldOut {
   Ids users;
   Csr fold_in;  ///< has no entries of its own with the split `given`: see Dataset::histories
@@ -23,7 +23,7 @@ enum class SplitKind { users, given, none };
 /// "users", "given" or "none".
 std::string_view to_string(SplitKind split);
 
-/// What `prepare` dropped and merged; see interface `poise prepare --json`.
+/// What `prepare` dropped and merged, as in `poise prepare --json`.
 struct PrepareCounts {
   std::int64_t duplicates = 0;
   std::int64_t empty_ids = 0;
@@ -37,7 +37,7 @@ struct PrepareCounts {
 };
 
 /// Prepared data: the training matrix X (0/1 on its support; values are kept for the weighting schemes), and
-/// the users held out for validation and test. Items are numbered alike in all parts.
+/// the users held out for validation and test. All parts use the same item numbers.
 struct Dataset {
   Ids items;
   Ids users;  ///< training users, the rows of X
@@ -47,8 +47,8 @@ struct Dataset {
   SplitKind split = SplitKind::none;
   PrepareCounts counts;
 
-  /// The histories of a part's users. With the split `given` they are the training rows (then, empty, the
-  /// part's users that have none); otherwise the part's fold-in.
+  /// The histories of a part's users. With the split `given` they are the training rows, then empty rows for
+  /// the part's users without training rows; otherwise they are the part's fold-in.
   [[nodiscard]] CsrView histories(const HeldOut& part) const;
   bool operator==(const Dataset&) const = default;
 };
@@ -57,7 +57,8 @@ struct Dataset {
 /// (at least train.rows), without entries of its own.
 Csr borrowed_rows(const Csr& train, std::int64_t rows);
 
-/// Throws Error{input} unless shapes, offsets, indices, values and ids fit together. Every loader ends here.
+/// Throws Error{input} unless shapes, offsets, indices, values and ids fit together. Every loader calls it at
+/// the end.
 void validate(const Dataset& dataset, int threads = 1);
 
 }  // namespace poise

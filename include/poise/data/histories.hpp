@@ -16,7 +16,7 @@ struct Histories {
   std::vector<std::int64_t> first;  ///< user u begins at first[u]
   std::vector<std::int64_t> last;   ///< and ends before last[u]
   std::vector<std::int32_t> item;
-  std::vector<float> value;     ///< empty when the log has none
+  std::vector<float> value;     ///< empty if the log has none
   std::int64_t duplicates = 0;  ///< rows merged away
 
   [[nodiscard]] std::int64_t users() const { return static_cast<std::int64_t>(first.size()); }
@@ -26,7 +26,7 @@ struct Histories {
 };
 
 /// Groups a log by user. O(rows + users + items * threads); memory beyond the result: one number per item and
-/// thread. Values of a pair whose sum is beyond a float are an Error{input}.
+/// thread. Error{input} if the summed values of a pair exceed the range of float.
 Histories group_by_user(const Interactions& log, const Execution& execution);
 
 /// Which users and items are kept.
@@ -41,7 +41,7 @@ struct Filters {
   bool k_core = false;  ///< repeat both until nothing changes
 };
 
-/// Drops items with too few users once, then users with too few (kept) items, or none, once; see Filters.
+/// Drops items with too few users once, then users with too few or no kept items once; see Filters.
 Kept apply_filters(const Histories& histories, const Filters& filters);
 
 }  // namespace poise

@@ -8,7 +8,7 @@
 
 namespace poise {
 
-/// Users, or items, that data may have at the most.
+/// The largest number of users, or of items.
 constexpr std::int64_t max_count = std::numeric_limits<std::int32_t>::max();
 
 /// A list of texts (user or item ids) in one block of bytes: text k is bytes[offsets[k]] up to offsets[k +
@@ -40,7 +40,7 @@ class Ids {
 /// The ids at the given positions, in that order.
 Ids select(const Ids& ids, const std::vector<std::int32_t>& positions);
 
-/// Positions of the ids in ascending order: as numbers where all of them are numbers, else as bytes.
+/// The positions of the ids in ascending order: as numbers if all of them are numbers, else as bytes.
 std::vector<std::int32_t> sorted_order(const Ids& ids);
 
 }  // namespace poise

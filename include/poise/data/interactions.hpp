@@ -8,24 +8,24 @@
 
 namespace poise {
 
-/// A raw interaction log after parsing: one entry per kept row, in file order. Ids are numbered by first
-/// appearance among the kept rows. Duplicate pairs are still in it.
+/// A parsed interaction log: one entry per kept row, in file order. Ids are numbered by first appearance
+/// among the kept rows. Duplicate pairs are not merged yet.
 struct Interactions {
   Ids users;
   Ids items;
   std::vector<std::int32_t> user;  ///< per row
   std::vector<std::int32_t> item;  ///< per row
-  std::vector<float> value;        ///< per row; empty when the log has no value column
+  std::vector<float> value;        ///< per row; empty if the log has no value column
 
   std::vector<std::uint8_t>
-      low;  ///< per row: 1 where its value is not above the threshold; empty unless asked for
+      low;  ///< per row: 1 if its value is not above the threshold; empty unless asked for
 
   std::int64_t empty_ids = 0;  ///< rows dropped for an empty user or item id
   std::int64_t below_threshold =
       0;  ///< rows dropped, or marked, because their value is not above the threshold
-  std::int64_t skipped_lines = 0;  ///< bad lines dropped (only when asked to)
+  std::int64_t skipped_lines = 0;  ///< bad lines dropped (only with skip_bad_lines)
 
-  /// How the log was understood: format, and for delimited text delimiter, header and columns, e.g. "csv,
+  /// How the log was interpreted: format, and for delimited text delimiter, header and columns, e.g. "csv,
   /// delimiter ',', header, user = column 1 (userId), item = column 2 (movieId), no value".
   std::string reading;
 

@@ -6,7 +6,7 @@
 
 namespace poise {
 
-/// How a log is laid out.
+/// The layout of a log.
 enum class LogFormat {
   automatic,  ///< found by detect_log_format
   csv,        ///< delimited text of any kind
@@ -21,19 +21,18 @@ enum class LogFormat {
 /// The format of this name ("auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency",
 /// "pro-sg"); any other name is an Error{usage}.
 LogFormat parse_log_format(std::string_view name);
-/// Its name.
 std::string_view log_format_name(LogFormat format);
 
-/// Looks at names and first bytes. A folder with train.csv and unique_sid.txt is pro-sg, one with mv_*.txt or
-/// combined_data_*.txt netflix. A file is movielens when its header is MovieLens' or its name is ratings.dat
-/// and its delimiter '::'; netflix when it begins with a line like `123:`; triplets when its lines are three
-/// tab-separated fields, the third a whole number and no Unix time, without a header; adjacency when its
-/// lines are whitespace-separated tokens whose count varies; otherwise csv.
+/// Detects the format from names and first bytes. A folder with train.csv and unique_sid.txt is pro-sg, one
+/// with mv_*.txt or combined_data_*.txt netflix. A file is movielens if its header is MovieLens' or its name
+/// is ratings.dat and its delimiter '::'; netflix if it begins with a line like `123:`; triplets if its lines
+/// are three tab-separated fields without a header, the third a whole number and no Unix time; adjacency if
+/// its lines are whitespace-separated tokens whose count varies; otherwise csv.
 LogFormat detect_log_format(const std::vector<std::filesystem::path>& inputs);
 
 namespace logs {
 
-/// The format of one file, by its name and its first bytes (`whole`: they are all of it).
+/// The format of one file, from its name and its first bytes (`whole`: these are the whole file).
 LogFormat detect_format(const std::filesystem::path& name, std::string_view sample, bool whole);
 
 /// Whether a file of this name, perhaps compressed, belongs to a Netflix folder.

@@ -28,17 +28,17 @@ struct SynthOptions {
   SynthShape shape = SynthShape::demo;
   double scale = 1.0;  ///< multiplies the users (rounded), the interactions and the least users of an item
   std::uint64_t seed = 1;
-  bool values = false;  ///< also how often: a count of at least 1 for each entry
+  bool values = false;  ///< also generates a count of at least 1 for each entry
 };
 
-/// What a call of synthesize will make: known before, so that time and memory can be estimated. The number of
-/// interactions is approximate.
+/// The size that synthesize() will make, known before, so that time and memory can be estimated. The number
+/// of interactions is approximate.
 struct SynthSize {
   std::int64_t users = 0;
   std::int64_t items = 0;
   std::int64_t interactions = 0;
 };
-/// Error{usage} when the scale leaves no user or more than 2^31 - 1 of them.
+/// Error{usage} if the scale leaves no user or more than 2^31 - 1 of them.
 SynthSize synth_size(const SynthOptions& options);
 
 /// Realistic implicit feedback, users x items, from a seed: the same bytes for any thread count.
@@ -52,9 +52,9 @@ SynthSize synth_size(const SynthOptions& options);
 /// Error{usage} as synth_size. O(entries) time, in parallel over users; 4 bytes an entry, 8 with values.
 Csr synthesize(const SynthOptions& options, const Execution& execution);
 
-/// Writes the matrix as a log `user,item,count` (`user,item` when it has no values) with a header, one row
-/// per entry, users and items numbered from 1. Rows are grouped by user; their order within a user is random,
-/// from the seed. The file appears whole or not at all.
+/// Writes the matrix as a log `user,item,count` (`user,item` if it has no values) with a header, one row per
+/// entry, users and items numbered from 1. Rows are grouped by user, in a random order from the seed within a
+/// user. The file appears complete or not at all.
 void write_synth_csv(const std::filesystem::path& path, CsrView matrix, std::uint64_t seed,
                      const Execution& execution);
 

@@ -17,7 +17,7 @@ namespace poise {
 struct EvaluateOptions {
   std::vector<Metric> metrics = {{MetricKind::recall, 20}, {MetricKind::recall, 50}, {MetricKind::ndcg, 100}};
   RecallDenominator denominator = RecallDenominator::min;
-  std::int64_t item_hits_at = 0;  ///< count, for every item, its targets found in the top so many; 0: do not
+  std::int64_t item_hits_at = 0;  ///< count each item's targets found in the top so many; 0: do not count
 };
 
 struct MetricResult {
@@ -28,7 +28,7 @@ struct MetricResult {
 };
 
 struct EvaluationResult {
-  std::int64_t users = 0;  ///< those with at least one target: the ones measured
+  std::int64_t users = 0;  ///< the measured users: those with at least one target
   std::int64_t users_without_targets = 0;
   std::vector<MetricResult> metrics;  ///< in the order asked for
 
@@ -37,13 +37,13 @@ struct EvaluationResult {
   Matrix<double> per_user;               ///< users x per_user_metrics
 
   std::vector<std::int64_t>
-      item_hits;  ///< with item_hits_at: users whose target each item is and who find it
+      item_hits;  ///< with item_hits_at: for each item, the users who have it as target and find it
 };
 
-/// An evaluation that measures some users after others, and may end before all are.
+/// An evaluation that measures users in several calls, and may end before all are measured.
 class Evaluation {
  public:
-  /// As evaluate(); the scorer and the views stay the caller's, for as long as this lives.
+  /// As evaluate(); the scorer and the views must outlive it.
   Evaluation(const Scorer& scorer, CsrView histories, CsrView targets,
              std::span<const std::int64_t> training_counts, EvaluateOptions options,
              const Execution& execution, Backend* backend = nullptr);
@@ -51,14 +51,14 @@ class Evaluation {
   Evaluation& operator=(const Evaluation&) = delete;
   ~Evaluation();
 
-  /// Measures these users: places in user_rows, none of them measured before.
+  /// Measures these users: indices into user_rows, none of them measured before.
   void measure(std::span<const std::int64_t> users);
   void measure_all();
-  /// Gives a GPU's memory back until it is needed again.
+  /// Frees the GPU's memory until it is needed again.
   void pause();
-  /// What is known: user_rows from the beginning, per_user where users were measured, no means.
+  /// The results so far: user_rows is complete, per_user holds measured users, there are no means.
   [[nodiscard]] const EvaluationResult& so_far() const;
-  /// The means over all users, who were all measured.
+  /// The means over all users; all must have been measured.
   [[nodiscard]] EvaluationResult finish();
 
  private:
@@ -66,15 +66,15 @@ class Evaluation {
   std::unique_ptr<Measuring> measuring_;
 };
 
-/// Ranks all items but those of the history for every user, ties to the lower index, and averages the metrics
-/// over the users that have a target. Coverage@R is the share of the catalogue that stands in the top R of at
-/// least one of them. A target that is also in the history counts as one but cannot be found.
+/// Ranks all items outside the history for every user, ties to the lower index, and averages the metrics over
+/// the users that have a target. Coverage@R is the share of the catalogue in the top R of at least one of
+/// them. A target that is also in the history counts as a target but cannot be found.
 ///
-/// Row u of `histories` and `targets` belong together; `training_counts` (users of each item) is read for
+/// Row u of `histories` belongs to row u of `targets`; `training_counts` (users of each item) is read for
 /// stratified recall alone and may be empty otherwise. Works in blocks of users; the result does not depend
-/// on the threads. With the backend of a GPU, scores and ranks there; scores then differ by rounding.
-/// Error{input} when shapes differ or no user has a target, Error{usage} without metrics, Error{numerical}
-/// for a NaN score.
+/// on the threads. With a GPU's backend it scores and ranks there; scores then differ by rounding.
+/// Error{input} if shapes differ or no user has a target, Error{usage} without metrics, Error{numerical} for
+/// a NaN score.
 EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targets,
                           std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
                           const Execution& execution, Backend* backend = nullptr);

@@ -10,14 +10,14 @@ namespace poise {
 
 enum class MetricKind { recall, ndcg, precision, map, hit_rate, mrr, coverage, stratified_recall };
 
-/// A metric of the first `at` items of ranked lists, e.g. ndcg@100.
+/// A metric of the first `at` items of a ranked list, e.g. ndcg@100.
 struct Metric {
   MetricKind kind;
   std::int64_t at;
   bool operator==(const Metric&) const = default;
 };
 
-/// What recall and stratified recall divide by: the most that can be found in R items, or all targets.
+/// The divisor of recall and stratified recall: the most that can be found in R items, or all targets.
 enum class RecallDenominator { min, targets };
 
 /// Reads "recall@20"; the names are recall, ndcg, precision, map, hit-rate, mrr, coverage, stratified-recall.
@@ -28,11 +28,11 @@ std::vector<Metric> parse_metrics(std::string_view text);
 /// "recall@20".
 std::string to_string(const Metric& metric);
 
-/// One user's ranking, as the metrics see it.
+/// One user's ranking: the input of a metric.
 struct UserRanking {
   std::span<const std::int32_t> items;         ///< best first
   std::span<const std::int32_t> targets;       ///< ascending, at least one
-  std::span<const double> stratified_weights;  ///< s_i for every item; needed for stratified recall alone
+  std::span<const double> stratified_weights;  ///< s_i for every item; for stratified recall only
 };
 
 /// One user's value, with R = metric.at, T targets, hit(r) = 1 where rank r <= R holds a target:

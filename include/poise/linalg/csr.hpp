@@ -6,8 +6,8 @@
 
 namespace poise {
 
-/// A sparse matrix in compressed rows that somebody else owns: row r holds indices[offsets[r]] up to
-/// indices[offsets[r + 1] - 1], ascending and distinct. Without values every stored entry is 1.
+/// A view of a sparse matrix in compressed rows: row r holds indices[offsets[r]] up to indices[offsets[r + 1]
+/// - 1], ascending and distinct. Without values every stored entry is 1.
 struct CsrView {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
@@ -43,11 +43,11 @@ struct Csr {
   bool operator==(const Csr&) const = default;
 };
 
-/// The transpose, its rows ascending; values travel along. O(entries + rows + cols).
+/// The transpose with its values; its rows are ascending. O(entries + rows + cols).
 Csr transpose(CsrView matrix, int threads = 1);
 
-/// XXH3 of shape, offsets and indices: tells the supports of two matrices apart, whatever memory they lie in.
-/// A tenth of a second for 10^9 bytes.
+/// XXH3 of shape, offsets and indices: distinguishes the supports of two matrices, wherever they lie in
+/// memory. A tenth of a second for 10^9 bytes.
 std::uint64_t support_fingerprint(CsrView matrix);
 
 /// How many entries each column holds.

@@ -10,8 +10,8 @@
 
 namespace poise {
 
-/// An allocator that asks the system for large pages where the memory fills some: rows gathered from all over
-/// a matrix otherwise cost a walk of the page table each.
+/// An allocator that asks the system for large pages if the memory fills at least one: without them,
+/// gathering rows from all over a matrix costs a page-table walk per row.
 template <class T>
 struct LargePages {
   using value_type = T;
@@ -26,7 +26,7 @@ struct LargePages {
     const std::size_t bytes = count * sizeof(T);
     void* const memory = ::operator new(bytes, alignment(bytes));
 #ifdef __linux__
-    // Whether it is granted changes the speed and nothing else.
+    // If the system refuses, only the speed changes.
     if (bytes >= 2 * page) static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));
 #endif
     return static_cast<T*>(memory);
@@ -34,8 +34,7 @@ struct LargePages {
   void deallocate(T* memory, std::size_t count) noexcept {
     ::operator delete(memory, alignment(count * sizeof(T)));
   }
-  /// A vector of so many elements and no value leaves them as they are: whoever fills them touches them
-  /// first.
+  /// Elements made without a value stay uninitialized, so that the thread that fills them touches them first.
   template <class U>
   void construct(U* place) noexcept(noexcept(::new (static_cast<void*>(place)) U)) {
     ::new (static_cast<void*>(place)) U;

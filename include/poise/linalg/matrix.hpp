@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// A dense row-major matrix that somebody else owns; `stride` elements from one row to the next.
+/// A view of a dense row-major matrix; rows begin `stride` elements apart.
 template <class T>
 struct MatrixView {
   T* data = nullptr;
@@ -36,7 +36,7 @@ class Matrix {
   Matrix() = default;
   Matrix(std::int64_t rows, std::int64_t cols, T fill = T{})
       : rows_(rows), cols_(cols), data_(rows * cols, fill) {}
-  /// One whose entries hold nothing in particular yet.
+  /// A matrix with uninitialized entries.
   static Matrix uninitialized(std::int64_t rows, std::int64_t cols) {
     Matrix matrix;
     matrix.rows_ = rows;

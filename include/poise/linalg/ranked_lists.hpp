@@ -6,8 +6,8 @@
 
 namespace poise {
 
-/// One ranked list of at most `width` items for each of `rows` users, best first. A list is shorter than
-/// `width` where a user has fewer candidates.
+/// One ranked list of at most `width` items for each of `rows` users, best first. A user with fewer
+/// candidates has a shorter list.
 class RankedLists {
  public:
   RankedLists() = default;
@@ -24,8 +24,8 @@ class RankedLists {
     return std::span(scores_).subspan(row * width_, sizes_[row]);
   }
 
-  /// Room for the whole list of a row, to be filled before resize(row, size). Rows may be filled by
-  /// different threads.
+  /// Memory for the complete list of a row, to be filled before resize(row, size). Different threads may fill
+  /// different rows.
   [[nodiscard]] std::span<std::int32_t> item_slots(std::int64_t row) {
     return std::span(items_).subspan(row * width_, width_);
   }

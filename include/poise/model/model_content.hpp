@@ -10,7 +10,7 @@
 
 namespace poise {
 
-/// What a model file holds of a model: its tensors where they lie, and what `owner` keeps alive for them.
+/// The content of a model file: its tensors, not copied, and an `owner` that keeps their memory alive.
 struct ModelContent {
   std::vector<Tensor> tensors;
   Metadata metadata = {};
@@ -24,16 +24,16 @@ Tensor tensor_of(const char* name, ElementType type, const T& values, std::vecto
 /// Rows must follow each other without gaps.
 Tensor tensor_of(const char* name, MatrixView<const float> matrix);
 
-/// Error{input}, saying that the file is damaged and what is wrong with it, unless it is sound.
+/// Throws Error{input}, which says that the file is damaged and how, unless `sound`.
 void expect_sound(const Container& file, bool sound, std::string_view what);
 
-/// Whether they cut `size` elements into lists: from 0, never down, to the size.
+/// Whether the offsets cut `size` elements into lists: they begin at 0, never descend, and end at the size.
 bool are_offsets_of(std::span<const std::int64_t> offsets, std::uint64_t size);
 
-/// The elements of a tensor; Error{input} where one is infinite or NaN.
+/// The elements of a tensor; Error{input} if one is infinite or NaN.
 std::span<const float> finite_elements(const Container& file, const char* name, int threads);
 
-/// A matrix of such elements, where it lies in the file.
+/// A matrix of such elements, without a copy.
 MatrixView<const float> finite_matrix(const Container& file, const char* name, int threads);
 
 }  // namespace poise

@@ -10,11 +10,11 @@
 
 namespace poise {
 
-/// Each has its declaration in model/NAME/family.cpp.
+/// Each is declared in model/NAME/family.cpp.
 enum class Family { full_rank, awmf, wmf, popularity };
 
-/// All that decides what a model is, given the data: equal parameters train equal models. What a family has
-/// no use for is not read. Every member is declared as a parameter (train/parameter_table.hpp).
+/// Everything that determines a model, given the data: equal parameters train equal models. A family ignores
+/// the members that it does not use. Every member is declared as a parameter (train/parameter_table.hpp).
 struct ModelParameters {
   Family family = Family::full_rank;
   Regularizer regularizer = Regularizer::weight_decay;
@@ -32,16 +32,16 @@ struct ModelParameters {
 
   /// Whether the family has a rank.
   [[nodiscard]] bool low_rank() const;
-  /// W = 1, whatever the data.
+  /// Whether W = 1 for any data.
   [[nodiscard]] bool unweighted() const;
 };
 
 using ModelParameter = DeclaredParameter<ModelParameters>;
 
-/// Those that several families read.
+/// The parameters that several families read.
 std::vector<ModelParameter> shared_parameters();
 
-/// The options of low-rank fits that stand in the parameters.
+/// Copies the options of low-rank fits from the parameters.
 void copy_low_rank(const ModelParameters& parameters, std::uint64_t memory_limit, LowRankOptions& options);
 
 }  // namespace poise

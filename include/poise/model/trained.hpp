@@ -12,7 +12,7 @@
 
 namespace poise {
 
-/// A trained model and what is known of it; of popularity, the model alone.
+/// A trained model and its report; for popularity, the model alone.
 struct Trained {
   std::shared_ptr<const Scorer> model;
   double objective = 0;
@@ -23,7 +23,7 @@ struct Trained {
   bool converged = true;
   std::map<std::string, double> seconds = {};  ///< by phase
 
-  // Of full rank:
+  // Full rank only:
   double objective_error = 0;
   double condition = 0;
   bool float64 = false;
@@ -32,7 +32,7 @@ struct Trained {
   std::int64_t iterated_columns = 0;
   std::vector<double> worst_column = {};  ///< see FullRankFit
 
-  // Of low rank:
+  // Low rank only:
   std::int64_t live_directions = 0;
   std::vector<LowRankRound> trace = {};
 };

@@ -4,36 +4,36 @@
 
 namespace poise {
 
-/// A proven bound on how far the objective of what is saved lies above its minimum.
+/// A proven bound on how far the objective of the saved model lies above its minimum.
 ///
 /// Each problem is quadratic, objective(x) = const - 2 x'c + x'Hx, so for the residual rho = c - Hx, with lo
 /// M <= H,
 ///
 ///     objective(x) - minimum = rho' H^-1 rho <= rho' M^-1 rho / lo,
 ///
-/// and the bound is at most hi/lo times the truth. It is relative to the explained weight, observed -
-/// objective, which is ||B*||_H^2 at the optimum.
+/// and the bound is at most hi/lo times the true excess. `relative` divides it by the explained weight,
+/// observed - objective, which is ||B*||_H^2 at the optimum.
 struct Certificate {
   double absolute = 0;      ///< the excess, summed over columns
-  double relative = 0;      ///< that over the explained weight of all columns
+  double relative = 0;      ///< the excess over the explained weight of all columns
   double worst_column = 0;  ///< the largest ratio of a single column
   std::int64_t verified_columns =
-      0;                   ///< how many were looked at one by one; probes cover the others together
-  double probability = 1;  ///< that these are bounds; 1 where no random probe was needed
+      0;                   ///< columns that were measured one by one; probes cover the others together
+  double probability = 1;  ///< the probability that these bounds hold; 1 if no random probe was needed
 };
 
-/// How likely random probes may be to make a certificate too small.
+/// The largest probability that random probes make a certificate too small.
 constexpr double certificate_doubt = 1e-9;
 
-/// An excess as it was computed, r'M^-1 r: what rounding has made negative is 0, and what is not a number
-/// proves nothing.
+/// The computed excess r'M^-1 r, made usable: a negative value, which comes from rounding, becomes 0, and NaN
+/// becomes infinity.
 double usable_excess(double computed);
 
-/// A bound on all columns' excess over what they explain; 0 / 0 is 0.
+/// The bound on all columns' excess over the weight they explain; 0 / 0 is 0.
 double relative_excess(double absolute, double explained);
 
-/// The ratio of one column's excess to what it explains. A column that explains less than 1e-7 of its own
-/// weight counts in `absolute` only: its ratio is 0.
+/// The ratio of one column's excess to the weight it explains. A column that explains less than 1e-7 of its
+/// own weight counts in `absolute` only: its ratio is 0.
 double column_ratio(double excess, double observed, double objective);
 
 }  // namespace poise

@@ -30,16 +30,16 @@ struct Tensor {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// What writing a file took: checksums and bytes, and the wait for the disk.
+/// Seconds of writing a file: checksums and bytes, and the wait for the disk.
 struct WriteSeconds {
   double write = 0;
   double sync = 0;
 };
 
-/// Writes the tensors atomically, straight from their memory: those with larger elements first, so that all
+/// Writes the tensors atomically, directly from their memory: those with larger elements first, so that all
 /// are aligned without gaps; otherwise in the given order. Names are distinct and neither "checksums" nor
-/// "__metadata__"; texts are UTF-8. Same arguments, same bytes, whatever the number of threads, each of which
-/// takes the checksum of a chunk and writes it.
+/// "__metadata__"; texts are UTF-8. Each thread computes the checksum of a chunk and writes it; equal
+/// arguments give equal bytes for any number of threads.
 WriteSeconds write_container(const std::filesystem::path& path, const Metadata& metadata,
                              std::span<const Tensor> tensors, int threads = Execution::default_threads());
 
@@ -47,23 +47,23 @@ WriteSeconds write_container(const std::filesystem::path& path, const Metadata& 
 std::vector<std::byte> container_bytes(const Metadata& metadata, std::span<const Tensor> tensors,
                                        int threads = Execution::default_threads());
 
-/// A memory-mapped container. Opening checks layout and checksums and throws Error{input} with one sentence
-/// when the file is missing, cut, altered in any byte, or not a container at all.
+/// A memory-mapped container. Opening checks layout and checksums, and throws Error{input} if the file is
+/// missing, truncated, altered in any byte, or not a container.
 class Container {
  public:
   static Container open(const std::filesystem::path& path, int threads = Execution::default_threads());
-  /// What the header alone says, without a look at the tensors' bytes, which may be damaged.
+  /// Reads the header only. The tensors' bytes are not checked and may be damaged.
   static Container peek(const std::filesystem::path& path);
-  /// The same as open over bytes in memory, which must outlive it and be 8-byte aligned; `name` stands for
-  /// the path in messages.
+  /// As open(), over bytes in memory, which must outlive it and be 8-byte aligned; `name` replaces the path
+  /// in messages.
   static Container parse(std::span<const std::byte> bytes, std::string_view name,
                          int threads = Execution::default_threads());
 
   [[nodiscard]] const Metadata& metadata() const { return metadata_; }
-  /// Throws Error{input} when there is no such key.
+  /// Throws Error{input} if there is no such key.
   [[nodiscard]] const std::string& metadata(const std::string& key) const;
   [[nodiscard]] bool has(std::string_view tensor) const;
-  /// Throws Error{input} when there is no such tensor, or its type is not the one asked for.
+  /// Throws Error{input} if there is no such tensor or it has another type.
   [[nodiscard]] const Tensor& tensor(std::string_view name, ElementType type) const;
   /// The elements of a tensor; T is one of the element types: uint8_t, int32_t, int64_t, uint64_t, float,
   /// double.
@@ -73,9 +73,9 @@ class Container {
   [[nodiscard]] std::span<const Tensor> tensors() const { return tensors_; }
   /// XXH3 of the checksums as 16 hex digits: the identity of prepared data in models and journals.
   [[nodiscard]] const std::string& checksum() const { return checksum_; }
-  /// What keeps the tensors' bytes alive; null over bytes in memory, which their owner keeps.
+  /// Keeps the tensors' bytes alive; null for bytes in memory, which the caller keeps.
   [[nodiscard]] const std::shared_ptr<const void>& owner() const { return mapping_; }
-  /// How messages name it.
+  /// The name in messages.
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:

@@ -14,8 +14,7 @@
 
 namespace poise {
 
-/// What a model file says about its model besides the tensors: nothing that may differ between two equal
-/// runs.
+/// The content of a model file besides the tensors: nothing that may differ between two equal runs.
 struct ModelInfo {
   std::string model;                           ///< the name of its family
   std::map<std::string, std::string> options;  ///< every training option, by flag name
@@ -24,22 +23,22 @@ struct ModelInfo {
   Ids items;                                   ///< the catalogue, item i is column i
 };
 
-/// Writes a model in the container layout (see storage/container.hpp), atomically. Matrices go to the file
-/// from where they lie, without a copy; their rows must follow each other without gaps.
+/// Writes a model in the container layout (see storage/container.hpp), atomically. Matrices are written
+/// without a copy; their rows must follow each other without gaps.
 WriteSeconds write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model,
                          int threads = Execution::default_threads());
 
 /// The bytes that write_model writes.
 std::vector<std::byte> model_bytes(const ModelInfo& info, const Scorer& model);
 
-/// What a file holds of a model of this family; of whichever it can be, where the name is none.
+/// The content of a file for a model of this family; if the name is no family, of the first family that fits.
 ModelContent content_of(const Scorer& model, std::string_view family);
 
 struct LoadedModel {
   ModelInfo info;
   std::unique_ptr<Scorer> scorer;
 
-  /// The model as what it is; null when it is another kind.
+  /// The model as its own class; null if it is of another class.
   template <class Model>
   [[nodiscard]] const Model* as() const {
     return dynamic_cast<const Model*>(scorer.get());
@@ -48,11 +47,12 @@ struct LoadedModel {
   [[nodiscard]] std::optional<MatrixView<const float>> item_factors() const;
 };
 
-/// Reads and checks a model; Error{input} with one sentence when the file is not a whole, unaltered model. A
-/// dense matrix stays in the memory-mapped file, which the model keeps open.
+/// Reads and checks a model; Error{input} if the file is not a complete, unaltered model. A dense matrix
+/// stays in the memory-mapped file, which the model keeps open.
 LoadedModel read_model(const std::filesystem::path& path, int threads = Execution::default_threads());
 
-/// The same from an open container. A model decoded from bytes in memory may use them: they must outlive it.
+/// The same from an open container. A model decoded from bytes in memory may refer to them: they must outlive
+/// it.
 LoadedModel decode_model(const Container& file, int threads = Execution::default_threads());
 
 }  // namespace poise

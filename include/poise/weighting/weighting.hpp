@@ -12,9 +12,9 @@
 
 namespace poise {
 
-/// How an entry is weighted: W_ui = a_u b_i off the entries Omega of X, w_ui on them, so that
-/// 1 + C_ui = w_ui / (a_u b_i). r_ui is the entry's value, N_u the items of a user, S_i the users of an item,
-/// m their number; clipped means to [1/clip, clip]; a and b are 1 where not stated.
+/// The weight of an entry: W_ui = a_u b_i off the entries Omega of X, w_ui on them, so that 1 + C_ui = w_ui /
+/// (a_u b_i). r_ui is the entry's value, N_u the items of a user, S_i the users of an item, m the number of
+/// users; "clipped" means to [1/clip, clip]; a and b are 1 unless stated.
 enum class Scheme {
   none,                ///< w = 1
   constant,            ///< w = alpha
@@ -26,18 +26,17 @@ enum class Scheme {
   column,              ///< w = alpha r_ui
 };
 
-/// Whether a scheme reads the entries' values, each taken for 1 where there are none, or cannot do without
-/// them.
+/// Whether a scheme reads the entries' values: never, if there are any (else each is 1), or always.
 enum class ReadsValues { no, if_any, always };
 
-/// All that the rest of the program has to know of a scheme beside its formula (fold_in.cpp).
+/// Everything about a scheme but its formula (fold_in.cpp).
 struct SchemeTraits {
   std::string name;     ///< "user-oriented"
-  std::string formula;  ///< what an entry weighs, for people
+  std::string formula;  ///< the weight of an entry, for help texts
   ReadsValues values = ReadsValues::no;
   bool slope = false;  ///< alpha is the slope of a weight of 1 + alpha ..., not the weight
   std::optional<double> unweighted_alpha =
-      {};  ///< that whose weights are all 1; none where there is no such alpha
+      {};  ///< the alpha with which all weights are 1; none if there is no such alpha
 };
 /// In the order of Scheme.
 const std::vector<SchemeTraits>& schemes();
@@ -56,7 +55,7 @@ struct WeightingOptions {
   double clip = 10;
   bool operator==(const WeightingOptions&) const = default;
 
-  /// W = 1, whatever the data.
+  /// Whether W = 1 for any data.
   [[nodiscard]] bool unweighted() const {
     return scheme == Scheme::none || traits(scheme).unweighted_alpha == alpha;
   }
@@ -65,27 +64,27 @@ struct WeightingOptions {
 /// The parameters of the weights.
 std::vector<DeclaredParameter<WeightingOptions>> weighting_parameters();
 
-/// Throws Error{usage}, naming the flag and its range, unless all options are finite and in range.
+/// Throws Error{usage}, naming the parameter and its range, unless all options are finite and in range.
 void validate(const WeightingOptions& options);
 
 /// Whether the scheme reads the entries' values.
 bool reads_values(Scheme scheme);
 
-/// Error{input} where a scheme cannot do without values and the training data have none: with `column` they
-/// are all that it is about. The others that read values then take each for 1.
+/// Error{input} if the scheme needs values and the training data have none (`column`). The other schemes that
+/// read values then take each as 1.
 void check_values(Scheme scheme, bool has_values);
 
-/// The weights of a training matrix, whose values are r (1 where it has none); counts and means are its own.
-/// What comes out as 1 everywhere is left empty, so that W = 1 is `uniform()` whichever scheme says so.
+/// The weights of a training matrix, whose values are r (1 if it has none); counts and means are those of the
+/// matrix. A factor that is 1 everywhere is left empty, so that W = 1 is `uniform()` for every scheme.
 ///
-/// float64 arithmetic, rounded to float32 once: a and b first, then C relative to the rounded a and b. `c`
-/// runs parallel to the indices of X. Error{usage} for options out of range, Error{input} for a value that
+/// Computed in float64 and rounded to float32 once: a and b first, then C relative to the rounded a and b.
+/// `c` is parallel to the indices of X. Error{usage} for options out of range, Error{input} for a value that
 /// the scheme cannot take or a weight beyond float32; check_values() applies. O(entries + rows + cols).
 Weights make_weights(CsrView X, const WeightingOptions& options, int threads = 1);
 
-/// Weights from outside: W_ui is the support's value (1 where it has none) on the stored entries of
-/// `support`, whether X has them or not, and a_u b_i elsewhere. Empty a or b: all 1. Error{input} unless
-/// shapes agree and all of them are positive and finite. O(entries of both + rows + cols).
+/// The caller's own weights: W_ui is the support's value (1 if it has none) on the stored entries of
+/// `support`, whether or not X has them, and a_u b_i elsewhere. Empty a or b: all 1. Error{input} unless
+/// shapes agree and all weights are positive and finite. O(entries of both + rows + cols).
 Weights weights_on_support(CsrView X, CsrView support, std::span<const float> a = {},
                            std::span<const float> b = {});
 

@@ -23,7 +23,7 @@ struct Weights {
 
   [[nodiscard]] double a_of(std::int64_t user) const { return a.empty() ? 1.0 : a[user]; }
   [[nodiscard]] double b_of(std::int64_t item) const { return b.empty() ? 1.0 : b[item]; }
-  /// W = 1 everywhere.
+  /// Whether W = 1 everywhere.
   [[nodiscard]] bool uniform() const { return a.empty() && b.empty() && c.empty(); }
 };
 

@@ -6,7 +6,7 @@
 namespace poise {
 
 /// Two amounts of bytes for a sentence that compares them ("1.23 GB", "1.22 GB"): in the same unit, and with
-/// as many digits as it takes to tell unequal ones apart.
+/// enough digits to distinguish unequal ones.
 std::pair<std::string, std::string> compared_bytes(double one, double other);
 
 }  // namespace poise

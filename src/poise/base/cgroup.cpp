@@ -15,13 +15,13 @@ void lower(std::optional<Number>& limit, Number value) {
   limit = limit ? std::min(*limit, value) : value;
 }
 
-/// The folders of a group and of all above it. A container may see its group's name but not its folder; then
-/// the mounted root is its own.
+/// The folders of a group and of all groups above it. A container may see its group's name but not its
+/// folder; its own folder is then the mounted root.
 std::vector<fs::path> folders_up(const fs::path& mount, const std::string& group) {
   std::vector<fs::path> folders = {mount};
   fs::path folder = mount;
   for (const fs::path& name : fs::path(group).relative_path()) {
-    if (name == "..") return {mount};  // outside of what is mounted
+    if (name == "..") return {mount};  // outside the mount
     folders.push_back(folder /= name);
   }
   return folders;
@@ -29,12 +29,12 @@ std::vector<fs::path> folders_up(const fs::path& mount, const std::string& group
 
 void read_memory(const fs::path& file, CgroupLimits& limits) {
   std::ifstream input(file);
-  std::uint64_t bytes = 0;  // "max" does not parse, and then nothing limits
+  std::uint64_t bytes = 0;  // "max" does not parse: no limit
   if (input >> bytes && bytes > 0) lower(limits.memory, bytes);
 }
 
 void set_cpus(double quota, double period, CgroupLimits& limits) {
-  // v1 says -1 for no quota.
+  // Version 1 writes -1 for no quota.
   if (!(quota > 0 && period > 0 && quota / period < 1e6)) return;
   lower(limits.cpus, std::max(1, static_cast<int>((quota + period - 1) / period)));
 }

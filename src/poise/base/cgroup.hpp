@@ -6,14 +6,14 @@
 
 namespace poise {
 
-/// What the control groups of this process grant it: the smallest limit from its own group up to the root.
+/// The limits of this process' control groups: the smallest one from its own group up to the root.
 struct CgroupLimits {
   std::optional<std::uint64_t> memory;  ///< bytes
   std::optional<int> cpus;              ///< the CPU time of how many cores, rounded up
 };
 
 /// Reads both versions: `membership` says which groups the process is in (see man 7 cgroups), `root` is where
-/// their files are mounted. What cannot be read limits nothing.
+/// their files are mounted. A file that cannot be read sets no limit.
 CgroupLimits cgroup_limits(const std::filesystem::path& membership = "/proc/self/cgroup",
                            const std::filesystem::path& root = "/sys/fs/cgroup");
 

@@ -6,9 +6,9 @@
 
 namespace poise {
 
-/// A random stream that is a function of (seed, purpose, index) alone: draw k is a hash of the key and k
-/// (SplitMix64). So user 7 draws the same numbers whichever thread serves it, and before or after user 8.
-/// The distributions are written out here because the standard library's differ from vendor to vendor.
+/// A random stream that depends on (seed, purpose, index) alone: draw k is a hash of the key and k
+/// (SplitMix64). So user 7 draws the same numbers on any thread, and before or after user 8. The
+/// distributions are implemented here because the standard library's differ between vendors.
 class CounterStream {
  public:
   CounterStream(std::uint64_t seed, std::uint64_t purpose, std::uint64_t index)

@@ -5,7 +5,7 @@
 
 namespace poise {
 
-/// A csv field, quoted where its text needs it.
+/// A csv field, quoted if its text needs quotes.
 inline std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";

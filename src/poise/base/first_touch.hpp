@@ -11,9 +11,9 @@
 
 namespace poise {
 
-/// vector.resize(size) for vectors of hundreds of megabytes. Memory that is touched for the first time is
-/// mapped page by page, which takes far longer than filling it, most of all in a virtual machine: large pages
-/// are asked for, and several threads touch them.
+/// vector.resize(size) for vectors of hundreds of megabytes. The system maps memory page by page at the first
+/// touch, which takes far longer than filling it, most of all in a virtual machine. So this asks for large
+/// pages and touches them from several threads.
 template <class T>
 void resize_by_threads(std::vector<T>& vector, std::int64_t size, int threads) {
   constexpr std::int64_t page = 4096;
@@ -22,13 +22,13 @@ void resize_by_threads(std::vector<T>& vector, std::int64_t size, int threads) {
   const auto used = static_cast<std::int64_t>(vector.size());
   const std::int64_t bytes = (size - used) * static_cast<std::int64_t>(sizeof(T));
   if (bytes >= 2 * large_page) {
-    // Storage that holds nothing yet.
+    // Reserved storage without elements.
     auto* const begin = reinterpret_cast<volatile char*>(vector.data() + used);
 #ifdef __linux__
     const auto address = reinterpret_cast<std::uintptr_t>(begin);
     const std::uintptr_t aligned = (address + large_page - 1) / large_page * large_page;
     const std::uintptr_t length = (address + bytes - aligned) / large_page * large_page;
-    // Whether it is granted changes the speed and nothing else.
+    // If the system refuses, only the speed changes.
     static_cast<void>(madvise(reinterpret_cast<void*>(aligned), length, MADV_HUGEPAGE));
 #endif
     const Tiling tiling{bytes, 2 * large_page};

@@ -13,8 +13,8 @@
 namespace poise {
 namespace {
 
-/// The writable memory that this process has mapped. Libraries map some at their start (OpenBLAS 256 MB for
-/// its buffers) and touch little of it.
+/// The writable memory that this process has mapped. Libraries map some when they are loaded (OpenBLAS 256 MB
+/// for its buffers) and touch little of it.
 std::uint64_t reserved_data() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t pages = 0;
@@ -35,7 +35,7 @@ std::uint64_t total_memory() {
 }
 
 std::uint64_t peak_memory() {
-  // getrusage() would begin with what the process that started this one held.
+  // getrusage() would include the peak of the parent process before exec.
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("VmHWM:"))

@@ -13,7 +13,7 @@
 namespace poise {
 
 int usable_cores() {
-  // The size of the set has to be at least the kernel's, which is not told.
+  // The set must be at least as large as the kernel's, whose size cannot be queried.
   for (int cores = 1024; cores <= (1 << 20); cores *= 2) {
     cpu_set_t* const set = CPU_ALLOC(cores);
     if (set == nullptr) return 1;
@@ -36,7 +36,7 @@ void for_each_tile(std::int64_t tiles, int threads, const std::function<void(std
   std::mutex mutex;
   std::exception_ptr error;
   std::atomic<std::int64_t> failed = tiles;  // the lowest tile that threw
-  // More threads than tiles would only be started; and where one cannot be started, libgomp ends the program.
+  // More threads than tiles would be useless, and libgomp ends the program if it cannot start a thread.
   const auto used = static_cast<int>(std::clamp<std::int64_t>(tiles, 1, std::max(threads, 1)));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(used) if (used > 1)
   for (std::int64_t tile = 0; tile < tiles; ++tile) {

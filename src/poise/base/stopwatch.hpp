@@ -6,17 +6,17 @@
 
 namespace poise {
 
-/// Books wall-clock time on named phases.
+/// Adds wall-clock time to named phases.
 class Stopwatch {
  public:
   explicit Stopwatch(std::map<std::string, double>& seconds) : seconds_(seconds) {}
-  /// Books the time since the last call on a phase.
+  /// Adds the time since the last call to a phase.
   void book(const std::string& phase) {
     const auto now = std::chrono::steady_clock::now();
     seconds_[phase] += std::chrono::duration<double>(now - last_).count();
     last_ = now;
   }
-  /// Since it was made.
+  /// Seconds since construction.
   [[nodiscard]] double total() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - first_).count();
   }

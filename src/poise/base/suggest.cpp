@@ -43,7 +43,7 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
   int least = likely_slips(name) + 1;
   for (const std::string_view candidate : known) {
     const int distance = edit_distance(name, candidate, least - 1);
-    // A name of which nothing is left is another name.
+    // If every character differs, it is another name.
     if (distance < least && distance < static_cast<int>(candidate.size())) {
       least = distance;
       best = candidate;

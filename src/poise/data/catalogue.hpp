@@ -11,11 +11,11 @@
 
 namespace poise {
 
-/// The items of a log by their number among the training items, and those items' ids.
+/// The item number of each item of a log among the training items, and those items' ids.
 struct Catalogue {
   static constexpr std::int32_t outside = -1;
 
-  std::vector<std::int32_t> number;  ///< per item of the log; `outside` when no training user has it
+  std::vector<std::int32_t> number;  ///< per item of the log; `outside` if no training user has it
   Ids ids;
 };
 

@@ -60,7 +60,7 @@ void check_matrix(const Csr& matrix, std::int64_t rows, std::int64_t cols, std::
     inconsistent(part, "has a value that is not finite");
 }
 
-/// With the split `given` the fold-in only points at the training rows.
+/// With the split `given` the fold-in only refers to the training rows.
 void check_borrowed_rows(const Dataset& dataset, const HeldOut& held_out, std::string_view part) {
   const Csr& train = dataset.train;
   const Csr& fold_in = held_out.fold_in;

@@ -65,7 +65,7 @@ class Encoder {
   const Execution& execution_;
   Metadata metadata_;
   std::vector<Tensor> tensors_;
-  std::list<std::string> storage_;  // a list, so that the tensors' spans stay
+  std::list<std::string> storage_;  // a list, so that the tensors' spans stay valid
 };
 
 class Decoder {
@@ -121,7 +121,7 @@ class Decoder {
     part.targets = rows(name + ".targets", users, items);
     return part;
   }
-  /// A tensor that nothing asked for would be lost silently.
+  /// Refuses tensors that were not read: their content would be lost silently.
   void check_all_used() const {
     if (used_ != container_.tensors().size())
       fail_damaged(container_.name(), "it has tensors that do not belong");
@@ -148,7 +148,7 @@ void check_format(const Container& container) {
          container.name(), container.metadata("version"), format_version);
 }
 
-/// All but the matrices and their users.
+/// Everything but the matrices and their users.
 Dataset decode_frame(const Container& container, const Decoder& decoder) {
   check_format(container);
   Dataset dataset;
@@ -196,7 +196,7 @@ EvaluationData decode_part(const Container& container, const std::string& part, 
   return data;
 }
 
-/// What does not fit in memory is an error that says so.
+/// Turns std::bad_alloc into an Error that says so.
 template <class Decode>
 auto within_memory(const Container& container, const Decode& decode_it) {
   try {

@@ -19,7 +19,7 @@ struct Scratch {
   std::vector<double> sums;        // per distinct item of a user
 };
 
-/// Hands scratch memory from one tile to the next, so that there is one for each thread, not for each tile.
+/// Passes scratch memory from one tile to the next, so that there is one per thread, not per tile.
 class ScratchPool {
  public:
   explicit ScratchPool(std::int64_t items) : items_(items) {}
@@ -41,9 +41,9 @@ class ScratchPool {
   std::vector<Scratch> spare_;
 };
 
-/// Merges repeated items of one user's rows in place; returns how many distinct ones are left in front.
-/// `scratch.seen[item]` holds the slot of that item's first row when it is one of this user's; what else
-/// stands there does not matter, so that it need not be cleared between users.
+/// Merges repeated items of one user's rows in place; returns how many distinct ones remain in front.
+/// `scratch.seen[item]` holds the slot of that item's first row if the item is one of this user's; entries of
+/// earlier users do not matter, so that nothing is cleared between users.
 std::int64_t merge_repeats(std::span<std::int32_t> items, std::span<float> values, Scratch& scratch) {
   auto& [seen, sums] = scratch;
   sums.clear();
@@ -144,7 +144,7 @@ Kept apply_filters(const Histories& histories, const Filters& filters) {
       const auto items = histories.user(u);
       const auto count =
           std::count_if(items.begin(), items.end(), [&](std::int32_t i) { return kept.items[i]; });
-      // A user without any item is none, also where no least number is asked for.
+      // A user without items is dropped even if no minimum is given.
       if (count >= std::max<std::int64_t>(1, filters.min_user_items)) continue;
       kept.users[u] = false;
       changed = true;

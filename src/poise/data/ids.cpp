@@ -11,7 +11,7 @@ namespace poise {
 
 namespace {
 
-/// The number that the whole text spells, if it spells a finite one.
+/// The number that the complete text represents; none unless it is finite.
 std::optional<double> as_number(std::string_view text) {
   const std::optional<double> value = parse_number(text);
   return value && std::isfinite(*value) ? value : std::nullopt;
@@ -22,7 +22,7 @@ bool is_whole(std::string_view text) {
   return is_whole_number(text);
 }
 
-/// Whole numbers of any length, compared exactly (as doubles, ids above 2^53 would fall together).
+/// Whole numbers of any length, compared exactly (as doubles, ids above 2^53 would become equal).
 bool whole_less(std::string_view a, std::string_view b) {
   const bool negative = a.starts_with('-');
   if (negative != b.starts_with('-')) return negative;

@@ -28,7 +28,7 @@ constexpr std::array<std::pair<std::string_view, LogFormat>, 8> names = {{
     {"pro-sg", LogFormat::pro_sg},
 }};
 
-/// The file's name in lower case, without the ending of its compression.
+/// The file's name in lower case, without the suffix of its compression.
 std::string plain_name(const std::filesystem::path& file) {
   std::string name = file.filename().string();
   std::transform(name.begin(), name.end(), name.begin(),
@@ -54,7 +54,7 @@ std::vector<std::string_view> first_lines(std::string_view sample, bool whole) {
   std::vector<std::string_view> lines;
   while (!sample.empty() && lines.size() < most) {
     const std::size_t end = sample.find('\n');
-    // A line that the sample cuts tells nothing, unless there is no other.
+    // A line that the sample cuts off is used only if there is no other.
     if (end == std::string_view::npos && !whole && !lines.empty()) break;
     std::string_view line = sample.substr(0, end);
     sample.remove_prefix(std::min(line.size() + 1, sample.size()));
@@ -64,7 +64,7 @@ std::vector<std::string_view> first_lines(std::string_view sample, bool whole) {
   return lines;
 }
 
-/// Times are no values: three columns with times in the third are some other table.
+/// A third column of times holds no values, so such a table is not triplets.
 bool are_triplets(const std::vector<std::string_view>& lines) {
   bool times = true;
   for (const std::string_view line : lines) {
@@ -152,7 +152,7 @@ LogFormat detect_log_format(const std::vector<std::filesystem::path>& inputs) {
     fail(ErrorKind::input, "{} is a folder of no known format; name the file in it that holds the log",
          input.string());
   }
-  // Reading from a pipe would take from the log itself.
+  // Reading from a pipe would consume the log itself.
   if (std::filesystem::exists(input, ignored) && !std::filesystem::is_regular_file(input, ignored)) {
     return LogFormat::csv;
   }

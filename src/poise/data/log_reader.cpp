@@ -11,7 +11,7 @@ namespace {
 
 using Paths = std::vector<std::filesystem::path>;
 
-/// The Netflix files of a folder by name: mv_*.txt, or combined_data_*.txt where there are none.
+/// The Netflix files of a folder by name: mv_*.txt, or combined_data_*.txt if there are none.
 Paths netflix_files(const std::filesystem::path& folder) {
   Paths movies;
   Paths combined;
@@ -30,7 +30,7 @@ Paths netflix_files(const std::filesystem::path& folder) {
   return files;
 }
 
-/// The files to read; all must be there before the first is read.
+/// The files to read; all must exist before the first is read.
 std::vector<logs::LogInput> find_files(const Paths& inputs, LogFormat format) {
   std::vector<logs::LogInput> files;
   for (const std::filesystem::path& input : inputs) {

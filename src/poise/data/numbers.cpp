@@ -59,13 +59,13 @@ bool looks_like_unix_time(double number) {
 std::optional<double> parse_number(std::string_view text) {
   if (const std::optional<double> quick = parse_short_decimal(text)) return quick;
   text = logs::trimmed(text);
-  // from_chars knows no plus sign.
+  // from_chars accepts no plus sign.
   if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
-  // from_chars does not tell too large from too small; only the latter can have a negative exponent that
-  // matters to a log of ratings or counts.
+  // from_chars does not distinguish too large from too small; only the latter can have a negative exponent
+  // that matters in a log of ratings or counts.
   if (error == std::errc::result_out_of_range) {
     const bool tiny = text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
     return tiny ? 0.0 : std::numeric_limits<double>::infinity();

@@ -15,7 +15,7 @@ std::uint8_t* put_gaps(std::uint8_t* out, std::span<const std::int32_t> list) {
   return out;
 }
 
-/// Reads as many ascending numbers below `limit` as `list` holds; returns nullptr when the bytes do not.
+/// Reads as many ascending numbers below `limit` as `list` holds; returns nullptr if the bytes are malformed.
 const std::uint8_t* get_gaps(const std::uint8_t* in, const std::uint8_t* end, std::int64_t limit,
                              std::span<std::int32_t> list) {
   std::int64_t next = 0;

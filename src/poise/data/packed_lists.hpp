@@ -18,7 +18,7 @@ struct ListLayout {
   std::vector<std::int64_t> starts;
   std::vector<Chunk> chunks;
 
-  /// Counts in stored order.
+  /// From the lengths of the lists in stored order.
   explicit ListLayout(std::span<const std::int64_t> counts);
   [[nodiscard]] std::int64_t lists() const { return static_cast<std::int64_t>(starts.size()) - 1; }
   [[nodiscard]] std::int64_t entries() const { return starts.back(); }
@@ -33,8 +33,8 @@ std::vector<std::int32_t> descending_order(std::span<const std::int64_t> counts)
 /// Packs row order[k] of `lists` as list k.
 PackedMatrix pack_lists(CsrView lists, std::span<const std::int32_t> order, const Execution& execution);
 
-/// The frames of a packed matrix's gaps and values, their sizes checked against the layout: memory in
-/// proportion to the layout may be taken.
+/// The frames of a packed matrix's gaps and values. Their sizes were checked against the layout, so memory of
+/// that size may be allocated.
 struct ListFrames {
   std::vector<Frame> gaps;
   std::vector<Frame> values;  ///< none without values
@@ -42,8 +42,8 @@ struct ListFrames {
   ListFrames(const PackedMatrixView& packed, const ListLayout& layout);
 };
 
-/// Unpacks all lists into `indices`, and the values into `values` when there are any; both hold
-/// layout.entries(). Every index is below `limit`.
+/// Unpacks all lists into `indices`, and the values, if any, into `values`; both have layout.entries()
+/// elements. Every index is below `limit`.
 void unpack_lists(const PackedMatrixView& packed, const ListLayout& layout, const ListFrames& frames,
                   std::int64_t limit, std::int32_t* indices, float* values, const Execution& execution);
 

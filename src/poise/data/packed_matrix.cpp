@@ -19,7 +19,7 @@ struct Columns {
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(starts.size()); }
 };
 
-/// How many rows are scattered together: few enough for a cache to hold where each of them grows, many enough
+/// How many rows are scattered together: few enough that a cache holds the end of each of them, many enough
 /// that cutting every column at every tile costs less than moving the entries.
 Tiling row_tiles(std::int64_t rows, std::int64_t cols, std::int64_t entries) {
   constexpr std::int64_t cache_rows = 16'384;
@@ -44,7 +44,7 @@ std::vector<std::int64_t> cut_columns(const Columns& columns, const Tiling& tili
   return cuts;
 }
 
-/// Columns to rows. Each tile of rows walks the columns in index order, so that its rows ascend.
+/// Columns to rows. Each tile of rows processes the columns in index order, so that its rows ascend.
 Csr scatter(const Columns& columns, std::int64_t rows, int threads) {
   const std::int64_t cols = columns.count();
   const std::int64_t entries = std::accumulate(columns.ends.begin(), columns.ends.end(), std::int64_t{0}) -

@@ -11,9 +11,9 @@ namespace poise {
 
 /// A sparse matrix as lists of ascending numbers: its rows, or its columns. `counts` holds the lists' lengths
 /// as numbers. `gaps` holds, list after list, the first number and then each number minus its predecessor
-/// minus 1, as varints; `values` the values as float32 in the same order, and nothing for a matrix without.
-/// Both are cut into chunks, one zstd frame each: a chunk ends with the list by which it reaches
-/// chunk_entries entries, or with the last list.
+/// minus 1, as varints; `values` holds the values as float32 in the same order, and is empty for a matrix
+/// without values. Both are cut into chunks, one zstd frame each: a chunk ends with the list that brings it
+/// to chunk_entries entries or more, or with the last list.
 struct PackedMatrix {
   static constexpr std::int64_t chunk_entries = std::int64_t{1} << 20;
 
@@ -25,12 +25,12 @@ struct PackedMatrix {
 /// The rows in their order.
 PackedMatrix pack_rows(CsrView matrix, const Execution& execution);
 
-/// The columns by descending count, equal counts by index (while `counts` is in index order): columns of
-/// equal density lie together, so that a frame's gaps have one distribution and code tightly, however the
-/// items are numbered.
+/// The columns by descending count, equal counts by index (`counts` itself is in index order): columns of
+/// equal density lie together, so that a frame's gaps have one distribution and compress well for any
+/// numbering of the items.
 PackedMatrix pack_columns(CsrView matrix, const Execution& execution);
 
-/// What a file holds of a PackedMatrix.
+/// The bytes of a PackedMatrix in a file.
 struct PackedMatrixView {
   Packed counts;
   Packed gaps;

@@ -11,10 +11,10 @@
 namespace poise {
 
 /// The two codings of prepared data: small numbers as LEB128 varints (7 bits a byte, low bits first, the high
-/// bit set on all bytes but the last), and zstd frames that state their content's size. Unpacking trusts
-/// nothing: sizes are checked before memory is taken, and what does not fit throws Error{input}.
+/// bit set on all bytes but the last), and zstd frames that state their content's size. Unpacking trusts no
+/// input: it checks sizes before it allocates memory, and throws Error{input} for anything inconsistent.
 
-/// Packed bytes of a file and how messages name them.
+/// Packed bytes of a file and their name in messages.
 struct Packed {
   std::span<const std::byte> bytes;
   std::string name;
@@ -31,7 +31,7 @@ inline std::uint8_t* put_varint(std::uint8_t* out, std::uint32_t number) {
   return out;
 }
 
-/// Reads one number below 2^35, or returns nullptr when the bytes end or the number has too many.
+/// Reads one number below 2^35; returns nullptr if the bytes end or the number has too many bytes.
 inline const std::uint8_t* get_varint(const std::uint8_t* in, const std::uint8_t* end,
                                       std::uint64_t& number) {
   number = 0;
@@ -44,7 +44,7 @@ inline const std::uint8_t* get_varint(const std::uint8_t* in, const std::uint8_t
   return nullptr;
 }
 
-/// Uninitialized bytes: large blocks are not worth filling twice.
+/// Uninitialized bytes: filling large blocks first would cost a second pass.
 struct Block {
   std::unique_ptr<std::uint8_t[]> data;
   std::uint64_t size = 0;
@@ -54,8 +54,8 @@ Block make_block(std::uint64_t size);
 /// One zstd frame of these bytes.
 std::string compress(std::span<const std::byte> bytes);
 
-/// One zstd frame within packed bytes and the content's size it declares, which is at most what a frame of
-/// its length can hold.
+/// One zstd frame within packed bytes, and its declared content size, which is at most what a frame of its
+/// length can hold.
 struct Frame {
   std::span<const std::byte> bytes;
   std::uint64_t content = 0;

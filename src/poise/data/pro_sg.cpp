@@ -79,7 +79,7 @@ struct Part {
   std::map<std::int32_t, std::int32_t> user_of_uid;
 };
 
-/// How many columns the header of a csv file names; 0 when nothing follows it.
+/// How many columns the header of a csv file names; 0 if no row follows it.
 std::size_t columns_with_data(const LogInput& input, const Execution& execution) {
   const std::string name = input.path.string();
   logs::ChunkReader reader(open(input, execution), name, 1);
@@ -108,7 +108,7 @@ std::int64_t line_of_row(const LogInput& input, std::int64_t row, const Executio
   return line;
 }
 
-/// The numbers that the ids spell; `no_number` where one is out of range or not written plainly.
+/// The numbers that the ids represent; `no_number` for one that is out of range or not written plainly.
 std::vector<std::int32_t> plain_numbers(const Ids& ids, std::int64_t most) {
   std::vector<std::int32_t> numbers;
   for (std::int64_t k = 0; k < ids.size(); ++k) {
@@ -119,7 +119,7 @@ std::vector<std::int32_t> plain_numbers(const Ids& ids, std::int64_t most) {
   return numbers;
 }
 
-/// Refuses the first row one of whose ids has no number.
+/// Refuses the first row with an id that is no number.
 void check_numbers(const LogInput& input, const Interactions& log, const std::vector<std::int32_t>& uids,
                    const std::vector<std::int32_t>& sids, std::int64_t items, const Execution& execution) {
   const auto complete = [](const std::vector<std::int32_t>& numbers) {
@@ -165,7 +165,7 @@ Part read_part(const LogInput& input, const Ids& items, PrepareCounts& counts, c
   return part;
 }
 
-/// The part's matrix with one row per uid, empty where the part does not have it.
+/// The part's matrix with one row per uid, empty for uids that the part does not have.
 Csr rows_of(const Part& part, const std::vector<std::int32_t>& uids, std::int64_t items,
             const Execution& execution) {
   const auto entries = [&](std::int64_t k, const auto& add) {

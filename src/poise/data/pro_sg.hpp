@@ -9,14 +9,14 @@ namespace poise {
 
 /// Reads the csv layout of Liang et al.: train.csv, {validation,test}_{tr,te}.csv with a header and the
 /// columns uid, sid and optionally a value, and unique_sid.txt, whose line k is the id of item k. Nothing is
-/// filtered, users and items keep their numbers (a user's number is its id), and repeated pairs merge. A
-/// number must be written plainly, without sign or leading zeros, so that no two texts mean the same one.
+/// filtered, users and items keep their numbers (a user's number is its id), and repeated pairs are merged.
+/// Numbers have no sign and no leading zeros, so that no two texts mean the same number.
 Dataset read_pro_sg(const std::filesystem::path& folder, const Execution& execution);
 
 /// Writes that layout, rows sorted by uid, then sid; users are numbered training first, then validation, then
-/// test. With `values` a third column holds the entries' values (1 where the data has none). An item id that
-/// is no line of text is an Error{input}. The files appear together when all are written; after a failure
-/// before that nothing is left, no new folder either.
+/// test. With `values` a third column holds the entries' values (1 if the data have none). An item id that is
+/// no line of text is an Error{input}. The files appear together when all are written; an earlier failure
+/// leaves neither files nor a new folder.
 void write_pro_sg(const std::filesystem::path& folder, const Dataset& dataset, bool values,
                   const Execution& execution);
 

@@ -11,10 +11,10 @@ namespace poise {
 inline constexpr std::array<const char*, 6> pro_sg_names = {
     "unique_sid.txt", "train.csv", "validation_tr.csv", "validation_te.csv", "test_tr.csv", "test_te.csv"};
 
-/// Those files, on disk or in memory.
+/// These files, on disk or in memory.
 using ProSgFiles = std::array<logs::LogInput, pro_sg_names.size()>;
 
-/// read_pro_sg once the files are known.
+/// read_pro_sg after the files were found.
 Dataset read_pro_sg(const ProSgFiles& files, const Execution& execution);
 
 }  // namespace poise

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Each id is to be one line of unique_sid.txt, and to be read back as it is.
+/// Each id must be one line of unique_sid.txt and read back unchanged.
 void check_item_ids(const Ids& items) {
   for (std::int64_t i = 0; i < items.size(); ++i) {
     const std::string_view id = items[i];
@@ -28,7 +28,7 @@ void check_item_ids(const Ids& items) {
   }
 }
 
-/// The files of the layout, written beside their places until all of them are complete.
+/// The files of the layout, written under temporary names until all of them are complete.
 class ProSgWriter {
  public:
   ProSgWriter(fs::path folder, bool values, std::uint64_t rows, const Execution& execution)
@@ -75,7 +75,7 @@ class ProSgWriter {
         ++done;
       }
     } catch (...) {
-      // In a folder that was there before, a file may have replaced another, which cannot be undone.
+      // In an existing folder a file may have replaced another, which cannot be undone.
       std::error_code ignored;
       for (std::size_t k = 0; k < done && made_.made(); ++k) fs::remove(folder_ / names_[k], ignored);
       throw;
@@ -100,7 +100,7 @@ class ProSgWriter {
   bool values_;
   Progress progress_;
   std::vector<std::string> names_;
-  std::list<AtomicFile> files_;  // goes before the folder does
+  std::list<AtomicFile> files_;  // destroyed before the folder
 };
 
 }  // namespace

@@ -19,15 +19,15 @@
 namespace poise {
 namespace {
 
-constexpr std::uint64_t resplit_stream = 0x72657370;  // a stream that nothing else draws from
+constexpr std::uint64_t resplit_stream = 0x72657370;  // no other code draws from this stream
 
-/// One of the matrices that the interactions lie in, with the number of each row's user among all.
+/// One of the matrices with interactions, and the number of each row's user among all users.
 struct Rows {
   const Csr* matrix = nullptr;
   std::vector<std::int32_t> user;
 };
 
-/// Users of all parts under one number each, in the order of the parts.
+/// One number for each user of all parts, in the order of the parts.
 class UserNumbers {
  public:
   std::vector<std::int32_t> of(const Ids& ids) {
@@ -59,7 +59,7 @@ std::vector<Rows> matrices_of(const Dataset& dataset, UserNumbers& numbers) {
   return all;
 }
 
-/// The rows of these matrices as a log, item by item, then in the order of the matrices.
+/// The rows of these matrices as a log: item by item, then in the order of the matrices.
 Interactions log_of_rows(std::span<const Rows> matrices, const Ids& users, const Ids& items) {
   Interactions log;
   log.users = users;
@@ -90,7 +90,7 @@ Interactions log_of_rows(std::span<const Rows> matrices, const Ids& users, const
   return log;
 }
 
-/// How many items a held-out user has, and how many of them are targets.
+/// The number of a held-out user's items, and of its targets.
 using Drawn = std::pair<std::int64_t, std::int64_t>;
 
 std::int64_t targets_of(double share, std::int64_t items) {
@@ -110,7 +110,7 @@ Dataset split_users_again(const Dataset& dataset, std::uint32_t seed, const Exec
   return as_prepared ? dataset : again;
 }
 
-/// Some rows of a log, in its order, whose users are numbered anew: those without a row are left out.
+/// Some rows of a log, in its order, with new user numbers: users without a row are left out.
 Interactions some_of(const Interactions& log, const std::vector<int>& part_of_row, int part) {
   constexpr std::int32_t nobody = -1;
   std::vector<std::int32_t> number(log.users.size(), nobody);

@@ -13,7 +13,7 @@ namespace poise {
 
 namespace {
 
-/// A log grouped by user, filtered, and what was dropped on the way.
+/// A log grouped by user and filtered, and the counts of dropped entries.
 struct Grouped {
   Histories histories;
   Kept kept;
@@ -43,7 +43,7 @@ Grouped group_and_filter(const Interactions& log, const Filters& filters, const 
   return grouped;
 }
 
-/// What to do when nothing is left: without a row no filter is at fault.
+/// The error if nothing is left; a log without rows is not blamed on a filter.
 [[noreturn]] void fail_without_users(const Interactions& log) {
   if (log.rows() > 0) {
     fail(ErrorKind::input, "no user is left after filtering; lower {} or {}, or use more data",
@@ -119,7 +119,7 @@ HeldOut hold_out(const Interactions& log, const Histories& histories, const std:
 
 std::int64_t entries_of(const HeldOut& part) { return part.fold_in.entries() + part.targets.entries(); }
 
-/// Kept entries of these users, in the catalogue or not.
+/// The kept entries of these users, inside the catalogue or not.
 std::int64_t kept_entries(const Grouped& grouped, const std::vector<std::int32_t>& users) {
   std::int64_t count = 0;
   for (const std::int32_t user : users) {

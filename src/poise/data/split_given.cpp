@@ -16,7 +16,7 @@ std::unordered_map<std::string_view, std::int32_t> index_of(const Ids& ids) {
   return index;
 }
 
-/// A given held-out log on the numbers of the training data; users it alone has come after the others.
+/// A given held-out log in the numbers of the training data; its additional users come last.
 HeldOut given_part(const Interactions& log, const Dataset& dataset,
                    const std::unordered_map<std::string_view, std::int32_t>& users,
                    const std::unordered_map<std::string_view, std::int32_t>& items, PrepareCounts& counts,

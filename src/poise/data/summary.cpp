@@ -18,7 +18,7 @@ std::optional<PartSummary> summarize_part(const Dataset& dataset, const std::opt
   return summary;
 }
 
-/// Users that a given split's held-out files have and its training file does not.
+/// Users of a given split's held-out files that its training file does not have.
 std::int64_t users_without_training(const Dataset& dataset) {
   std::unordered_set<std::string_view> extra;
   for (const auto* part : {&dataset.validation, &dataset.test}) {

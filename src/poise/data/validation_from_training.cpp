@@ -13,12 +13,12 @@
 namespace poise {
 namespace {
 
-constexpr std::uint64_t validation_stream = 0x76616c6964617465;  // a stream that nothing else draws from
+constexpr std::uint64_t validation_stream = 0x76616c6964617465;  // no other code draws from this stream
 
-/// How many of a user's rows choose.
+/// How many of a user's rows become validation rows.
 std::int64_t tenth_of(std::int64_t rows) { return rows < 2 ? 0 : std::max<std::int64_t>(1, (rows + 5) / 10); }
 
-/// For each of a user's rows whether it is drawn.
+/// Whether each of a user's rows is drawn.
 std::vector<bool> draw(std::int64_t rows, std::uint64_t seed, std::int64_t user) {
   CounterStream random(seed, validation_stream, static_cast<std::uint64_t>(user));
   std::vector<std::int64_t> order(rows);
@@ -31,7 +31,7 @@ std::vector<bool> draw(std::int64_t rows, std::uint64_t seed, std::int64_t user)
   return drawn;
 }
 
-/// A matrix of the same shape, without entries, whose rows have `size(user)` of them.
+/// A matrix of the same shape whose rows have space for `size(user)` entries, not yet filled.
 template <class Size>
 Csr shaped(const Csr& matrix, const Size& size) {
   Csr shape{.rows = matrix.rows, .cols = matrix.cols, .offsets = {0}, .indices = {}, .values = {}};
@@ -56,8 +56,8 @@ LoadedDataset validation_from_training(const LoadedDataset& data, std::uint64_t 
   Csr train = shaped(all, [&](std::int64_t u) { return rows.row_size(u) - tenth_of(rows.row_size(u)); });
   if (targets.entries() == 0)
     fail(ErrorKind::input,
-         "the data have no validation part, and none can be made of training rows, for no user has two of "
-         "them; give {} to poise prepare",
+         "the data have no validation part, and none can be made of training rows, because no user has "
+         "two of them; give {} to poise prepare",
          "validation"_p);
   const Tiling tiling{all.rows, 1024};
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {

@@ -9,13 +9,13 @@
 
 namespace poise {
 
-/// A mean over users; no standard error where there is none (coverage, a single user).
+/// A mean over users; no standard error if it has none (coverage, a single user).
 struct Estimate {
   double mean = 0;
   std::optional<double> standard_error;
 };
 
-/// By name ("recall@20"), in the order in which they were asked for.
+/// By name ("recall@20"), in the order in which they were requested.
 using Estimates = std::vector<std::pair<std::string, Estimate>>;
 
 inline Estimates estimates_of(const EvaluationResult& result) {

@@ -16,8 +16,8 @@ bool asks_for(const std::vector<Metric>& metrics, MetricKind kind) {
                      [&](const Metric& metric) { return metric.kind == kind; });
 }
 
-/// Lowers each item's best rank in any list to that in this one. A minimum does not depend on the order of
-/// the lists, so threads may report in any.
+/// Lowers each item's best rank over all lists to its rank in this list. A minimum does not depend on the
+/// order of the lists, so threads may report in any order.
 void lower_best_ranks(std::span<const std::int32_t> ranked, std::vector<std::int64_t>& best_ranks) {
   for (std::size_t r = 0; r < ranked.size(); ++r) {
     const std::atomic_ref best(best_ranks[ranked[r]]);
@@ -33,7 +33,7 @@ double coverage(const std::vector<std::int64_t>& best_ranks, std::int64_t at) {
   return static_cast<double>(covered) / static_cast<double>(best_ranks.size());
 }
 
-/// Sums of whole numbers, in whatever order threads add them.
+/// Sums of whole numbers, which do not depend on the order of the threads.
 void count_hits(const UserRanking& ranking, std::int64_t at, std::vector<std::int64_t>& hits) {
   const auto top = ranking.items.first(std::min<std::size_t>(at, ranking.items.size()));
   for (const std::int32_t item : top) {
@@ -101,8 +101,8 @@ struct Evaluation::Measuring {
   std::vector<std::int64_t> best_ranks;
   EvaluationResult result = {};
 
-  /// Measures the users of `some`, rows of the histories; place(k) is that of row k among all users, or none
-  /// where it has no targets.
+  /// Measures the users of `some`, rows of the histories; place(k) is the index of row k among all users, or
+  /// none if it has no targets.
   template <class Place>
   void measure(CsrView some, const Place& place) {
     const auto measure_user = [&](std::int64_t user, std::span<const std::int32_t> items) {

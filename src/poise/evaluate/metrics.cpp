@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 8> metric_names = {
     "recall", "ndcg", "precision", "map", "hit-rate", "mrr", "coverage", "stratified-recall"};
 constexpr std::int64_t largest_at = std::int64_t{1} << 31;
 
-/// The ranks, from 1, at which a target stands in the first `at` items.
+/// The ranks, from 1, of targets among the first `at` items.
 std::vector<std::int64_t> hit_ranks(const UserRanking& ranking, std::int64_t at) {
   std::vector<std::int64_t> ranks;
   const auto end = std::min<std::int64_t>(at, ranking.items.size());
@@ -56,7 +56,7 @@ double stratified_recall(std::span<const std::int64_t> hits, const UserRanking& 
   for (const std::int64_t rank : hits) found.push_back(weight(ranking.items[rank - 1]));
   std::vector<double> ideal(ranking.targets.size());
   std::transform(ranking.targets.begin(), ranking.targets.end(), ideal.begin(), weight);
-  // Both sums run from the largest weight down, so that finding everything is exactly 1.
+  // Both sums add the largest weights first, so that finding everything gives exactly 1.
   std::sort(found.begin(), found.end(), std::greater<>());
   std::sort(ideal.begin(), ideal.end(), std::greater<>());
   return std::accumulate(found.begin(), found.end(), 0.0) /

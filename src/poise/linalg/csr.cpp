@@ -12,13 +12,13 @@ namespace poise {
 
 namespace {
 
-/// A block of rows for each thread.
+/// One block of rows per thread.
 Tiling row_blocks(CsrView matrix, int threads) {
   const std::int64_t blocks = std::clamp<std::int64_t>(std::min<std::int64_t>(threads, matrix.rows), 1, 64);
   return {matrix.rows, std::max<std::int64_t>(1, (matrix.rows + blocks - 1) / blocks)};
 }
 
-/// Of each block how many entries each column holds.
+/// For each block, the number of entries of each column.
 std::vector<std::vector<std::int64_t>> counts_of_blocks(CsrView matrix, const Tiling& rows, int threads) {
   std::vector<std::vector<std::int64_t>> counts(rows.tiles());
   for_each_tile(rows.tiles(), threads, [&](std::int64_t block) {
@@ -42,8 +42,8 @@ std::vector<std::int64_t> column_counts(CsrView matrix, int threads) {
 }
 
 Csr transpose(CsrView matrix, int threads) {
-  // Blocks of rows count their columns, then each knows where its entries go: in the order of the rows,
-  // however many blocks there are.
+  // Each block of rows counts its columns; from the counts it knows where its entries go. That is the order
+  // of the rows for any number of blocks.
   const Tiling rows = row_blocks(matrix, threads);
   std::vector<std::vector<std::int64_t>> next = counts_of_blocks(matrix, rows, threads);
   Csr result;

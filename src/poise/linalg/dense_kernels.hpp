@@ -7,13 +7,13 @@
 
 #include "poise/linalg/matrix.hpp"
 
-/// BLAS and LAPACK on row-major views, by overload for float and double. What LAPACK calls the lower triangle
-/// of a column-major matrix is the upper one here.
+/// BLAS and LAPACK on row-major views, overloaded for float and double. LAPACK's lower triangle of a
+/// column-major matrix is the upper triangle here.
 namespace poise::dense {
 
 template <class T>
 blasint leading(MatrixView<T> matrix) {
-  // BLAS insists on a positive stride, also where there is nothing to stride over.
+  // BLAS requires a positive stride, even for an empty matrix.
   return static_cast<blasint>(std::max<std::int64_t>(1, matrix.stride));
 }
 
@@ -59,7 +59,7 @@ inline void solve_upper(CBLAS_SIDE side, CBLAS_TRANSPOSE op, double alpha, Matri
               static_cast<blasint>(b.cols), alpha, u.data, leading(u), b.data, leading(b));
 }
 
-/// A = U'U in the upper triangle; false where a pivot is not positive.
+/// A = U'U in the upper triangle; false if a pivot is not positive.
 inline bool factor_upper(MatrixView<float> a) {
   return LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', static_cast<lapack_int>(a.rows), a.data, leading(a)) == 0;
 }
@@ -67,7 +67,7 @@ inline bool factor_upper(MatrixView<double> a) {
   return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', static_cast<lapack_int>(a.rows), a.data, leading(a)) == 0;
 }
 
-/// (U'U)^-1 in the upper triangle, from U there; false where U is singular.
+/// (U'U)^-1 in the upper triangle, from U there; false if U is singular.
 inline bool invert_factored(MatrixView<float> a) {
   return LAPACKE_spotri_work(LAPACK_COL_MAJOR, 'L', static_cast<lapack_int>(a.rows), a.data, leading(a)) == 0;
 }

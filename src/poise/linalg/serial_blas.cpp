@@ -5,7 +5,7 @@
 
 namespace poise {
 
-// OpenBLAS' OpenMP variant asks omp_get_max_threads() at every call that is not inside an active region (a
+// OpenBLAS' OpenMP variant asks omp_get_max_threads() in every call outside an active parallel region (a
 // region of one thread is not active); its pthread variant knows only its own setting.
 SerialBlas::SerialBlas() : openmp_threads_(omp_get_max_threads()), blas_threads_(openblas_get_num_threads()) {
   omp_set_num_threads(1);

@@ -2,8 +2,8 @@
 
 namespace poise {
 
-/// While it lives, BLAS calls of this thread and of the tiles it starts run on one thread each. The calling
-/// program's own settings are put back afterwards.
+/// RAII handle: while it exists, BLAS calls of this thread and of the tiles it starts run on one thread each.
+/// The destructor restores the calling program's settings.
 class SerialBlas {
  public:
   SerialBlas();

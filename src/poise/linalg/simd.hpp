@@ -1,6 +1,6 @@
 #pragma once
 
-// What is inlined is compiled for the instruction set of the function it ends up in.
+// Inlined code is compiled for the instruction set of the calling function.
 #define POISE_INLINE [[gnu::always_inline]] inline
 
 namespace poise::simd {
@@ -32,7 +32,8 @@ struct Compiled<kernel, Result (*)(Arguments...)> {
 #endif
 };
 
-/// The version for this processor; where the kernel itself depends on the set, of the three that are given.
+/// The version for this processor; a kernel that differs between instruction sets gives up to three
+/// functions.
 template <auto plain, auto avx2 = plain, auto avx512 = avx2>
 auto version() -> decltype(&Compiled<plain>::plain) {
 #ifdef __x86_64__

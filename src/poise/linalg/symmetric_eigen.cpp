@@ -22,7 +22,7 @@ EigenPairs top_eigenpairs(MatrixView<double> a, std::int64_t count) {
          status);
   std::reverse(pairs.s.begin(), pairs.s.end());
   pairs.s.resize(count);
-  // LAPACK leaves the vectors as rows of a row-major matrix, ascending; they belong in columns, descending.
+  // LAPACK returns the vectors as ascending rows of a row-major matrix; Q holds them as descending columns.
   for (std::int64_t k = 0; k < count; ++k) {
     const std::span<const double> vector = a.row(n - 1 - k);
     for (std::int64_t i = 0; i < n; ++i) pairs.Q(i, k) = vector[i];

@@ -13,8 +13,8 @@ struct EigenPairs {
   Matrix<double> Q;  ///< n x s.size(), orthonormal columns
 };
 
-/// The `count` largest of a symmetric matrix, which is overwritten: LAPACK's divide and conquer on one
-/// thread, since its result would depend on the number of threads.
+/// The `count` largest eigenpairs of a symmetric matrix, which is overwritten: LAPACK's divide and conquer on
+/// one thread, because its result would depend on the number of threads.
 EigenPairs top_eigenpairs(MatrixView<double> a, std::int64_t count);
 
 }  // namespace poise

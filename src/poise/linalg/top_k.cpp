@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t group_size = 8;
 
-/// Score and index as one integer that is larger for the better candidate: the order of integers is far
-/// cheaper to select by than that of pairs. Adding 0 makes -0 and 0 the tie that they are as numbers.
+/// Score and index as one integer that is larger for the better candidate: selecting among integers is far
+/// cheaper than among pairs. Adding 0 turns -0 into 0, so that both tie.
 std::uint64_t to_key(float score, std::int64_t item) {
   const auto bits = std::bit_cast<std::uint32_t>(score + 0.0F);
   const std::uint32_t ordered = (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
@@ -26,7 +26,7 @@ std::int32_t item_of(std::uint64_t key) {
   return static_cast<std::int32_t>(0xFFFFFFFFU - static_cast<std::uint32_t>(key));
 }
 
-/// Whether any score of a group is above the threshold or NaN. No branch inside, so that it vectorizes.
+/// Whether any score of a group is above the threshold or NaN. It has no branch, so that it vectorizes.
 bool any_above(const float* scores, float threshold) {
   int any = 0;
 #pragma omp simd reduction(| : any)
@@ -34,13 +34,13 @@ bool any_above(const float* scores, float threshold) {
   return any != 0;
 }
 
-/// Brings the k largest of some distinct keys to the front, the k-th largest to place k - 1:
-/// std::nth_element, but partitioning without its branches, which go either way at random and took a quarter
-/// of the whole selection.
+/// Moves the k largest of distinct keys to the front and the k-th largest to index k - 1, like
+/// std::nth_element, but partitions without branches: they are unpredictable and took a quarter of the whole
+/// selection.
 void bring_best_to_front(std::span<std::uint64_t> keys, std::int64_t k) {
   std::int64_t first = 0;
   auto last = static_cast<std::int64_t>(keys.size());
-  // The bound on the rounds keeps the worst case with std::nth_element.
+  // Bounds the rounds: the worst case is left to std::nth_element.
   for (int round = 0; round < 32 && last - first > 16; ++round) {
     const std::uint64_t a = keys[first];
     const std::uint64_t b = keys[(first + last) / 2];
@@ -58,8 +58,8 @@ void bring_best_to_front(std::span<std::uint64_t> keys, std::int64_t k) {
   std::nth_element(keys.begin() + first, keys.begin() + (k - 1), keys.begin() + last, std::greater<>());
 }
 
-/// The k best candidates of one row, offered in ascending order of their index. Those that may still be among
-/// them wait in a buffer, which is cut down to the best k when it is full.
+/// The k best candidates of one row, given in ascending order of their index. Possible ones are collected in
+/// a buffer, which is reduced to the best k when it is full.
 class Selection {
  public:
   Selection(std::span<const float> scores, std::span<const std::int32_t> excluded, std::int64_t k)
@@ -67,8 +67,8 @@ class Selection {
 
   void offer(std::int64_t first, std::int64_t count) {
     bool unordered = false;
-    // Which scores are above the threshold cannot be predicted: write all of them, keep some. The copies of
-    // members stay in registers, which the compiler cannot do for the members themselves.
+    // It cannot be predicted which scores are above the threshold: write all, advance past some. The local
+    // copies stay in registers; the compiler cannot keep members there.
     const float* const scores = scores_.data();
     std::uint64_t* const keys = keys_.data();
     const float threshold = threshold_;
@@ -117,7 +117,7 @@ class Selection {
     has_threshold_ = true;
   }
 
-  /// Candidates that came in since the last time are still in ascending order.
+  /// Candidates added since the last call are still in ascending order.
   void drop_excluded() {
     std::int64_t kept = settled_;
     for (std::int64_t c = settled_; c < size_; ++c) {

@@ -29,7 +29,7 @@ inline std::vector<std::int32_t> numbers_from(std::int64_t first, std::int64_t c
   return numbers;
 }
 
-/// From the first to the last.
+/// The sum, from the first to the last.
 inline double sum_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }

@@ -72,7 +72,7 @@ std::string rank_sentence(const StudyResults& results, const std::string& data,
   return text;
 }
 
-/// Whether any row of the data is better than popularity after the correction; false where none was compared.
+/// Whether any row of the data is better than popularity after the correction; false if none was compared.
 std::optional<StudyConclusion> nothing_learned(const StudyResults& results, const std::string& data) {
   bool compared = false;
   for (const RowComparison& row : results.against_popularity) {

@@ -6,9 +6,9 @@
 
 namespace poise {
 
-/// What a study says, in plain sentences: for every data set and rank, whether weighting helps the model that
-/// validation likes best there, by how much, and how many of the rank's models; first of all, where no model
-/// is better than popularity, that.
+/// The findings of a study in sentences: for every data set and rank, whether weighting helps the model that
+/// is best on validation, by how much, and how many of the rank's models it helps. If no model is better than
+/// popularity, that comes first.
 std::vector<StudyConclusion> conclude(const StudyResults& results);
 
 }  // namespace poise

@@ -7,8 +7,7 @@
 
 namespace poise {
 
-/// Everything that a study writes, by file name: tables.md, tables.tex, results.csv, results.json and
-/// report.html.
+/// All files of a study, by name: tables.md, tables.tex, results.csv, results.json and report.html.
 std::map<std::string, std::string> study_files(const StudyResults& results);
 
 }  // namespace poise

@@ -65,7 +65,7 @@ std::string listed(const std::vector<std::string>& names) {
                      count > named ? fmt::format("; and {} more", count - named) : "");
 }
 
-/// The searches in this state: "WMF, rank 10", and the data where there are several.
+/// The searches in this state: "WMF, rank 10", with the data if there are several.
 std::vector<std::string> names_of(const StudyResults& results, UnfinishedSearch::State state) {
   std::vector<std::string> names;
   std::set<std::string> data;
@@ -79,7 +79,7 @@ std::vector<std::string> names_of(const StudyResults& results, UnfinishedSearch:
   return names;
 }
 
-/// What the test users say of the other rows: " It cannot be told apart from ..."
+/// How the other rows compare on the test users: " The test users cannot tell it from ..."
 std::string told_apart(const StudyResults& results, const std::string& data) {
   std::vector<const RowComparison*> others;
   for (const RowComparison& row : results.against_best) {
@@ -112,7 +112,7 @@ std::string told_apart(const StudyResults& results, const std::string& data) {
                      others.size() == 1 ? "one comparison" : fmt::format("{} comparisons", others.size()));
 }
 
-/// What the comparisons say.
+/// The result of the comparisons.
 std::string study_verdict(const StudyResults& results) {
   if (nothing_beats_popularity(results)) return "No model is measurably better than popularity";
   const Balance counts = balance(all_deciding_pairs(results));
@@ -300,7 +300,7 @@ std::string certificate_finding(const StudyResults& results) {
       ++uncertified;
     }
   }
-  // What is proven of the two differs, so they have no figure in common.
+  // The two certificates prove different things, so they are not combined.
   std::vector<std::string> parts;
   if (full_rank)
     parts.push_back(fmt::format("Full-rank objectives lie within {} of the explained weight of their minima",

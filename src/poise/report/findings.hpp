@@ -11,8 +11,8 @@
 
 namespace poise::report {
 
-/// How the weighted rows compare with the unweighted ones on the study's metric: a difference counts where p
-/// < 0.05.
+/// How the weighted rows compare with the unweighted ones on the study's metric: a difference counts if p <
+/// 0.05.
 struct Balance {
   int helps = 0;
   int hurts = 0;
@@ -23,7 +23,7 @@ struct Balance {
 Balance balance(const StudyResults& results);
 Balance balance(const std::vector<const StudyPair*>& pairs);
 
-/// The weighted rows of a rank on a data set against the unweighted ones, on the study's metric, where both
+/// The weighted rows of a rank on a data set against the unweighted ones, on the study's metric, if both
 /// searches are complete.
 std::vector<const StudyPair*> deciding_pairs(const StudyResults& results, const std::string& data,
                                              const std::optional<std::int64_t>& rank);
@@ -34,20 +34,20 @@ std::vector<std::optional<std::int64_t>> ranks_of(const StudyResults& results, c
 /// "Weighting helps in 5 of 12 comparisons and hurts in 4"
 std::string headline(const StudyResults& results);
 
-/// What a comparison is, how many show nothing, and what is left after a correction for their number.
+/// What a comparison is, how many show nothing, and how many remain after a correction for their number.
 std::string headline_terms(const StudyResults& results);
 
-/// Of a study that is not complete: where it ended, what was not begun, and how to go on; else empty.
+/// For a study that is not complete: where it ended, what was not begun, and how to continue; else empty.
 std::string unfinished_finding(const StudyResults& results);
 
 /// "weighting helps 2 of 4 models and hurts 1": the comparisons of one rank; empty without any.
 std::string rank_finding(const StudyResults& results, const std::optional<std::int64_t>& rank);
 
-/// The row that validation likes best, with its test figure (where there is none, that of validation), and
-/// which rows the test users cannot tell from it; empty where nothing was measured.
+/// The row with the best validation figure, with its test figure (or, if there is none, its validation
+/// figure), and the rows that the test users cannot distinguish from it; empty if nothing was measured.
 std::string best_finding(const StudyResults& results, const std::string& data);
 
-/// Where training rows stood in for a validation part: how many, and what the test figures are; else empty.
+/// If training rows serve as validation part: how many, and what the test figures mean; else empty.
 std::string validation_note(const StudyData& data);
 
 /// All that is said of the data sets, each sentence with what it is about: the conclusions, then of each data

@@ -21,7 +21,7 @@ constexpr std::string_view scripts_policy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri "
     "'none'; form-action 'none'";
 
-/// What the models of the study minimize; the variants of full rank are known by its own.
+/// The objectives of the study's models; variants of full rank refer to that of full rank.
 std::string models_legend(const StudyResults& results) {
   std::string text;
   for (const ModelKind& kind : model_kinds()) {
@@ -44,7 +44,7 @@ bool has_paper(const StudyResults& results) {
   return false;
 }
 
-/// What alpha is; weights other than constant ones are a search's.
+/// What alpha means; only searches have other weights than constant ones.
 std::string alpha_terms(const StudyResults& results) {
   std::string text =
       "α is the weight of an observed entry against 1 for all others; the unweighted rows have α = 1.";

@@ -6,9 +6,8 @@
 
 namespace poise {
 
-/// report.html: one page that needs nothing else. The conclusion first, then the tables (plain HTML, readable
-/// without scripts), the plots (Vega, embedded), data and options. Its content security policy forbids every
-/// request.
+/// report.html: one self-contained page. The conclusion first, then the tables (plain HTML, readable without
+/// scripts), the plots (Vega, embedded), data and options. Its content security policy forbids every request.
 std::string study_html(const StudyResults& results);
 
 }  // namespace poise

@@ -11,7 +11,7 @@ namespace poise::report {
 
 namespace {
 
-// A line may end after a hyphen, not after a minus.
+// A line may break after a hyphen, but not after a minus.
 std::string with_minus(const std::string& text) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {

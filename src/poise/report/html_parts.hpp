@@ -19,29 +19,29 @@ std::string html_head(std::string_view policy, const std::string& title);
 
 std::string html_section(std::string_view id, const std::string& heading, const std::string& body);
 
-/// The conclusions of each data set, and what `more` adds, as list items.
+/// The conclusions of each data set, and the additions of `more`, as list items.
 std::string html_findings(const StudyResults& results,
                           const std::function<std::string(const StudyData& data)>& more);
 
-/// The options, what `more` adds (names and texts), the time and the version.
+/// The options, the additions of `more` (names and texts), the time and the version.
 std::string html_options(const StudyResults& results,
                          const std::vector<std::pair<std::string, std::string>>& more);
 
-/// A wide table scrolls by itself, with the keyboard too; the page's script says so where it does not fit.
+/// A wide table scrolls separately, also by keyboard; the page's script says so if the table does not fit.
 std::string scrolled(const std::string& table, const std::string& name);
 
 std::string number_cell(const std::string& text, const std::string& attributes = {});
 
-/// The head of a column of numbers.
+/// The heading of a column of numbers.
 std::string number_head(const std::string& text);
 
-/// "(0.376 ±0.002 ↑)" without spaces, each part in an element of its own; empty where nothing was measured.
+/// "(0.376 ±0.002 ↑)" without spaces, each part in an element of its own; empty if nothing was measured.
 std::string estimate_html(const TableCell& cell);
 
-/// A row's kind, and its state where it is not done.
+/// A row's kind, and its state if it is not finished.
 std::string kind_cell(const StudyModel& model, RowKind kind, const std::string& state = {});
 
-/// A group's name beside all its rows.
+/// A group's name, beside all its rows.
 std::string model_cell(const TableGroup& group);
 
 /// The table of a rank. `heads` are those beside the metrics', `cells` all cells of an entry.
@@ -53,12 +53,12 @@ struct HtmlRankTable {
 };
 std::string html_rank_table(const StudyResults& results, const RankTable& rank, const HtmlRankTable& with);
 
-/// The first cells of a line about a model's pair, and their heads.
+/// The first cells of a line about a model's pair, and their headings.
 std::string pair_cells(const StudyModel& model, RowKind kind);
 std::string_view pair_heads();
 
-/// Begins the part of a table that is about a data set. Its name may be long, so it gets a line of its own
-/// and not a column.
+/// Begins the section of a table about one data set. Its name may be long, so it has its own line instead of
+/// a column.
 std::string data_line(const std::string& data, std::size_t columns);
 
 /// " helps", " hurts" or nothing: a class of a cell with a difference.
@@ -78,7 +78,7 @@ std::string pairs_html(const StudyResults& results);
 /// The data sets (data-set).
 std::string data_summary_html(const StudyResults& results);
 
-/// What the plots need of a study, and no more, as JSON that may stand inside a script element.
+/// The data of a study that the plots need, as JSON that may stand inside a script element.
 std::string page_data(const StudyResults& results);
 
 }  // namespace poise::report

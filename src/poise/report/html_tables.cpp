@@ -47,7 +47,7 @@ std::string rank_table_html(const StudyResults& results, const RankTable& rank) 
       {.heads = {"α"}, .cells = cells, .beside_name = beside_name, .wins = !without_test(results)});
 }
 
-/// A row's difference from another over its p; `name` leads back to results.json.
+/// A row's difference from another, above its p; `name` refers to results.json.
 std::string comparison_cell(const std::vector<RowComparison>& all, const StudyRow& row,
                             std::string_view name) {
   const auto found = std::ranges::find_if(
@@ -128,7 +128,7 @@ std::string metric_cells(const StudyResults& results, std::ptrdiff_t place) {
       pair.complete ? html_text(p_value(test.p)) : "search not complete");
 }
 
-// The pairs of one data set, model and kind are one line, whatever the number of metrics.
+// The pairs of one data set, model and kind form one line, for any number of metrics.
 struct PairLine {
   const StudyPair* first = nullptr;
   std::vector<std::ptrdiff_t> by_metric;  ///< places in StudyResults::pairs; -1: none

@@ -14,10 +14,10 @@ std::string study_latex(const StudyResults& results);
 
 namespace report {
 
-/// What a document begins with, up to \begin{document}.
+/// The beginning of a document, up to \begin{document}.
 std::string_view latex_preamble();
 
-/// The conclusions, and of each data set the best row, in the words of `best`, and its note.
+/// The conclusions, and for each data set the sentence `best` about its best row, and its note.
 std::string latex_findings(const StudyResults& results,
                            const std::function<std::string(const std::string& data)>& best);
 
@@ -25,10 +25,10 @@ std::string latex_findings(const StudyResults& results,
 std::string latex_rank_table(const StudyResults& results, const StudyTable& table, const RankColumns& with,
                              const std::string& caption);
 
-/// A table of its own page width at most; `columns` as of tabular.
+/// A table that is at most as wide as the page; `columns` as in tabular.
 std::string latex_table(const std::string& caption, const std::string& columns, const std::string& body);
 
-/// Any text as LaTeX that pdflatex accepts: special characters escaped, those that its fonts lack as
+/// Any text as LaTeX that pdflatex accepts: special characters escaped, characters that its fonts lack as
 /// [U+4E2D], bytes that are not UTF-8 as [xFF].
 std::string latex_text(std::string_view text);
 

@@ -44,7 +44,7 @@ std::string escaped(char c) {
   return static_cast<unsigned char>(c) < ' ' || c == 0x7F ? " " : std::string(1, c);
 }
 
-// What the T1 encoding has letters for, Latin-1 and Latin Extended-A less a few.
+// The characters of the T1 encoding: Latin-1 and Latin Extended-A less a few.
 bool has_letter(std::uint32_t code) {
   if (code >= 0xC0 && code <= 0xFF) return code != 0xD7 && code != 0xF7;
   if (code < 0x100 || code > 0x17E) return false;

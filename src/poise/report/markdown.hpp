@@ -7,14 +7,14 @@
 
 namespace poise {
 
-/// tables.md, which is also what a terminal shows: the conclusions, the paper's table for each rank with the
-/// paper's figures under ours, every row of each data set, the paired differences, the comparison with
+/// tables.md, which the terminal also shows: the conclusions, the paper's table for each rank with the
+/// paper's figures below ours, every row of each data set, the paired differences, the comparison with
 /// popularity.
 std::string study_markdown(const StudyResults& results);
 
 namespace report {
 
-/// The conclusions, and of each data set the best row, in the words of `best`, and its note: a list.
+/// The conclusions, and for each data set the sentence `best` about its best row, and its note: a list.
 std::string markdown_findings(const StudyResults& results,
                               const std::function<std::string(const std::string& data)>& best);
 

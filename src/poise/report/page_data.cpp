@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Models whatever their rank: a plot has one panel for each.
+// Models regardless of their rank: a plot has one panel for each.
 class Numbering {
  public:
   explicit Numbering(const StudyResults& results) {
@@ -59,7 +59,7 @@ Json row_json(const StudyRow& row, const StudyResults& results, Numbering& numbe
   object["lambda"] = json_number(row.lambda);
   object["test"] = Json::array();
   for (const std::string& metric : results.metrics) {
-    // Those of validation where no row has others.
+    // Validation figures if no row has test figures.
     const Estimate* estimate = find(without_test(results) ? row.validation : row.test, metric);
     object["test"].push_back(
         estimate ? Json::array({json_number(estimate->mean), json_number(estimate->standard_error)})
@@ -92,7 +92,7 @@ Json profile_json(const StudyProfile& profile, Numbering& numbering) {
   add_others(object, profile);
   object["curve"] = Json::array();
   for (const ProfilePoint& point : profile.curve) {
-    // Where nothing is known of its error the page draws none.
+    // If its error is unknown the page draws none.
     if (!std::isfinite(point.validation.mean) || !(point.alpha >= 0)) continue;
     Json on_curve = {{"alpha", point.alpha},
                      {"lambda", json_number(point.lambda)},

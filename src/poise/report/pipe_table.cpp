@@ -13,7 +13,7 @@ std::size_t characters(std::string_view text) {
   return std::ranges::count_if(text, [](unsigned char byte) { return (byte & 0xC0U) != 0x80U; });
 }
 
-// "<" begins HTML only before these, and "p < 0.001" should read as it is.
+// "<" begins HTML only before these characters; "p < 0.001" should stay readable.
 bool opens_tag(std::string_view after) {
   return !after.empty() && (std::isalpha(static_cast<unsigned char>(after[0])) || after[0] == '/' ||
                             after[0] == '!' || after[0] == '?');

@@ -6,7 +6,7 @@
 
 namespace poise::report {
 
-/// A Markdown table whose columns also line up in plain text. The first row is the header.
+/// A Markdown table whose columns are also aligned as plain text. The first row is the header.
 class PipeTable {
  public:
   /// `alignment` has a letter for each column: l or r.
@@ -22,7 +22,7 @@ class PipeTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Any text as one line of Markdown that shows it.
+/// Any text as one line of Markdown that displays it unchanged.
 std::string markdown_text(std::string_view text);
 
 }  // namespace poise::report

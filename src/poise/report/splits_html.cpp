@@ -14,7 +14,7 @@ namespace {
 
 using namespace report;
 
-// No script, no request; the plots are drawn here.
+// No script and no request; the plots are drawn here.
 constexpr std::string_view no_scripts_policy =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 

@@ -46,7 +46,7 @@ std::string by_how_much_on_average(const SplitsResults& results, const StudyPair
       all.splits < std::ssize(results.seeds) ? " that have such a row" : "", interval_text(pair.test));
 }
 
-/// What the splits say of weights above or below one for `object`: "Weighting helps the model ..."
+/// The verdict of the splits on weights above or below one for `object`: "Weighting helps the model ..."
 std::string splits_verdict(const SplitsResults& results, const StudyPair& pair, const std::string& object) {
   const SplitPair& all = pair_in_splits(results, pair);
   const std::string how = by_how_much_on_average(results, pair);

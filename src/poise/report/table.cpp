@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kinds = {RowKind::weighted, RowKind::unweighted, RowKind::down_weighted};
 
-// The paper's order of models, then what goes beyond it, then what nobody knows, then the baseline.
+// The paper's order of models, then those beyond it, then unknown ones, then the baseline.
 auto order(const StudyModel& model) {
   const std::int64_t rank = model.rank.value_or(std::numeric_limits<std::int64_t>::max());
   const auto place = std::ranges::find(model_kinds(), model.key, &ModelKind::key) - model_kinds().begin();
@@ -52,7 +52,7 @@ TableEntry entry(const StudyResults& results, const StudyData& data, const Study
   return result;
 }
 
-// Only what is seen may be bold: full precision would embolden one of two equal figures.
+// Only printed digits decide: with full precision one of two equal figures would be bold.
 void mark_best(TableGroup& group, std::size_t data, std::size_t metric) {
   TableRow* best = nullptr;
   double highest = -std::numeric_limits<double>::infinity();
@@ -85,7 +85,7 @@ TableGroup group(const StudyResults& results, std::span<const StudyData* const> 
     if (std::ranges::any_of(row.entries, [](const TableEntry& entry) { return entry.row != nullptr; }))
       result.rows.push_back(std::move(row));
   }
-  // Who was chosen on these users has not won anything there.
+  // Rows that were chosen on these users cannot win on them.
   if (without_test(results)) return result;
   for (std::size_t part = 0; part < data.size(); ++part) {
     for (std::size_t metric = 0; metric < results.metrics.size(); ++metric) mark_best(result, part, metric);

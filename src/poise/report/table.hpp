@@ -13,11 +13,10 @@ namespace poise::report {
 
 /// One metric of one row on one data set.
 struct TableCell {
-  const Estimate* test = nullptr;  ///< null: not measured; of validation users where there are no others
-  /// Of validation users, beside test users' figures: a row that is not final. It stands in parentheses.
+  const Estimate* test = nullptr;  ///< null: not measured; validation users' if there are no others
+  /// A validation figure beside test figures, for a row that is not final. It is shown in parentheses.
   bool aside = false;
-  bool best =
-      false;  ///< alone the best of its model's rows, in the digits that are printed: a tie has no best
+  bool best = false;  ///< the only best of its model's rows, in the printed digits: a tie has no best
   std::optional<double> paper;
   const StudyPair* pair = nullptr;  ///< against the unweighted row; null for that row itself
 };
@@ -35,8 +34,8 @@ struct TableRow {
   int wins = 0;                     ///< how many of its cells are best
 };
 
-/// A model's rows: weighted over unweighted, then down-weighted where there is one. `compared` counts the
-/// cells (metrics x data sets) that at least two of the rows have; wins and ties add up to it.
+/// A model's rows: weighted above unweighted, then down-weighted if there is one. `compared` counts the cells
+/// (metrics x data sets) that at least two of the rows have; wins and ties add up to it.
 struct TableGroup {
   StudyModel model;
   std::vector<TableRow> rows;
@@ -58,20 +57,20 @@ struct RankTable {
 };
 std::vector<RankTable> tables_by_rank(const StudyResults& results);
 
-/// What a rank's table has beside the accuracies of a row.
+/// The columns of a rank's table besides the accuracies.
 struct RankColumns {
   std::function<std::string(const StudyRow&)> alpha;
   std::function<std::string(const StudyRow&)> lambda = {};  ///< none: no such column
   bool wins = false;                                        ///< how many of its cells are best
   bool paper = false;                                       ///< the paper's figures, in a line below
 };
-/// Those of a study; reports over splits have others.
+/// The columns of a study; reports over splits have others.
 RankColumns rank_columns(const StudyResults& results);
 
 /// One table for each data set, with all models and ranks.
 std::vector<StudyTable> tables_by_data(const StudyResults& results);
 
-/// Whether a row of the table has a value other than 0 there: a column that few studies need.
+/// Whether a row of the table has a value other than 0 there: only then the column is shown.
 bool has_any(const StudyTable& table, double StudyRow::*member);
 
 }  // namespace poise::report

@@ -19,7 +19,7 @@ const ModelKind* named(const StudyModel& model) {
   return found == model_kinds().end() ? nullptr : &*found;
 }
 
-/// ", linear weights" behind a name; constant weights are what is usual.
+/// ", linear weights" after a name; nothing for constant weights, the default.
 std::string weights_of(const StudyModel& model) {
   if (model.weighting == "constant" || is_baseline(model)) return "";
   return model.weighting == "none" ? ", no weights" : fmt::format(", {} weights", model.weighting);

@@ -20,7 +20,7 @@ Bounds bounds_of(const std::vector<double>& range, double low, double high) {
   return {std::ranges::min(range), std::ranges::max(range)};
 }
 
-/// Those of the values that lie within the bounds, and the ends that were given.
+/// The values that lie within the bounds, and the given ends of the range.
 std::vector<double> within(std::vector<double> values, const std::vector<double>& range,
                            const Bounds& bounds) {
   std::erase_if(values, [&](double value) { return !bounds.contain(value); });
@@ -81,7 +81,7 @@ Axis lambda_axis(const std::vector<double>& range) {
   constexpr int stride = 4;
   const Bounds bounds = bounds_of(range, 1e-6, 1e10);
   const double start = range.empty() ? 2 : (std::log10(bounds.low) + std::log10(bounds.high)) / 2;
-  // A line whose place is unknown is first seen at three points, 1.5 decades apart.
+  // A line whose best place is unknown starts with three points, 1.5 decades apart.
   return with_nodes_between(logarithmic(within(decades(-8, 12, a_decade), range, bounds), start, 18, 0.34),
                             stride);
 }
@@ -89,7 +89,7 @@ Axis lambda_axis(const std::vector<double>& range) {
 Axis alpha_axis(const std::vector<double>& range) {
   const Bounds bounds = bounds_of(range, 1e-3, 1e3);
   std::vector<double> values = decades(-3, 3, 12);
-  // Close to 1 weights change little; these are what a weighted model falls back on.
+  // Close to 1 weights change little; a weighted model whose best is almost unweighted ends at one of these.
   for (const double value : {0.91, 0.97, 1.03, 1.1}) values.push_back(value);
   return logarithmic(within(std::move(values), range, bounds), 0, 6, 0.2);
 }

@@ -4,15 +4,15 @@
 
 namespace poise {
 
-/// One parameter of a search by profiles: the values that it may take, ascending. Values lie on a lattice
-/// that is the same for every search, so that searches meet in the same points, and points of one lambda in
-/// the same inverse; the ends of a given range are added to it.
+/// One parameter of a search by profiles: its possible values, ascending. Values lie on a lattice that is the
+/// same for every search, so that searches share points, and points of one lambda share an inverse; the ends
+/// of a given range are added.
 struct Axis {
   std::vector<double> value;
-  std::vector<double> position;  ///< where each lies: the logarithm to base 10 of lambda and alpha
-  int start = 0;                 ///< the node that a search begins at when it knows nothing
-  int step = 1;                  ///< how many nodes its first points lie apart
-  double fine = 0;               ///< the widest gap that is left beside the best
+  std::vector<double> position;  ///< the position of each value: the logarithm to base 10 of lambda and alpha
+  int start = 0;                 ///< the node at which a search begins without other information
+  int step = 1;                  ///< distance in nodes between its first points
+  double fine = 0;               ///< the widest gap that may remain beside the best point
   /// Every stride-th node is an ordinary one. Those in between are tried beside a top that is sharp.
   int stride = 1;
 
@@ -31,7 +31,7 @@ Axis lambda_axis(const std::vector<double>& range);
 /// alpha, twelve nodes a decade from 0.001 to 1000 and a few close to 1.
 Axis alpha_axis(const std::vector<double>& range);
 
-/// The slope alpha of the linear and log schemes: 0, which has no logarithm and stands a decade below the
+/// The slope alpha of the linear and log schemes: 0, which has no logarithm and is placed a decade below the
 /// least slope, then twelve nodes a decade from 0.001 to 10 000.
 Axis slope_axis(const std::vector<double>& range);
 

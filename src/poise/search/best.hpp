@@ -7,13 +7,14 @@
 
 namespace poise {
 
-/// The best of each kind is what its profiles have chosen, where all of them are complete, and not the
-/// highest of all points: what is flat to its edge is not chosen at the edge.
+/// Sets the best of each kind to the choice of its profiles, if all of them are complete, and not to the
+/// highest of all points: a point at the edge of a plateau is not chosen.
 void choose_by_profiles(const Points& points, SearchResult& result);
 
 /// The search by profiles: rounds of points, each chosen from the complete rounds before it, until all kinds
 /// of all settings are done or the points or the time run out. Spaces are searched side by side, each as if
-/// it were alone; what several of them want at a time may share work. One result for each.
+/// it were alone; points that several of them want at the same time may share work. One result for each
+/// space.
 std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpace> spaces);
 
 }  // namespace poise

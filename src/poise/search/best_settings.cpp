@@ -6,7 +6,7 @@
 namespace poise {
 namespace {
 
-/// What the axes are when they are asked for and no range is given, and where they begin.
+/// The axes' ranges if they are searched without a given range, and their starts.
 constexpr double most_dropout = 0.9;
 constexpr double dropout_spacing = 0.05;
 constexpr double usual_dropout = 0.3;
@@ -17,8 +17,8 @@ constexpr double most_gamma = 1.5;
 constexpr double gamma_spacing = 0.125;
 constexpr double usual_gamma = 0.5;
 constexpr int first_step = 3;
-/// What has to be proven of full-rank models while searching: of weights below 1 what is proven of a float32
-/// model may be 1 / alpha^2 times the truth. The solver's own aim stays where it is (full_rank_columns.cpp).
+/// The proof that full-rank models need during a search. With weights below 1 the bound on a float32 model
+/// may be 1 / alpha^2 times the truth. The solver's own aim does not change (full_rank_columns.cpp).
 constexpr double searching_proof = 1e-4;
 constexpr double loosest_proof = 0.1;
 

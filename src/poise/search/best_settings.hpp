@@ -7,18 +7,18 @@
 
 namespace poise {
 
-/// One setting of what is not searched by profiles (rank and scheme), and the axes that are.
+/// One setting of the parameters that are not searched by profiles (rank and scheme), and the axes that are.
 struct BestSetting {
   ModelParameters base;
   ProfileSpace space;
-  std::vector<double ModelParameters::*> parameters;  ///< of the axes after alpha, but gamma
+  std::vector<double ModelParameters::*> parameters;  ///< of the axes after alpha, except gamma
   bool gamma = false;                                 ///< the last axis is gamma
 
   [[nodiscard]] ModelParameters at(const Place& place) const;
 };
 std::vector<BestSetting> best_settings(const SearchSpace& space);
 
-/// Some of the points that a search by profiles will look at, for what they cost.
+/// Some of the points that a search by profiles will try, to estimate its cost.
 std::vector<ModelParameters> first_best_points(const SearchSpace& space);
 
 }  // namespace poise

@@ -6,7 +6,7 @@ namespace poise {
 
 namespace {
 
-/// How a model does on a part of these data.
+/// The figures of a model on a part of these data.
 Estimates measure_part(const Trained& trained, const Dataset& dataset, const std::optional<HeldOut>& part,
                        Points& points, const Execution& execution) {
   if (!part || part->targets.entries() == 0) return {};

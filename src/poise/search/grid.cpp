@@ -32,7 +32,7 @@ class Exploration {
   }
 
  private:
-  /// Of those of this kind, the ones that are new.
+  /// Adds the new ones among the points of this kind.
   void add(std::vector<GridPoint> points) {
     std::erase_if(points, [&](const GridPoint& point) { return surface_.kind(point) != kind_; });
     std::vector<GridPoint> unknown;
@@ -48,7 +48,7 @@ class Exploration {
     }
   }
 
-  /// The values that points at the best's setting have, ascending.
+  /// The values of all points at the best point's setting, ascending.
   [[nodiscard]] std::vector<double> values(double GridPoint::*axis) const {
     std::set<double> values;
     for (const GridPoint& point : points_) {
@@ -67,7 +67,7 @@ class Exploration {
     }
     if (grid_.alpha.size() > 1 && kind_ == RowKind::weighted) {
       extend(&GridPoint::alpha, 2);
-      // A larger alpha may want another lambda.
+      // A larger alpha may need another lambda.
       if (lambda.size() > 1) {
         extend(&GridPoint::lambda, lambda[0] / lambda[1]);
         extend(&GridPoint::lambda, lambda[lambda.size() - 1] / lambda[lambda.size() - 2]);
@@ -75,7 +75,7 @@ class Exploration {
     }
   }
 
-  /// Goes on by `factor` while the best lies on that edge.
+  /// Extends the axis by `factor` while the best lies on that edge.
   void extend(double GridPoint::*axis, double factor) {
     int& steps = steps_[axis == &GridPoint::alpha ? 2 : factor < 1 ? 0 : 1];
     while (steps < most_steps) {
@@ -100,7 +100,7 @@ class Exploration {
   /// Halves the distance from the best to its neighbours on an axis.
   void refine(double GridPoint::*axis) {
     std::vector<double> known = values(axis);
-    // Weights of 1 are the unweighted model's: they bound the others.
+    // The unweighted model has weights of 1, which bounds the others.
     if (axis == &GridPoint::alpha && kind_ == RowKind::weighted && known.front() > 1)
       known.insert(known.begin(), 1);
     if (axis == &GridPoint::alpha && kind_ == RowKind::down_weighted) known.push_back(1);
@@ -114,7 +114,7 @@ class Exploration {
       point.*axis = value;
       if (value != at) points.push_back(point);
     };
-    // At an end the spacing on the other side serves both; 0 has no logarithm.
+    // At an end both sides use the spacing of the inner side; 0 has no logarithm.
     if ((!first || !last) && known.front() > 0) {
       put(middle(at, first ? at * at / *(here + 1) : *(here - 1)));
       put(middle(at, last ? at * at / *(here - 1) : *(here + 1)));
@@ -149,7 +149,7 @@ std::vector<GridPoint> grid_points(const Grid& grid) {
 }
 
 Explored explore(const Grid& grid, const Surface& surface) {
-  // In one go, so that points that share work come together.
+  // In one call, so that points that share work come together.
   const std::vector<GridPoint> first = grid_points(grid);
   surface.measure(first);
   std::set<GridPoint> measured(first.begin(), first.end());

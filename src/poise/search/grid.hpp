@@ -32,8 +32,8 @@ struct Grid {
   int refine = 0;  ///< how often the spacing around an optimum is halved
 };
 
-/// What a search asks: to make the scores of points known (in any order, as their scores depend on nothing
-/// but themselves), and for one of them.
+/// What a search needs: to measure points (in any order, because their scores depend on nothing else), and to
+/// look up the score of one.
 struct Surface {
   std::function<void(std::span<const GridPoint>)> measure;
   std::function<double(const GridPoint&)> score;
@@ -53,11 +53,11 @@ struct Explored {
   std::optional<Best> down_weighted;
 };
 
-/// The search of math.md section 5, for every kind by itself. First the grid. Where the best lies on an edge
-/// the grid goes on there, with all alphas (or lambdas) of the kind at the best's setting: lambda both ways
-/// by the grid's own factor at that edge, alpha upward by doubling; until the best improves by less than
-/// 1e-5, at most 4 steps an edge; an axis with one value stays. Then refinement, `refine` times: lambda and
-/// then alpha at the geometric means of the best and its neighbours, three digits.
+/// The search of math.md section 5, separately for every kind. First the grid. If the best lies on an edge,
+/// the grid is extended there, with all alphas (or lambdas) of the kind at the best's setting: lambda both
+/// ways by the grid's own factor at that edge, alpha upward by doubling; until the best improves by less than
+/// 1e-5, at most 4 steps per edge; an axis with one value is not extended. Then `refine` refinements: lambda
+/// and then alpha at the geometric means of the best and its neighbours, three digits.
 Explored explore(const Grid& grid, const Surface& surface);
 
 /// The points of the grid itself that explore() starts with.

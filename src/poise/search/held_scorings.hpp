@@ -8,15 +8,15 @@
 
 namespace poise {
 
-/// Trained points whose scoring was broken off, so that they need not be trained again to be scored further.
-/// Where there is no room for all, the oldest go first.
+/// Trained points whose scoring was stopped, kept so that scoring can continue without training them again.
+/// If memory is short, the oldest are dropped first.
 class HeldScorings {
  public:
-  /// Keeps one, as far as `room` bytes allow.
+  /// Keeps one, if `room` bytes allow it.
   void put(std::string key, std::unique_ptr<Scoring> scoring, double room);
-  /// Hands one out; null where it is not there.
+  /// Removes and returns one; null if it is not there.
   std::unique_ptr<Scoring> take(const std::string& key);
-  /// Lets go of what does not fit into `room` bytes.
+  /// Drops the oldest until the rest fits into `room` bytes.
   void shrink(double room);
 
  private:

@@ -26,7 +26,7 @@ std::string line_of(Json line) {
   return line.dump() + "\n";
 }
 
-/// The line without its checksum; nothing when it is no whole line of a journal.
+/// The line without its checksum; none if it is not a complete line of a journal.
 std::optional<Json> parse(std::string_view text) {
   Json line = Json::parse(text, nullptr, false);
   if (!line.is_object() || !line.contains("checksum")) return {};
@@ -60,7 +60,7 @@ std::string read_all(int descriptor, const std::filesystem::path& path) {
     if (other == own) continue;
     if (key == "method")
       fail(ErrorKind::input,
-           "{} was begun by another version of Poise, whose points are not those of this one (method {}, "
+           "{} was begun by another version of Poise, which computes points differently (method {}, "
            "here {}); give another {}, or remove it",
            path.string(), other.dump(), own.dump(), "journal"_p);
     fail(ErrorKind::input,
@@ -102,7 +102,7 @@ void Journal::read(const Json& header) {
         end == std::string::npos ? std::nullopt : parse(std::string_view(text).substr(good, end - good));
     ++number;
     if (!line) {
-      // Only the last line may be torn, and nothing that could be a line may follow it.
+      // Only the last line may be cut off, and no complete line may follow it.
       if (end != std::string::npos && text.find('\n', end + 1) != std::string::npos)
         fail(ErrorKind::input, "{}, line {}: this is not a line of a journal; {}give another {}",
              path_.string(), number, number == 1 ? "" : "remove the file or ", "journal"_p);
@@ -117,7 +117,7 @@ void Journal::read(const Json& header) {
     }
     good = end + 1;
   }
-  // Nothing is cut off but what a journal's first line could have begun with.
+  // Only the beginning of a journal's first line is cut off.
   if (good == 0 && !line_of(header).starts_with(text))
     fail(ErrorKind::input, "{} is not a journal; give another {}", path_.string(), "journal"_p);
   if (::ftruncate(descriptor_, static_cast<off_t>(good)) != 0 ||
@@ -125,7 +125,7 @@ void Journal::read(const Json& header) {
     fail_on_file(ErrorKind::resources, "cannot write to {}: {}", path_.string(), std::strerror(errno));
   if (good == 0) {
     write_line(header);
-    // The name of a new file is as durable as its folder.
+    // The name of a new file is durable only once its folder is.
     const std::filesystem::path parent = path_.parent_path();
     const int folder = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0) {
@@ -142,7 +142,7 @@ const Json* Journal::find(const std::string& key) const {
 
 void Journal::append(const std::string& key, const Json& value) {
   write_line({{"key", key}, {"value", value}});
-  // What a later run will read is what this one goes on with.
+  // Keeps the value as a later run will read it.
   entries_[key] = Json::parse(value.dump());
 }
 
@@ -155,10 +155,10 @@ void Journal::write_line(const Json& line) {
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       const int reason = errno;
-      // Nothing half-written stays, so that the next run need not doubt the file.
+      // Removes a half-written line, so that the next run finds no damage.
       const bool undone = ::ftruncate(descriptor_, begin) == 0 && ::lseek(descriptor_, begin, SEEK_SET) >= 0;
       fail_on_file(ErrorKind::resources, "cannot write to the journal {}: {}{}", path_.string(),
-                   std::strerror(reason), undone ? "" : "; its last line is torn");
+                   std::strerror(reason), undone ? "" : "; its last line is incomplete");
     }
     done += static_cast<std::size_t>(put);
   }

@@ -9,25 +9,25 @@
 
 namespace poise {
 
-/// A file of finished work, one JSON object a line, that survives kill -9 at any moment: a line is durable
+/// A file of finished work, one JSON object per line, that survives kill -9 at any moment: a line is durable
 /// (fsync) before append() returns, and a last line that was cut off is recognised and dropped. The first
-/// line says what the rest depends on. A lock refuses a second run on the same file for as long as this
-/// lives. Every line carries a checksum.
+/// line holds what the others depend on. While this object exists, a lock refuses a second run on the same
+/// file. Every line has a checksum.
 class Journal {
  public:
   using Json = nlohmann::ordered_json;
 
   /// Opens or begins it. `header` is what all entries depend on (the method's version, options): Error{input}
-  /// naming the difference when the file was begun with another one, or when any line but the last is
-  /// damaged; Error{resources} when it is in use or cannot be written.
+  /// naming the difference if the file was begun with another one, or if any line but the last is damaged;
+  /// Error{resources} if it is in use or cannot be written.
   Journal(std::filesystem::path path, const Json& header);
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
   ~Journal();
 
-  /// What is there under this key; null when nothing is.
+  /// The value of this key; null if there is none.
   [[nodiscard]] const Json* find(const std::string& key) const;
-  /// Adds it for good. A key is added once.
+  /// Adds an entry durably. A key is added once.
   void append(const std::string& key, const Json& value);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }

@@ -6,14 +6,15 @@
 namespace poise {
 namespace {
 
-constexpr double least_gain = 1e-4;      ///< no metric is read further
-constexpr double share_of_noise = 0.25;  ///< of the paired standard error that a gain has to exceed
-constexpr double believed_rise = 0.02;   ///< of the score: more is not hidden between points
+constexpr double least_gain = 1e-4;      ///< smaller gains of any metric do not count
+constexpr double share_of_noise = 0.25;  ///< a gain must exceed this share of the paired standard error
+constexpr double believed_rise =
+    0.02;  ///< share of the score: a larger rise between two points is not expected
 constexpr double growth = 1.6;
-constexpr double farthest = 2;  ///< gaps that an extrapolation may go
-constexpr double wide = 0.4;    ///< unless they are wide already
+constexpr double farthest = 2;  ///< the longest extrapolation, in gaps
+constexpr double wide = 0.4;    ///< a wider gap is extended by one gap only
 
-/// Through three points; where it has no top, the end that rises.
+/// Through three points; without a top, the end that rises.
 struct Parabola {
   double top = 0;
   double value = 0;
@@ -24,7 +25,7 @@ struct Spot {
   double score;
 };
 
-/// The top of the parabola through three spots, sought between two positions.
+/// The top of the parabola through three spots, between two positions.
 Parabola parabola(const Spot& a, const Spot& b, const Spot& c, double low, double high) {
   const double slope_ab = (b.score - a.score) / (b.x - a.x);
   const double slope_bc = (c.score - b.score) / (c.x - b.x);
@@ -41,7 +42,7 @@ Parabola parabola(const Spot& a, const Spot& b, const Spot& c, double low, doubl
 class Advisor {
  public:
   Advisor(const Line& line, const std::vector<LinePoint>& points) : line_(line), points_(points) {
-    // A point without a model is lower than any other, by no more than a parabola can bear.
+    // A point without a model is placed below all others, but not so far that it distorts the parabola.
     double lowest = 0;
     double highest = -std::numeric_limits<double>::infinity();
     for (const LinePoint& point : points_) {
@@ -74,7 +75,7 @@ class Advisor {
   [[nodiscard]] double score(int k) const { return points_[k].score; }
   [[nodiscard]] Spot spot(int k) const { return {x(k), score(k)}; }
 
-  /// Of equal ones the one beside a drop, so that a plateau is left where something changes.
+  /// Of equal points the one beside a drop, so that a plateau is left where the score changes.
   [[nodiscard]] int best() const {
     int first = 0;
     for (int k = 1; k <= last(); ++k) {
@@ -115,7 +116,7 @@ class Advisor {
     return advice_;
   }
 
-  /// The best is an end; `inward` leads to the other points.
+  /// The best is an end; `inward` is the direction to the other points.
   LineAdvice at_edge(int inward) {
     const int next = best_ + inward;
     const double gain = score(best_) - score(next);
@@ -130,7 +131,7 @@ class Advisor {
       target = guess.top;
       if (out_of_reach(guess.value)) return advice_;
       if (gain <= allowed && guess.value - score(best_) <= allowed) {
-        // Flat. What is equal for all we know, and has a point beyond it, is as good.
+        // Flat: an equal point that has a point beyond it is as good.
         best_ = next;
         advice_.best = points_[best_].node;
         advice_.top = x(best_);
@@ -142,7 +143,7 @@ class Advisor {
     return advice_;
   }
 
-  /// Both ways, by the first gap; whether there is anywhere to go.
+  /// Extends both ways by the first gap; returns whether there is a node to try.
   bool extend() {
     const double gap = x(1) - x(0);
     if (points_.front().node > line_.low) want(line_.axis->nearest(x(0) - gap));
@@ -168,7 +169,7 @@ class Advisor {
         want_between(std::min(best_, next), guess.top);
       }
     }
-    // The end may be one that cannot be chosen, so the place beside it is looked at as well.
+    // The end may not be eligible, so the gap beside it is tried as well.
     for (int k = best_; k != best_ + 2 * inward && advice_.wanted.empty(); k += inward) {
       const int other = k + inward;
       if (other < 0 || other > last()) break;
@@ -189,7 +190,7 @@ class Advisor {
     const bool wide_left = left > fine_beside(l);
     const bool wide_right = right > fine_beside(r);
     if (left > 2 * fine_beside(l) || right > 2 * fine_beside(r)) {
-      // Too wide for a parabola: a top may stand right before a cliff.
+      // Too wide for a parabola: the top may lie right before a cliff.
       if (wide_left) bisect(l);
       if (wide_right) bisect(best_);
     }
@@ -220,8 +221,8 @@ class Advisor {
   /// The node in the middle between point k and the next one, be it an ordinary one or not.
   void want_middle(int k) { want((points_[k].node + points_[k + 1].node) / 2); }
 
-  /// How wide the gap between the best and a neighbour may stay. Where many users say that both are all but
-  /// equal, nothing that matters hides in it.
+  /// The widest gap that may remain between the best and a neighbour. If many users show that both are almost
+  /// equal, nothing that matters is hidden in it.
   [[nodiscard]] double fine_beside(int k) const {
     const int best = points_[best_].node;
     const int beside = points_[k].node;
@@ -231,8 +232,8 @@ class Advisor {
     return closely ? line_.finer : line_.fine;
   }
 
-  /// A plateau's top may stand right before the cliff at its end: neither the last gap on it nor the one to
-  /// the cliff stays wide.
+  /// The top of a plateau may lie right before the cliff at its end: neither its last gap nor the gap to the
+  /// cliff may stay wide.
   void look_before_cliffs() {
     const auto high = [&](int k) {
       return score(k) >= score(best_) - believed_rise * std::abs(score(best_));
@@ -250,7 +251,7 @@ class Advisor {
     if (end < last() && first < end) look(end - 1);
   }
 
-  /// Whether the line cannot come near the highest score known elsewhere.
+  /// Whether the line cannot reach the highest score of other lines.
   [[nodiscard]] bool out_of_reach(double promised) const {
     return std::max(promised, score(best_) + believed_rise * std::abs(score(best_))) < line_.rival;
   }

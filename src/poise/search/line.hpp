@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// What was found at a node of an axis, all other axes being fixed or at their best.
+/// The score at a node of an axis; all other axes are fixed or at their best.
 struct LinePoint {
   int node = 0;
   double score = 0;
@@ -30,8 +30,8 @@ struct Line {
   /// Part of the highest score: how far below this a point lies says nothing about where the top is.
   double depth = std::numeric_limits<double>::infinity();
   double rival = -std::numeric_limits<double>::infinity();  ///< the highest score of other lines
-  /// Whether a gap beside the best is looked at to `finer`; without it, where more than a few ten-thousandths
-  /// may hide there.
+  /// Whether a gap beside the best is searched to `finer`; if not set, gaps that may hide more than a few
+  /// ten-thousandths are.
   std::function<bool(int best, int beside)> undecided = {};
   std::function<double(int a, int b)> noise;  ///< the paired standard error of the scores at two nodes
 };
@@ -39,8 +39,8 @@ struct Line {
 struct LineAdvice {
   std::vector<int> wanted;  ///< what to try next; empty: the line is done
   int best = 0;             ///< the node to choose
-  double top = 0;           ///< where a parabola through the best three has its top, as a position
-  bool interior = false;    ///< a point beyond it was tried on either side
+  double top = 0;           ///< the top of the parabola through the best three, as a position
+  bool interior = false;    ///< a point beyond the best was tried on either side
 };
 
 /// What to try next, from nothing but the points that are known, in ascending order of nodes. First three

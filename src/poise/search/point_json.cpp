@@ -38,7 +38,7 @@ PointResult point_from_json(const Json& json, const ModelParameters& parameters)
     result.sample.users = json.at("users").get<std::int64_t>();
     for (const auto& [metric, values] : json.at("sample").items())
       result.sample.values.emplace_back(metric, values.get<std::vector<std::int32_t>>());
-    // How it stood depends on the race.
+    // The standing of a cut point depends on its race.
     if (result.validation.empty())
       result.cut = Standing{
           .users = result.sample.values.empty() ? 0 : std::ssize(result.sample.values.front().second)};

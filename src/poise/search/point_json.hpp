@@ -8,9 +8,9 @@ namespace poise {
 
 /// A point's figures, without its parameters.
 nlohmann::ordered_json to_json(const PointResult& result);
-/// What a journal keeps of a point: that and its sample of users; its parameters are its key.
+/// The journal's entry of a point: its figures and its sample of users; its parameters are the key.
 nlohmann::ordered_json journal_entry(const PointResult& result);
-/// Error{input} when something is missing.
+/// Error{input} if something is missing.
 PointResult point_from_json(const nlohmann::ordered_json& json, const ModelParameters& parameters);
 
 }  // namespace poise

@@ -24,12 +24,12 @@ struct PointResult {
   double seconds = 0;
   UserSample sample = {};
   std::string failure = {};  ///< why there is no model: too ill-conditioned even for float64
-  /// For a point that a race cut, whose validation is empty: what the users that were scored say of it.
+  /// For a point that a race cut, whose validation is empty: the estimate from the users that were scored.
   std::optional<Standing> cut = {};
 
-  /// On validation; lower than any other where there is no model, or a race cut it: it is not to be chosen.
+  /// On validation; lower than any other if there is no model or a race cut it, so that it is not chosen.
   [[nodiscard]] double score(const Metric& choice) const;
-  /// On validation; of a point that was cut the estimate of the metric that chooses, without an error.
+  /// On validation; for a cut point the estimate of the metric that chooses, without an error.
   [[nodiscard]] Estimates figures(const Metric& choice) const;
 };
 

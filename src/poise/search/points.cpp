@@ -13,10 +13,10 @@
 namespace poise {
 namespace {
 
-/// Raised whenever a change makes equal points give other numbers, so that no journal mixes the two.
+/// Raised whenever a change gives equal points other numbers, so that no journal mixes the two.
 constexpr int method = 10;
 
-/// Points that share an inverse stand together.
+/// Orders points so that those that share an inverse are adjacent.
 auto sharing_order(const ModelParameters& point) {
   return std::tuple(point.rank, point.lambda_exponent, static_cast<int>(point.weighting.scheme),
                     point.dropout, point.lambda, point.weighting.alpha, point.zero_diagonal);
@@ -49,7 +49,7 @@ Journal::Json journal_header(const MeasureOptions& options, std::uint64_t memory
       {"metrics", metrics},
       {"recall-denominator", options.denominator == RecallDenominator::min ? "min" : "targets"},
       {"memory-limit", memory_limit}};
-  // Another device rounds otherwise.
+  // Another device rounds differently.
   if (backend.name() != to_string(BackendKind::cpu)) header["device"] = backend.name();
   return header;
 }
@@ -90,7 +90,7 @@ std::string Points::cut_key(const ModelParameters& parameters, std::int64_t user
       .dump();
 }
 
-/// The whole point, or the most that is there of one that was cut.
+/// Reads the complete point or, if it was cut, its entry with the most users.
 void Points::read_journal(const ModelParameters& parameters) {
   if (journal_ == nullptr) return;
   const Journal::Json* entry = journal_->find(key(parameters));
@@ -123,7 +123,7 @@ void Points::score(std::unique_ptr<Scoring> scoring, const std::optional<Race>& 
   keep(std::move(result));
 }
 
-/// What the limit leaves beside the training of a point.
+/// The memory that the limit leaves beside the training of a point.
 double Points::room_beside(const ModelParameters& parameters) {
   return static_cast<double>(trainer_.memory_limit()) - trainer_.expected_bytes(parameters);
 }
@@ -132,7 +132,7 @@ void Points::keep(PointResult result) {
   const std::string name = key(result.parameters);
   if (journal_ != nullptr) {
     const std::string entry = result.cut ? cut_key(result.parameters, result.cut->users) : name;
-    // What was trained again for a longer race may have been cut where it was before.
+    // A point that was trained again for a longer race may be cut at the same place as before.
     if (journal_->find(entry) == nullptr) journal_->append(entry, journal_entry(result));
     const std::optional<Standing> cut = result.cut;
     result = point_from_json(*journal_->find(entry), result.parameters);
@@ -161,7 +161,7 @@ void Points::train(const ModelParameters& point, bool both_diagonals, const Raci
       if (!known(one, race)) add(one, std::move(zero ? zero_diagonal : unconstrained), half, race);
     }
   } catch (const Error& error) {
-    // One end of a grid may be out of reach; the search goes on without it.
+    // One end of a grid may be too ill-conditioned; the search continues without it.
     if (error.kind() != ErrorKind::numerical) throw;
     for (const bool zero : {false, true}) {
       const ModelParameters one = both ? with_diagonal(point, zero) : point;

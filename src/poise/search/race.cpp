@@ -12,7 +12,7 @@ namespace {
 constexpr double errors_behind = 3;
 constexpr double share_behind = 0.002;
 constexpr std::size_t least_users = 24;
-/// What is left of a direction's scatter when it says nothing of its own.
+/// A direction with less than this share of its scatter left adds no information.
 constexpr double same_direction = 1e-6;
 
 using Vector = std::vector<double>;
@@ -25,7 +25,7 @@ void subtract(Vector& from, double factor, const Vector& what) {
   for (std::size_t k = 0; k < from.size(); ++k) from[k] -= factor * what[k];
 }
 
-/// A difference from the leader on the scored users, about its mean.
+/// A difference from the leader on the scored users, less its mean.
 struct Difference {
   Vector centered;
   double mean = 0;
@@ -48,7 +48,7 @@ Standing standing_of(std::span<const std::int32_t> values, const Race& race) {
   const auto n = static_cast<double>(count);
   auto [left, mean] = difference_of(values, race.leader, count);
   double leverage = 0;
-  // One direction after the other, each without what those before it have said (Gram and Schmidt).
+  // One direction after the other, each orthogonal to those before it (Gram and Schmidt).
   struct Direction {
     Vector of_users;
     double beyond;  ///< D - d

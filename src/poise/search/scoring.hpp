@@ -20,20 +20,20 @@ struct ScoredUsers {
   SampledUsers sampled;
   std::vector<std::int64_t> others;
 };
-/// Of a part's users those with targets.
+/// The users of a part that have targets.
 ScoredUsers scored_users(CsrView targets);
 
-/// A trained point while it is scored: until it has lost its race, and further if that is asked for.
+/// A trained point while it is scored: until it loses its race, and further on request.
 class Scoring {
  public:
-  /// `seconds` is what training took; the rest outlives this.
+  /// `seconds` is the time of training; the other arguments must outlive this.
   Scoring(const ModelParameters& parameters, Trained trained, double seconds, Trainer& trainer,
           const EvaluateOptions& options, const ScoredUsers& users, const Execution& execution);
 
   /// The result on as many users as it takes to lose the race on `metric`, or on all.
   PointResult run(const std::optional<Race>& race, const std::string& metric);
 
-  /// Of the model, at most.
+  /// The largest size of the model.
   [[nodiscard]] double bytes() const;
 
  private:

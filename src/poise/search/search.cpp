@@ -38,8 +38,8 @@ void set_dropout(ModelParameters& point, double value) { point.dropout = value; 
 void set_exponent(ModelParameters& point, double value) { point.lambda_exponent = value; }
 void set_gamma(ModelParameters& point, double value) { point.weighting.gamma = value; }
 
-/// How points are trained while searching. Rounds of wmf cost so little, and its last ones move the metric so
-/// far, that by profiles it is trained to convergence: what is searched is what will be chosen.
+/// The parameters of points while searching. Rounds of wmf cost little, and its last ones change the metric
+/// much, so the search by profiles trains it to convergence: it searches the models that will be chosen.
 ModelParameters while_searching(ModelParameters base, SearchMethod method) {
   const bool converged = method == SearchMethod::best && base.family == Family::wmf;
   if (base.low_rank() && !converged) {
@@ -49,7 +49,7 @@ ModelParameters while_searching(ModelParameters base, SearchMethod method) {
   return base;
 }
 
-/// All that is not lambda and alpha, one ModelParameters each.
+/// All settings of the parameters other than lambda and alpha, one ModelParameters each.
 std::vector<ModelParameters> settings_of(const SearchSpace& space) {
   std::vector<ModelParameters> settings = {while_searching(space.base, SearchMethod::grid)};
   vary(settings, space.rank, set_rank);
@@ -77,12 +77,12 @@ Grid grid_of(const SearchSpace& space, std::size_t settings) {
 ModelParameters point_of(const std::vector<ModelParameters>& settings, const GridPoint& point) {
   ModelParameters parameters = settings[point.setting];
   parameters.lambda = point.lambda;
-  // Without weights alpha has nothing to say: all of its values are one point.
+  // Without weights alpha has no effect: all of its values are one point.
   parameters.weighting.alpha = parameters.weighting.scheme == Scheme::none ? 1 : point.alpha;
   return parameters;
 }
 
-/// How search_grid() leaves explore() when time or points run out, with what was left to do.
+/// Thrown to leave explore() in search_grid() if time or points run out, with the points that were left.
 struct RanOut {
   std::vector<ModelParameters> missing;
 };
@@ -145,7 +145,7 @@ void validate(const SearchSpace& space) {
     if (space.lambda.empty()) fail(ErrorKind::usage, "{} needs at least one value", "lambda"_p);
     if (space.alpha.empty()) fail(ErrorKind::usage, "{} needs at least one value", "alpha"_p);
   } else {
-    // The ends of ranges, each by itself.
+    // The ends of ranges, one at a time.
     for (const ModelParameters& setting : discrete_settings(space)) {
       const auto check = [&](const std::vector<double>& values, auto set) {
         for (const double value : values) {
@@ -177,7 +177,7 @@ std::vector<ModelParameters> first_points(const SearchSpace& space) {
 std::size_t usual_points(const SearchSpace& space) {
   const std::size_t first = first_points(space).size();
   if (space.method == SearchMethod::grid) return first;
-  // Some three times as many, by what three data sets took.
+  // Some three times as many, as on three data sets.
   return std::min(3 * first, space.most_points.value_or(3 * first));
 }
 

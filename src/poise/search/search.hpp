@@ -10,7 +10,7 @@
 
 namespace poise {
 
-/// The paper's grid, and alpha 0.2 and 0.5 beside it in the extended one.
+/// The paper's grid; the extended one adds alpha 0.2 and 0.5.
 inline const std::vector<double> paper_lambdas = {1e-4, 1e-2, 1, 1e2, 1e4};
 inline const std::vector<double> paper_alphas = {1, 2, 5, 10, 20};
 inline const std::vector<double> extended_alphas = {0.2, 0.5, 1, 2, 5, 10, 20};
@@ -19,12 +19,12 @@ inline const std::vector<double> extended_alphas = {0.2, 0.5, 1, 2, 5, 10, 20};
 /// (search/grid.hpp).
 enum class SearchMethod { best, grid };
 
-/// What kind of point this is.
+/// The kind of a point.
 RowKind kind_of(const ModelParameters& parameters);
 
-/// What is searched: every axis that the family has, over a base that holds the rest. An empty axis is the
-/// base's value. By profiles the values of an axis bound it, one value fixes it, and lambda and alpha are
-/// free where they have none; ranks and schemes are searched one by one.
+/// The searched space: every axis of the family, over a base that holds the other parameters. An empty axis
+/// has the base's value. By profiles the values of an axis bound it, one value fixes it, and lambda and alpha
+/// are free if they have none; ranks and schemes are searched one by one.
 struct SearchSpace {
   ModelParameters base = {};
   SearchMethod method = SearchMethod::grid;
@@ -35,52 +35,52 @@ struct SearchSpace {
   std::vector<double> lambda_exponent = {};
   std::vector<double> gamma = {};
   std::vector<Scheme> scheme = {};
-  /// Axes that are searched by profiles over their usual range.
+  /// Axes that are searched by profiles over their default range.
   struct Automatic {
     bool dropout = false;
     bool lambda_exponent = false;
     bool gamma = false;
   } automatic = {};
-  bool expand = true;  ///< of a grid, as refine
+  bool expand = true;  ///< for grids, as refine
   int refine = 0;
   std::optional<std::size_t> most_points = {};
-  /// Another search has the other diagonal of these full-rank points: of a grid they bring it along.
+  /// Another search has the other diagonal of these full-rank points: a grid then trains both.
   bool both_diagonals = false;
 };
 
 /// Throws Error{usage} for values out of range.
 void validate(const SearchSpace& space);
 
-/// The points of the grid, before any expansion; by profiles, some of those that will be looked at.
+/// The points of the grid, before any expansion; by profiles, some of the points that will be tried.
 std::vector<ModelParameters> first_points(const SearchSpace& space);
 
-/// How many points there are at least, or, by profiles, usually.
+/// The least number of points or, by profiles, the usual one.
 std::size_t usual_points(const SearchSpace& space);
 
 /// The ranks and schemes of a space, one ModelParameters each, as they are trained while searching.
 std::vector<ModelParameters> discrete_settings(const SearchSpace& space);
 
-/// Error{resources}, before any work, when a point of the grid would not fit.
+/// Error{resources}, before any work, if a point of the grid would not fit.
 void check_memory(const SearchSpace& space, CsrView X, std::uint64_t memory_limit);
 
-/// What profiles say of one kind.
+/// The profile of one kind.
 struct SearchProfile {
   RowKind kind = RowKind::unweighted;
   bool complete = false;
-  bool interior = false;  ///< on no free axis the last that was tried
+  bool interior = false;  ///< on no free axis the last value that was tried
   std::optional<ModelParameters> best = {};
   std::vector<ModelParameters> curve = {};  ///< the best point of each alpha, ascending
 };
 
 struct SearchResult {
   bool complete = true;                  ///< neither the time nor the points ran out
-  std::vector<ModelParameters> points;   ///< all that were measured, in the order of the axes
-  std::vector<ModelParameters> missing;  ///< what would have been tried next
-  /// The best of each kind; by profiles what a profile that is complete has chosen.
+  std::vector<ModelParameters> points;   ///< all measured points, in the order of the axes
+  std::vector<ModelParameters> missing;  ///< the points that would have been tried next
+  /// The best of each kind; by profiles the choice of a complete profile.
   std::optional<ModelParameters> unweighted;
   std::optional<ModelParameters> weighted;
   std::optional<ModelParameters> down_weighted;
-  std::optional<ModelParameters> best;  ///< of all; none only where no point has a model
+  std::optional<ModelParameters> best;  ///< of all; none only if no point has a model
   std::vector<SearchProfile> profiles;  ///< by profiles
   /// How many users were scored, over all points, and how many more it would have been without races.
   struct Scorings {
@@ -95,25 +95,25 @@ constexpr std::optional<ModelParameters> SearchResult::*best_of_kind(RowKind kin
   return kind == RowKind::weighted ? &SearchResult::weighted : &SearchResult::down_weighted;
 }
 
-/// The best of each kind of these points, all of them measured; in their order.
+/// The best of each kind of these measured points; in their order.
 SearchResult best_of(const Points& points, std::vector<ModelParameters> measured);
 
-/// Of these points those of one kind, the best for each alpha, ascending; none without a model.
+/// The best point of one kind for each alpha, ascending; none without a model.
 std::vector<ModelParameters> best_of_each_alpha(const Points& points,
                                                 std::span<const ModelParameters> measured, RowKind kind);
 
-/// Whether smaller and larger values than a point's were tried: of lambda at its alpha, and of alpha.
+/// Whether smaller and larger values than the point's were tried: of lambda at its alpha, and of alpha.
 bool lies_inside(std::span<const ModelParameters> measured, const ModelParameters& point);
 
-/// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round (wmf not by
-/// profiles), and by profiles full-rank ones at a proof of 1e-4, or 1e-4 / alpha^2 below 1. Where the time or
-/// the points run out, the result is that of the points that were measured, and not complete.
+/// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round (except wmf by
+/// profiles), and by profiles full-rank ones at a proof of 1e-4, or 1e-4 / alpha^2 below 1. If the time or
+/// the points run out, the result covers the measured points and is not complete.
 SearchResult search(Points& points, const SearchSpace& space);
-/// Explores spaces of one method, by profiles side by side, so that the two diagonals of full rank share the
-/// solves that both want. A result is what it would be alone.
+/// Explores spaces of one method, by profiles side by side, so that the two diagonals of full rank share
+/// solves. Each result is the same as if its space were searched alone.
 std::vector<SearchResult> search(Points& points, std::span<const SearchSpace> spaces);
 
-/// A searched point as it is trained once it is chosen: low-rank models to full convergence.
+/// The parameters for training a chosen point: low-rank models to full convergence.
 ModelParameters to_convergence(ModelParameters parameters, const SearchSpace& space);
 
 }  // namespace poise

@@ -31,8 +31,8 @@ Json best_json(const std::optional<ModelParameters>& point, const Points& points
   return json;
 }
 
-/// The best metric over lambda against alpha. `paired_stderr` is that of the difference from the best
-/// unweighted point, or from the kind's own best where there is none.
+/// The best metric over lambda against alpha. `paired_stderr` is the standard error of the difference from
+/// the best unweighted point, or from the kind's own best if there is none.
 Json profile_json(const SearchProfile& profile, const SearchResult& result, const Points& points) {
   const std::string metric = to_string(points.options().choice);
   Json json = {{"kind", to_string(profile.kind)},

@@ -11,12 +11,12 @@ namespace poise {
 nlohmann::ordered_json point_json(const PointResult& result, const Metric& choice);
 
 /// A chosen model, trained to convergence: trained_json, and its figures on the held-out parts that have
-/// targets. By profiles it has all axes, whether they were searched or not.
+/// targets. By profiles it has all axes, searched or not.
 nlohmann::ordered_json chosen_json(const ModelParameters& parameters, const Chosen& chosen,
                                    SearchMethod method);
 
-/// What a search found, without its time; `best` is chosen_json, null where there is no model. A search that
-/// ran out says what it would have tried next.
+/// The results of a search, without its time; `best` is chosen_json, null if there is no model. An incomplete
+/// search lists the points that it would have tried next.
 nlohmann::ordered_json search_json(const SearchResult& result, const Points& points,
                                    const nlohmann::ordered_json& best);
 

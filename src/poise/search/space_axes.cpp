@@ -54,7 +54,7 @@ void set_axis(SearchSpace& space, std::string_view id, std::span<const std::stri
     (space.*axis.values).clear();
     for (const std::string& text : texts) {
       if (automatic) break;
-      // Every number has the same form; lambda stands for all of them.
+      // All numbers have the same form, so lambda can stand for any of them.
       ModelParameters parameters;
       set_value(parameters, "lambda", text);
       (space.*axis.values).push_back(parameters.lambda);

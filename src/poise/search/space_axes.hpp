@@ -8,11 +8,10 @@
 
 namespace poise {
 
-/// Gives the axis of a parameter these values, and the base of the space the first of them; of alpha, which
-/// searches always vary, the base keeps its own. "auto" alone: by profiles, over its usual range.
+/// Sets the values of a parameter's axis, and the first of them in the base of the space; for alpha, which
+/// searches always vary, the base is unchanged. "auto" alone: searched by profiles over its default range.
 /// Error{usage} for anything else.
 void set_axis(SearchSpace& space, std::string_view id, std::span<const std::string> texts);
-/// The same of numbers.
 void set_axis(SearchSpace& space, std::string_view id, std::span<const double> values);
 
 }  // namespace poise

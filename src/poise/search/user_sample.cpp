@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t most_users = 1000;
 constexpr double untold = 4e-4;
-/// Every sixteenth user from each of these; any number of the first parts is spread as evenly as can be.
+/// A part takes every sixteenth user from one of these; the first parts together are always spread evenly.
 constexpr std::array<std::int64_t, 16> part_begins = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
 
 }  // namespace

@@ -11,8 +11,7 @@ namespace {
 constexpr std::int64_t block_width = 64;
 constexpr std::int64_t users_per_tile = 4096;
 
-/// Up to 64 columns at a time. `scores` (users x columns) holds X beta, and then the errors W o (X - X beta)
-/// / b.
+/// Up to 64 columns at a time. `scores` (users x columns) holds X beta, then the errors W o (X - X beta) / b.
 class Block {
  public:
   Block(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
@@ -55,14 +54,14 @@ class Block {
     });
   }
 
-  /// What has to be added to a user's error -a_u s where C or the target is not 0.
+  /// The amount to add to a user's error -a_u s where C or the target is not 0.
   struct Stored {
     std::int32_t user;
     double error;
   };
 
   /// With x = X_ui and c = a_u C_ui the error is (a + c)(x - s), so a x + c (x - s) is added to -a s; the
-  /// objective gains (a + c)(x - s)^2 - a s^2. Nothing cancels, however large c is.
+  /// objective gains (a + c)(x - s)^2 - a s^2. Nothing cancels, even for large c.
   std::vector<Stored> stored_errors(std::int64_t k, ColumnFigures& figures) const {
     const std::int32_t i = items_[k];
     const double b = problem_.W->b_of(i);
@@ -93,7 +92,7 @@ class Block {
     for (const auto& [user, error] : stored) scores_(user, k) += error;
   }
 
-  /// Every user's a_u b_i s^2, and the error -a_u s in place of the score s.
+  /// Adds every user's a_u b_i s^2, and replaces the score s by the error -a_u s.
   void add_background(std::span<ColumnFigures> figures) {
     const Tiling tiling{problem_.X.rows, users_per_tile};
     Matrix<double> sums(tiling.tiles(), beta_.rows);

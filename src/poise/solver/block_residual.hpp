@@ -10,10 +10,11 @@
 
 namespace poise {
 
-/// The true residual of saved columns, as column_residuals makes it, by two sparse-dense products, several
-/// times as fast: rho_k = X'(W_:i o (X_:i - X beta)) - Lambda beta. For an autoencoder (target X) only.
+/// The true residual of saved columns, as column_residuals computes it, but by two sparse-dense products,
+/// several times as fast: rho_k = X'(W_:i o (X_:i - X beta)) - Lambda beta. For an autoencoder (target X)
+/// only.
 ///
-/// `rho` may have no rows: then only the figures are made. `users_of` (items x users) is X' with the weights
+/// If `rho` has no rows, only the figures are computed. `users_of` (items x users) is X' with the weights
 /// W_ui as values. Memory: 64 numbers a user.
 void block_residuals(const ColumnProblem& problem, CsrView users_of, std::span<const std::int32_t> items,
                      MatrixView<const float> beta, MatrixView<double> rho, std::span<ColumnFigures> figures,

@@ -19,8 +19,7 @@ double relative_excess(double absolute, double explained) {
 
 double column_ratio(double excess, double observed, double objective) {
   const double explained = observed - objective;
-  // The optimum explains at most explained + excess, so this much is known to be negligible whatever was
-  // saved.
+  // The optimum explains at most explained + excess, so this share is negligible whatever was saved.
   if (explained + excess <= negligible_share * observed) return 0;
   return explained > 0 ? excess / explained : std::numeric_limits<double>::infinity();
 }

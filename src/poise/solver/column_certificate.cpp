@@ -15,34 +15,33 @@ namespace poise {
 
 namespace {
 
-/// The more probes, the closer the bounds are to the truth: the sum's is at most 3.4 times it with 64, 6
-/// times with 32 and 16 times with 16, and far less where no few directions hold all errors. From so many
-/// items on probes are to take little of the time of an inverse, n^3. Weighted columns are solved to the
+/// More probes give closer bounds: the bound on the sum is at most 3.4 times the truth with 64, 6 times with
+/// 32 and 16 times with 16, and far less unless a few directions hold all errors. From `many_items` items on,
+/// probes should take little time compared with an inverse, n^3. Weighted columns are solved to the
 /// tolerance, not to the last bit, and need closer bounds.
 constexpr std::int64_t many_items = 8000;
 constexpr std::int64_t probes_few_items = 64;
 constexpr std::int64_t probes_iterated = 32;
 constexpr std::int64_t probes_direct = 16;
 constexpr std::int64_t probes_by_ratio = 64;
-/// Of these, those that choose the diagonal, and how much better the saved columns' must be: so few cannot
-/// tell apart what is nearly as good.
+/// The probes that choose the diagonal, and how much better the saved columns' diagonal must be: so few
+/// probes cannot distinguish nearly equal ones.
 constexpr std::int64_t choice_probes = 4;
 constexpr double clearly = 2;
 
-/// Shares of the doubt. Two diagonals may be chosen from, so what is bounded by the first probes is bounded
-/// for each of them.
+/// Shares of the doubt. The diagonal is one of two, so the bounds from the first probes must hold for both.
 constexpr double sum_doubt = certificate_doubt / 8;
 constexpr double columns_doubt = certificate_doubt / 8;
 constexpr double by_ratio_doubt = certificate_doubt / 4;
 constexpr double again_doubt = certificate_doubt / 4;
 
-/// What remainders may be of the forms: for the sum, and, times 1 / n, for each column.
+/// The largest remainders as a share of the forms: for the sum, and, times 1 / n, for each column.
 constexpr double sum_remainder = 0.05;
 constexpr double column_remainder = 0.01;
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-/// Probes that look for errors that all columns share, as those do that were iterated equally long.
+/// Probes that find errors common to all columns, which arise when columns are iterated equally long.
 std::int64_t basis_of(std::int64_t probes, bool iterated) { return iterated ? 3 * probes / 8 : 0; }
 
 /// The ratio of a column's excess to what it explains, from a bound K on its ratio to t = beta'c. It explains
@@ -89,7 +88,7 @@ double ColumnCertificate::scale(std::int32_t i) const {
 }
 
 double ColumnCertificate::against(std::int32_t i) const {
-  // A column that explains next to nothing is measured against what counts as nothing.
+  // A column that explains almost nothing is compared with the negligible share instead.
   return std::max({0.0, explained_[i], negligible_share * observed_[i]});
 }
 
@@ -161,8 +160,8 @@ void ColumnCertificate::bound_sum(const Probes& probes, const InverseForms& form
                                   double doubt) {
   sum_ = bound_trace(forms.form, Kz, std::sqrt(sum_of(forms.remainder)), doubt);
   settled_ = std::isfinite(sum_) && sum_of(forms.remainder) <= sum_remainder * sum_of(forms.form);
-  // E (B S z)'(R S z) = sum of s_i^2 beta'rho; where s_i is the same for all columns that is what is sought.
-  // What d o z adds to it has the mean 0, and makes it spread less.
+  // E (B S z)'(R S z) = sum of s_i^2 beta'rho, the wanted sum if s_i is the same for all columns. The term of
+  // d o z has mean 0 and reduces the variance.
   const double squared = scale(0) * scale(0);
   const std::int64_t count = probes.z.cols();
   const Matrix<double> y = lowered(probes, d_, count);
@@ -184,7 +183,7 @@ void ColumnCertificate::bound_columns(const Probes& probes, const InverseForms& 
       bound_diagonal(z, Kz, std::sqrt(sum_of(forms.remainder)), basis_of(z.cols(), iterated_), doubt);
   for (std::int32_t i = 0; i < n_; ++i) {
     if (against(i) == 0) {
-      ratio_[i] = 0;  // nobody has the item
+      ratio_[i] = 0;  // no user has the item
     } else {
       const double ratio = ratio_of(by_ratio ? K[i] : K[i] / against(i));
       if (!std::isnan(ratio)) ratio_[i] = std::min(ratio_[i], ratio);
@@ -254,7 +253,7 @@ Certificate ColumnCertificate::certificate() const {
 
 EstimatedObjective ColumnCertificate::objective() const {
   const double stationary = sum_of(observed_) - sum_of(explained_);
-  // The value is taken above the estimate, so that it is not below what no B can reach.
+  // The value lies above the estimate, so that it is not below the minimum.
   if (problem_.W->b.empty()) return {stationary - slope_ + 0.5 * slope_error_, 1.5 * slope_error_};
   // |sum of beta'rho| <= sqrt(sum of beta'H beta * sum of excesses), up to the slopes in the first.
   const double error = std::sqrt(std::max(0.0, sum_of(explained_)) * sum_);

@@ -59,8 +59,8 @@ typename ColumnChecker<T>::Checked ColumnChecker<T>::check(std::span<const std::
   return checked;
 }
 
-/// rho'A^-1 rho <= rho'e + e'r + r'(Lambda / b_bar)^-1 r with r = rho - A e, whatever e is; for the zero
-/// diagonal without coordinate i. e = P rho, and e <- e + P r while that helps.
+/// rho'A^-1 rho <= rho'e + e'r + r'(Lambda / b_bar)^-1 r with r = rho - A e, for any e; for the zero diagonal
+/// without coordinate i. e = P rho, then e <- e + P r while that reduces the bound.
 template <class T>
 std::vector<double> ColumnChecker<T>::inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
                                                     MatrixView<const double> rho) const {
@@ -108,7 +108,7 @@ std::vector<double> ColumnChecker<T>::inverse_forms(std::span<const std::int32_t
   return forms;
 }
 
-/// X' diag(a) X e for each row e, in float64: by G where that is there, else through the data.
+/// X' diag(a) X e for each row e, in float64: by G if it is available, else through the data.
 template <class T>
 void ColumnChecker<T>::background(MatrixView<const double> e, MatrixView<double> to) const {
   if (G_.rows > 0) {
@@ -124,13 +124,13 @@ void ColumnChecker<T>::background(MatrixView<const double> e, MatrixView<double>
 template <class T>
 void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, MatrixView<const float> beta,
                                  MatrixView<double> rho, std::span<ColumnFigures> figures) const {
-  // Where float32 was enough to solve, it is enough to check.
+  // If float32 was enough to solve, it is enough to check.
   if (G_.rows > 0 && problem_.target_is_X) {
     residuals_through_gram(items, beta, rho, figures);
   } else if (std::is_same_v<T, float> && problem_.target_is_X && backend_.traits().cheap_gathers) {
     block_residuals(problem_, users_of(), items, beta, rho, figures, backend_, execution_);
   } else {
-    // Through the data in ordinary memory.
+    // Through the data, in host memory.
     Matrix<float> columns(beta.rows, beta.cols);
     Matrix<double> home(rho.rows, rho.cols);
     backend_.copy(beta, columns.view());

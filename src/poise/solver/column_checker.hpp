@@ -15,19 +15,19 @@
 
 namespace poise {
 
-/// A saved column and what is proven of it.
+/// A saved column and what is proven about it.
 struct CheckedColumn {
   ColumnFigures figures;
   double excess = 0;  ///< at most this far above the minimum
   double ratio = 0;   ///< of the excess to what the column explains
 };
 
-/// What saved columns of one ColumnProblem are worth, from their true residuals and over one shared inverse
-/// of any quality. Blocks hold a column per row, where the backend computes: row k belongs to item items[k].
+/// Checks saved columns of one ColumnProblem by their true residuals and one shared inverse of any quality.
+/// Blocks lie in the backend's memory and hold a column per row: row k belongs to item items[k].
 template <class T>
 class ColumnChecker {
  public:
-  /// `G` is X' diag(a) X, or has no rows: then residuals go through the data.
+  /// `G` is X' diag(a) X; if it has no rows, residuals go through the data.
   ColumnChecker(const ColumnProblem& problem, MatrixView<const T> A_inverse, MatrixView<const double> G,
                 Backend& backend, const Execution& execution);
 
@@ -41,24 +41,25 @@ class ColumnChecker {
   [[nodiscard]] const std::vector<double>& inverse_diagonal() const { return diagonal_; }
   /// A, through the data.
   [[nodiscard]] const SharedSystem& shared_system() const;
-  /// X' (items x users) with the weights W_ui as values; made when first asked for, as not every fit does.
+  /// X' (items x users) with the weights W_ui as values; computed at the first call, because not every fit
+  /// needs it.
   [[nodiscard]] CsrView users_of() const;
 
   struct Checked {
     std::vector<CheckedColumn> columns;
     Resident<double> rho;  ///< their residuals
   };
-  /// Proves how good saved columns are, each from its true residual and by a bound that holds whatever
-  /// A_inverse is (solver/shared_system.hpp).
+  /// Proves how good saved columns are, each from its true residual and by a bound that holds for any
+  /// A_inverse (solver/shared_system.hpp).
   [[nodiscard]] Checked check(std::span<const std::int32_t> items, bool zero_diagonal,
                               MatrixView<const float> beta) const;
 
   /// The objectives of saved columns, through the data, and their residuals unless `rho` has no rows.
   void residuals(std::span<const std::int32_t> items, MatrixView<const float> beta, MatrixView<double> rho,
                  std::span<ColumnFigures> figures) const;
-  /// beta'c_i of saved columns, c_i = X'(W_:i o X_:i): what they explain but for beta'rho, which vanishes at
-  /// the optimum, without a pass through all data. `scores`, if asked for, become the x_u . beta of X's
-  /// entries, one column after the other.
+  /// beta'c_i of saved columns, c_i = X'(W_:i o X_:i): the weight they explain except for beta'rho, which
+  /// vanishes at the optimum, without a pass through all data. `scores`, unless empty, receive the x_u . beta
+  /// of X's entries, one column after the other.
   std::vector<double> explained(std::span<const std::int32_t> items, MatrixView<const float> beta,
                                 std::vector<double>* scores = nullptr) const;
 

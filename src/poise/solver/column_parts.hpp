@@ -17,8 +17,8 @@ inline Matrix<double> columns_of(const Matrix<double>& v, std::int64_t first, st
   return part;
 }
 
-/// body(part, result) for a few columns of v, those that pass through the data together; the results side by
-/// side.
+/// Calls body(part, result) for a few columns of v at a time, which pass through the data together; returns
+/// the results side by side.
 template <class Body>
 Matrix<double> in_parts(const Matrix<double>& v, Observer* observer, const Body& body) {
   constexpr std::int64_t columns_together = 32;

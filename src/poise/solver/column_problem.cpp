@@ -83,7 +83,7 @@ std::vector<double> observed_weights(const ColumnProblem& problem, int threads) 
   const Weights& W = *problem.W;
   std::vector<double> observed(problem.items(), 0.0);
   if (W.c.empty()) {
-    // Sums of a in a fixed number of parts, whatever the threads.
+    // A fixed number of partial sums of a, for any number of threads.
     const Tiling parts{problem.X.rows, std::max<std::int64_t>(1, (problem.X.rows + 15) / 16)};
     std::vector<std::vector<double>> sums(parts.tiles(), std::vector<double>(problem.items(), 0.0));
     for_each_tile(parts.tiles(), threads, [&](std::int64_t part) {
@@ -153,7 +153,7 @@ WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads) 
 std::vector<ColumnLoad> column_loads(CsrView X, const Weights& W, int threads) {
   std::vector<ColumnLoad> loads(X.cols);
   if (W.c.empty()) return loads;
-  // Whole numbers: their sums are the same whatever the blocks.
+  // Whole numbers: their sums do not depend on the blocks.
   const std::int64_t blocks = std::clamp<std::int64_t>(threads, 1, 64);
   const Tiling rows{X.rows, std::max<std::int64_t>(1, (X.rows + blocks - 1) / blocks)};
   std::mutex mutex;

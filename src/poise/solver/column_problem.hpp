@@ -25,12 +25,12 @@ struct ColumnProblem {
   CsrView Y;  ///< the target; X itself for an autoencoder
   bool target_is_X = true;
   double b_bar = 1;  ///< the geometric mean of b
-  Csr columns;       ///< items x users: row i the users of C_:i, values a_u C_ui; without entries where C = 0
+  Csr columns;       ///< items x users: row i has the users of C_:i with values a_u C_ui; no entries if C = 0
 
   [[nodiscard]] std::int64_t items() const { return X.cols; }
-  /// Whether a column's system is another than A.
+  /// Whether a column's system differs from A.
   [[nodiscard]] bool weighted() const { return !W->c.empty() || !W->b.empty() || !target_is_X; }
-  /// Whether C has the entries of X, and no others.
+  /// Whether C has exactly the entries of X.
   [[nodiscard]] bool on_support_of_X() const {
     return !W->c.empty() && W->support.indices.data() == X.indices.data() &&
            W->support.offsets.data() == X.offsets.data();
@@ -40,21 +40,22 @@ struct ColumnProblem {
   [[nodiscard]] double hi(std::int64_t i) const { return std::max(W->highest, b_bar / W->b_of(i)); }
 };
 
-/// `l` is Lambda's diagonal; `target` null for an autoencoder. X, W and the target must outlive the result.
+/// `l` is Lambda's diagonal; `target` is null for an autoencoder. X, W and the target must outlive the
+/// result.
 ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<double> l,
                                   const CsrView* target = nullptr, int threads = 1);
-/// The same without `columns`, which take nearly all of the time, and these.
+/// The same without `columns`, which take nearly all of the time; then `columns` alone.
 ColumnProblem begin_column_problem(CsrView X, const Weights& W, std::vector<double> l,
                                    const CsrView* target = nullptr);
 Csr columns_of_weights(CsrView X, const Weights& W, int threads = 1);
 
 /// X' (items x users) with the weights W_ui as values, so that a column's observed weight, diagonal and
-/// right-hand side are sums over its users. Where C has the entries of X, only the values are its own, and
-/// the problem must outlive it.
+/// right-hand side are sums over its users. If C has the entries of X, it owns only the values, and the
+/// problem must outlive it.
 struct WeightedTranspose {
-  Csr own;                    ///< without rows where the problem's columns serve
-  CsrView columns;            ///< then these
-  std::vector<float> values;  ///< with these values
+  Csr own;                    ///< no rows if the problem's columns are used
+  CsrView columns;            ///< the problem's columns
+  std::vector<float> values;  ///< their values
 
   [[nodiscard]] CsrView view() const {
     if (columns.rows == 0) return own.view();
@@ -63,14 +64,14 @@ struct WeightedTranspose {
 };
 WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads = 1);
 
-/// beta'c_i = sum over u in S_i of W_ui (x_u . beta) was made with the weights of `users_of`, which are
-/// rounded to float32: what takes it to those of the problem, for each item.
+/// beta'c_i = sum over u in S_i of W_ui (x_u . beta) was computed with the weights of `users_of`, which are
+/// rounded to float32. The factor that corrects it to the problem's weights, for each item.
 std::vector<double> weight_corrections(CsrView users_of, std::span<const double> observed);
 
-/// sum_u W_ui X_ui for each item, in float64: what B = 0 leaves of its column.
+/// sum_u W_ui X_ui for each item, in float64: the objective of the column at B = 0.
 std::vector<double> observed_weights(const ColumnProblem& problem, int threads = 1);
 
-/// What the correction of an item's system is made of: users, and the entries of their rows.
+/// The size of the correction of an item's system: its users, and the entries of their rows.
 struct ColumnLoad {
   double users = 0;
   double entries = 0;

@@ -8,13 +8,13 @@ namespace poise {
 
 namespace {
 
-/// Columns handled together: X is read once for all of them, and a row of their entries is two cache lines.
+/// Columns processed together: X is read once for all of them, and a row of their entries is two cache lines.
 constexpr std::int64_t lanes = 32;
 constexpr std::int32_t elsewhere = -1;
 
 using Lanes = std::array<double, lanes>;
 
-/// One group of columns: their entries by item (n x lanes), and where each item stands among the columns.
+/// One group of columns: their entries by item (n x lanes), and the index of each item among the columns.
 class Group {
  public:
   Group(const ColumnProblem& problem, std::span<const std::int32_t> items, MatrixView<const float> beta)
@@ -30,7 +30,7 @@ class Group {
     }
   }
 
-  /// Adds user u's part: error W o (Y - X beta) of the user to every item of its row in `rho`.
+  /// Adds user u's part: the user's error W o (Y - X beta) to every item of its row in `rho`.
   void add_user(std::int64_t u, std::span<ColumnFigures> figures, MatrixView<double> rho) {
     const auto history = problem_.X.row(u);
     Lanes scores = {};
@@ -69,7 +69,7 @@ class Group {
     }
   }
 
-  /// The regularizer's part.
+  /// Adds the regularizer's part.
   void add_lambda(std::span<ColumnFigures> figures, MatrixView<double> rho) const {
     for (std::int64_t j = 0; j < problem_.items(); ++j) {
       for (std::size_t k = 0; k < figures.size(); ++k) {

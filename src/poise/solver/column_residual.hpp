@@ -8,7 +8,7 @@
 
 namespace poise {
 
-/// What the data says of one saved column beta of B, in float64.
+/// Figures of one saved column beta of B, from the data in float64.
 struct ColumnFigures {
   double observed = 0;   ///< sum_u W_ui Y_ui^2: the objective of beta = 0
   double objective = 0;  ///< sum_u W_ui (Y_ui - x_u . beta)^2 + sum_j l_j beta_j^2
@@ -18,9 +18,9 @@ struct ColumnFigures {
 ///
 ///     rho_k = X'(W_:i o (Y_:i - X beta)) - Lambda beta,
 ///
-/// through the data and in float64, whatever computed beta. `rho` (k x n) may have no rows: then only the
-/// figures are made. 2 nnz operations per column, twice that with rho; columns in groups of 32, one group per
-/// thread.
+/// through the data and in float64, independent of how beta was computed. If `rho` (k x n) has no rows, only
+/// the figures are computed. 2 nnz operations per column, twice that with rho; columns in groups of 32, one
+/// group per thread.
 void column_residuals(const ColumnProblem& problem, std::span<const std::int32_t> items,
                       MatrixView<const float> beta, MatrixView<double> rho, std::span<ColumnFigures> figures,
                       const Execution& execution);

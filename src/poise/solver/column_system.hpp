@@ -13,7 +13,7 @@ class ColumnSystem final : public LinearOperator<T> {
  public:
   ColumnSystem(const ColumnProblem& problem, bool zero_diagonal, Backend& backend)
       : problem_(problem), zero_diagonal_(zero_diagonal), backend_(backend) {}
-  /// Of columns p with A p; p.systems are their items.
+  /// Applies the systems to columns p, given A p; p.systems are their items.
   void apply(const Vectors<T>& p, MatrixView<T> out) override;
 
  private:
@@ -27,7 +27,7 @@ class ColumnSystem final : public LinearOperator<T> {
 template <class T>
 class ColumnPreconditioner final : public LinearOperator<T> {
  public:
-  /// `diagonal` is that of A^-1.
+  /// `diagonal` is the diagonal of A^-1.
   ColumnPreconditioner(MatrixView<const T> A_inverse, std::span<const double> diagonal, bool zero_diagonal,
                        Backend& backend)
       : A_inverse_(A_inverse), diagonal_(diagonal), zero_diagonal_(zero_diagonal), backend_(backend) {}

@@ -11,9 +11,9 @@ namespace poise {
 
 namespace {
 
-/// F (n x basis) with N = F F'; without columns where there is no basis.
+/// F (n x basis) with N = F F'; no columns if there is no basis.
 Matrix<double> nystrom_factor(const Matrix<double>& z, const Matrix<double>& Kz, std::int64_t basis) {
-  constexpr double jitter = 1e-9;  // of the largest: what rounding leaves of the others is no direction
+  constexpr double jitter = 1e-9;  // of the largest eigenvalue: smaller ones are rounding
   const std::int64_t n = z.rows();
   Matrix<double> C(basis, basis);
   for (std::int64_t i = 0; i < n; ++i) {

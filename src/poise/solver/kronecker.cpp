@@ -6,7 +6,7 @@
 namespace poise {
 namespace {
 
-/// The n x d block whose rows stand one after the other in a single row.
+/// The n x d block whose rows lie one after the other in a single row.
 template <class T>
 MatrixView<T> unrolled(const UProblem& problem, MatrixView<T> vector) {
   const std::int64_t rows = problem.V.rows;
@@ -95,8 +95,8 @@ void KroneckerPreconditioner::by_eigenpairs(MatrixView<const float> r, MatrixVie
   Resident<float> coefficients(backend_, Q.cols, d);
   backend_.gemm(Op::transpose, Op::none, 1.0F, Q, r, 0.0F, coefficients.view());
   if (!left_.complete) {
-    // z = (I - QQ') r / lambda. Twice, since what rounding leaves of the first pairs would be divided by
-    // lambda.
+    // z = (I - QQ') r / lambda. Projected twice, because rounding errors along the first pairs would be
+    // divided by lambda.
     backend_.copy(r, z);
     backend_.gemm(Op::none, Op::none, -1.0F, Q, coefficients.view(), 1.0F, z);
     Resident<float> left_over(backend_, Q.cols, d);

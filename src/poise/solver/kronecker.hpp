@@ -17,8 +17,8 @@ namespace poise {
 ///
 ///     || sqrt(W) o (X - X U V') ||^2 + lambda || U ||_K^2,   K = I, or G0 = X'X with `data_metric`.
 ///
-/// V stands in the basis in which V' diag(b) V = diag(nu), for dropout one with V'V = I as well: there
-/// lambda ||U V'||^2 = lambda ||U||^2, and the three regularizers are these two.
+/// V is given in the basis in which V' diag(b) V = diag(nu), and for dropout V'V = I as well: there lambda
+/// ||U V'||^2 = lambda ||U||^2, so the three regularizers become these two.
 struct UProblem {
   CsrView X;                      ///< m x n
   CsrView X_transposed;           ///< n x m
@@ -30,16 +30,16 @@ struct UProblem {
   bool data_metric = false;
 };
 
-/// All of a matrix as one row: one system with one inner product. What lies between its rows is 0 and counts
-/// as unknowns that are 0, which every linear operation leaves there.
+/// All of a matrix as one row: one system with one inner product. The padding between its rows is 0 and
+/// counts as unknowns that are 0, which every linear operation preserves.
 inline MatrixView<float> as_row(Resident<float>& matrix) {
   const MatrixView<float> view = matrix.view();
   return {view.data, 1, view.rows * view.stride, view.rows * view.stride};
 }
 
-/// H(P) = X'[ (W o (X P V')) V ] + lambda K P. One system of n d unknowns, so with one inner product: the
-/// rows of P stand one after the other in a single row (as_row), as conjugate gradients want it. With T = X
-/// P, row u of what X' is applied to is
+/// H(P) = X'[ (W o (X P V')) V ] + lambda K P. It is one system of n d unknowns with one inner product: the
+/// rows of P lie one after the other in a single row (as_row), as conjugate gradients require. With T = X P,
+/// X' is applied to S with rows
 ///
 ///     S_u = a_u nu o t_u + sum_i c_ui (t_u . v_i) v_i  (+ lambda t_u with the data metric),
 ///
@@ -53,7 +53,7 @@ class KroneckerSystem final : public LinearOperator<float> {
   void residual(MatrixView<const float> U, MatrixView<float> r);
 
  private:
-  /// S of the given T: `with_target` the target's W o X less H's part, else the latter, both negative in H.
+  /// S of the given T: `with_target` the target's W o X less H's part, else H's part, both negative in H.
   void fill_S(bool with_target);
 
   UProblem problem_;
@@ -63,12 +63,12 @@ class KroneckerSystem final : public LinearOperator<float> {
   Resident<float> S_;
 };
 
-/// What is known of G = X' diag(a) X (and of G0) for the whole fit: one of two routes.
+/// What a fit knows of G = X' diag(a) X (and of G0): an inverse, or eigenpairs.
 struct LeftFactor {
-  /// A^-1 in float32, or, where its condition asks for it, float64; A = G + (lambda / kappa) I, or G0.
+  /// A^-1 in float32, or in float64 if its condition requires it; A = G + (lambda / kappa) I, or G0.
   Resident<float> inverse;
   Resident<double> inverse64;
-  /// Or eigenpairs: G Q = K Q diag(s), Q'K Q = I. Without all of them what is left is taken at s = 0.
+  /// Or eigenpairs: G Q = K Q diag(s), Q'K Q = I. If they are incomplete, the rest counts as s = 0.
   Resident<float> Q;
   std::vector<double> s;
   bool complete = false;
@@ -77,17 +77,17 @@ struct LeftFactor {
   [[nodiscard]] bool has_inverse() const { return inverse.rows() > 0 || inverse64.rows() > 0; }
 };
 
-/// M^-1 R, where M is the system at C = 0 (the paper's section 4), G P diag(nu) + lambda K P, or lies below
-/// it: lo M <= H holds in any case.
+/// M^-1 R, where M is the system at C = 0 (the paper's section 4), G P diag(nu) + lambda K P, or a lower
+/// bound of it: lo M <= H holds in any case.
 ///
 ///     eigenpairs:           Q [ (Q'R) ./ (s_i nu_j + lambda) ], plus (I - QQ') R / lambda where incomplete
 ///     inverse, K = I:       (G + lambda / kappa)^-1 R diag(1 / min(nu, kappa))
 ///     inverse, K = G0:      G0^-1 R diag(1 / (kappa nu + lambda)),  kappa <= a
 ///
-/// The second is exact where nu = kappa (dropout with b = 1), the third where a = kappa. Else
-/// nu s + lambda >= min(nu, kappa) (s + lambda / kappa), and at most max(nu / kappa, kappa / nu) times that.
-/// A direction with nu = 0 that lambda does not hold is left out. 2 n^2 d operations; 4 n k d by k pairs,
-/// twice that where they are incomplete.
+/// The second is exact if nu = kappa (dropout with b = 1), the third if a = kappa. Otherwise nu s + lambda >=
+/// min(nu, kappa) (s + lambda / kappa), and at most max(nu / kappa, kappa / nu) times that. A direction with
+/// nu = 0 that lambda does not support is left out. 2 n^2 d operations; 4 n k d with k pairs, twice that if
+/// they are incomplete.
 class KroneckerPreconditioner final : public LinearOperator<float> {
  public:
   KroneckerPreconditioner(const UProblem& problem, const LeftFactor& left, Backend& backend);

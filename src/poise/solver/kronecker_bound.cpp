@@ -11,7 +11,7 @@
 namespace poise {
 namespace {
 
-/// What conjugate gradients leave of the form, and how often they are tried.
+/// The share of the form that conjugate gradients may leave, and how often they are tried.
 constexpr double small_remainder = 1e-2;
 constexpr int most_steps = 30;
 constexpr int most_times = 3;
@@ -29,13 +29,13 @@ MatrixView<T> some_columns(MatrixView<T> x, std::int64_t first, std::int64_t cou
   return {x.data + first, x.rows, count, x.stride};
 }
 
-/// The bound, and how much of it comes from s.
+/// The bound, and the share of it that comes from s.
 struct Bound {
   double form = 0;
   double remainder = 0;
 };
 
-/// From an e; s takes the place of `s`.
+/// The bound from an e; `s` receives r - M(e).
 Bound bound_from(const UProblem& problem, MatrixView<const float> r, MatrixView<const float> e,
                  MatrixView<float> s, Backend& backend) {
   const std::vector<double> a(problem.a.begin(), problem.a.end());

@@ -11,10 +11,10 @@ namespace poise {
 ///
 ///     r'M^-1 r = r'e + e's + s'M^-1 s <= r'e + e's + s's / lambda,
 ///
-/// since M >= lambda. A few conjugate gradients find e. `r` is used up.
+/// since M >= lambda. A few steps of conjugate gradients find e. `r` is overwritten.
 ///
-/// With the data metric M >= lambda G0 alone, and G0 may be singular: no e bounds what s leaves. There it is
-/// r'P r with the inverse as it was computed, in float64 where its condition asks for that.
+/// With the data metric only M >= lambda G0 holds, and G0 may be singular: no e bounds the term of s. The
+/// result is then r'P r with the computed inverse, in float64 if its condition requires it.
 double bound_inverse_form(const UProblem& problem, const LeftFactor& left, Resident<float>& r,
                           Backend& backend);
 

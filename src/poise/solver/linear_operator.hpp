@@ -12,8 +12,8 @@ template <class T>
 struct Vectors {
   std::span<const std::int32_t> systems;
   MatrixView<const T> x;
-  /// M x where that is known without a product, as in preconditioned conjugate gradients; M is the inverse of
-  /// the preconditioner. A system that is M plus a sparse correction then costs only the correction.
+  /// M x if it is known without a product, as in preconditioned conjugate gradients; M is the inverse of the
+  /// preconditioner. A system that is M plus a sparse correction then costs only the correction.
   MatrixView<const T> Mx = {};
 };
 

@@ -12,7 +12,7 @@
 namespace poise {
 
 /// The systems of a block that still run, in the order of the blocks' rows. A system ends in test() or in
-/// step(); compact() then gives its row to the last one.
+/// step(); compact() then moves the last row to its place.
 struct RunningSystems {
   struct Progress {
     ConjugateGradients scalars;
@@ -36,7 +36,7 @@ struct RunningSystems {
     running[k].ended = true;
   }
 
-  /// Whether r'z of a system has not halved for long.
+  /// Whether r'z of a system has not halved for stagnation_iterations.
   [[nodiscard]] bool stagnates(Progress& system) const {
     if (system.scalars.rz < 0.5 * system.best_rz) {
       system.best_rz = system.scalars.rz;
@@ -45,7 +45,7 @@ struct RunningSystems {
     return iteration - system.best_at > stagnation_iterations;
   }
 
-  /// Ends systems that are solved, do not get on, or have broken down; beta of the others. `x` and `z` are
+  /// Ends systems that are solved, stagnate, or have broken down; sets beta of the others. `x` and `z` are
   /// each system's own entries, see PcgState.
   void test(std::span<const double> rz, std::span<const double> x, std::span<const double> z) {
     beta.assign(size(), 0.0);
@@ -65,7 +65,7 @@ struct RunningSystems {
     }
   }
 
-  /// alpha; ends systems that are not positive along p.
+  /// Sets alpha; ends systems that are not positive along p.
   void step(std::span<const double> pHp) {
     alpha.assign(size(), 0.0);
     for (std::int64_t k = 0; k < size(); ++k) {
@@ -80,7 +80,7 @@ struct RunningSystems {
     ++iteration;
   }
 
-  /// Forgets the systems that have ended: in each block the last rows move where one has ended.
+  /// Removes the systems that have ended: in each block the last rows move to their places.
   template <class T>
   void compact(std::initializer_list<MatrixView<T>> blocks, Backend& backend) {
     std::vector<std::int32_t> from;
@@ -116,7 +116,7 @@ std::vector<PcgOutcome> pcg(LinearOperator<T>& H, LinearOperator<T>& M_inverse,
   RunningSystems running{rule, std::move(systems)};
   Resident<T> p_block(backend, count, x.cols);
   Resident<T> Mp_block(backend, count, x.cols);
-  Resident<T> z_block(backend, count, x.cols);  // M^-1 r, then, once p is made of it, H p
+  Resident<T> z_block(backend, count, x.cols);  // M^-1 r; overwritten by H p once p is computed
   std::vector<double> dots;
   const auto of_running = [&](MatrixView<T> block) { return block.block(0, running.size()); };
   const auto product = [&](MatrixView<T> a, MatrixView<T> b) {

@@ -17,11 +17,11 @@ enum class PcgStatus { solved, out_of_iterations, not_positive_definite, not_fin
 struct PcgOutcome {
   PcgStatus status = PcgStatus::out_of_iterations;
   int iterations = 0;
-  double gained = 0;  ///< by how much x'Hx - 2 y'x fell, from the recurrences
+  double gained = 0;  ///< the decrease of x'Hx - 2 y'x, from the recurrences
 };
 
-/// What the stopping rule sees of one system: r'M^-1 r, and the entries number `system` of the iterate x and
-/// of z = M^-1 r (a system of columns is named by the item that is its own coordinate).
+/// The input of the stopping rule for one system: r'M^-1 r, and entry number `system` of the iterate x and of
+/// z = M^-1 r (a system of columns is numbered by the item that is its own coordinate).
 struct PcgState {
   std::int32_t system;
   double rz;
@@ -34,12 +34,12 @@ struct StoppingRule {
   int max_iterations;
 };
 
-/// out_k = x_k'y_k over rows, added up in float64: where several processes hold parts of the vectors, they
-/// meet here.
+/// out_k = x_k'y_k over rows, summed in float64. If several processes hold parts of the vectors, they
+/// exchange sums here.
 template <class T>
 using InnerProduct = std::function<void(MatrixView<const T> x, MatrixView<const T> y, std::span<double> out)>;
 
-/// That of one process.
+/// The inner product within one process.
 template <class T>
 InnerProduct<T> inner_product(Backend& backend) {
   return [&](MatrixView<const T> x, MatrixView<const T> y, std::span<double> out) {
@@ -49,12 +49,12 @@ InnerProduct<T> inner_product(Backend& backend) {
 
 /// Preconditioned conjugate gradients (the paper's algorithm 1) on a block of independent systems, each with
 /// its own step lengths and its own stopping. On entry row k of x is the start of system systems[k] and row k
-/// of r its residual y - H x; on exit x is the solution and r is used up. One application of M^-1 and of H
-/// per iteration over the systems still running; M p follows from M z = r without a product:
+/// of r its residual y - H x; on exit x is the solution and r is overwritten. Each iteration applies M^-1 and
+/// H once to the systems still running; M p follows from M z = r without a product:
 ///
 ///     p <- z + beta p,   M p <- r + beta M p,   beta = r'z / (r'z before).
 ///
-/// All blocks lie where the backend computes. Memory: three blocks beyond x and r.
+/// All blocks lie in the backend's memory. Memory: three blocks beyond x and r.
 template <class T>
 std::vector<PcgOutcome> pcg(LinearOperator<T>& H, LinearOperator<T>& M_inverse,
                             std::vector<std::int32_t> systems, MatrixView<T> x, MatrixView<T> r,

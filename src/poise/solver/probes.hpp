@@ -7,24 +7,24 @@
 
 namespace poise {
 
-/// Random probes of a quadratic form. With z standard normal and K symmetric and not negative, E z'Kz = tr K;
-/// of all such K with that trace one of rank one is the most likely to look small (Roosta-Khorasani, Szekely
-/// and Ascher 2015), so from q independent probes
+/// Random probes of a quadratic form. With z standard normal and K symmetric positive semidefinite, E z'Kz =
+/// tr K; of all such K with that trace one of rank one is the most likely to look small (Roosta-Khorasani,
+/// Szekely and Ascher 2015), so from q independent probes
 ///
 ///     tr K <= (sum of z'Kz) / chi2_q(delta)     with probability at least 1 - delta,
 ///
 /// chi2_q(delta) the lower delta-quantile. Returns 1 / chi2_q(delta).
 double probe_factor(std::int64_t probes, double delta);
 
-/// How far the mean of independent normal numbers may be from what they are draws of, but for a chance of
-/// `doubt` (Student's distribution); infinite for fewer than two.
+/// The largest distance between the mean of independent normal numbers and their expectation, except with
+/// probability `doubt` (Student's distribution); infinite for fewer than two.
 double error_of_mean(const std::vector<double>& draws, double doubt);
 
-/// What draws are for; streams of different purposes are independent of each other and of every other random
-/// number that Poise draws, so that nothing that is probed can depend on them.
+/// The purpose of draws. Streams of different purposes are independent of each other and of every other
+/// random number that Poise draws, so that the probed model cannot depend on them.
 enum class ProbeStream : std::uint64_t { sum = 0x70726F62, sum_again, columns };
 
-/// items x probes standard normal numbers: a function of the stream and the position alone.
+/// items x probes standard normal numbers, which depend on the stream and the position alone.
 Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t probes, int threads);
 
 }  // namespace poise

@@ -12,7 +12,7 @@ bool same_support(CsrView X, CsrView support) {
          (X.offsets.data() == support.offsets.data() || std::ranges::equal(X.offsets, support.offsets));
 }
 
-/// The entries of X alone; C is 0 or stored for exactly these.
+/// The entries of X alone; C is 0 or has exactly these entries.
 RowEntries on_support(CsrView X, const Weights& W, const Execution& execution) {
   RowEntries result{X.rows, X.cols, {X.offsets.begin(), X.offsets.end()}, {}, {}, {}};
   result.indices.assign(X.indices.begin(), X.indices.end());

@@ -17,7 +17,7 @@ struct RowEntries {
   std::int64_t cols = 0;
   std::vector<std::int64_t> offsets = {0};
   std::vector<std::int32_t> indices;
-  std::vector<float> c;  ///< parallel to `indices`; empty where C = 0
+  std::vector<float> c;  ///< parallel to `indices`; empty if C = 0
   std::vector<float> w;  ///< parallel to `indices`
 
   [[nodiscard]] CsrView view() const { return {rows, cols, offsets, indices, {}}; }
@@ -26,7 +26,7 @@ struct RowEntries {
 /// Rows are users. O(entries of both).
 RowEntries make_row_entries(CsrView X, const Weights& W, const Execution& execution);
 
-/// Rows become columns; c and w travel along. O(entries + rows + cols).
+/// Exchanges rows and columns, with c and w. O(entries + rows + cols).
 RowEntries transpose(const RowEntries& entries, const Execution& execution);
 
 }  // namespace poise

@@ -12,13 +12,13 @@ namespace poise {
 
 namespace {
 
-/// Steps of conjugate gradients at a time, how often at the most, and what they must leave of the remainders
-/// for more to be worth their time.
+/// Steps of conjugate gradients at a time, the largest number of repetitions, and the factor by which they
+/// must reduce the remainders to be repeated.
 constexpr int max_steps = 8;
 constexpr int max_times = 3;
 constexpr double worthwhile = 0.5;
 
-/// x'y of each column, added up by item.
+/// x'y of each column, summed by item.
 std::vector<double> column_dots(const Matrix<double>& x, const Matrix<double>& y) {
   std::vector<double> dots(x.cols(), 0.0);
   for (std::int64_t i = 0; i < x.rows(); ++i) {
@@ -48,7 +48,7 @@ Matrix<T> scaled(const Matrix<double>& y, std::span<const double> columns, std::
   return result;
 }
 
-/// r = y - A e, from A's background part of e.
+/// r = y - A e, given the background part of A e.
 Matrix<double> remainder(const SharedSystem& A, const Matrix<double>& y, const InverseForms& forms) {
   Matrix<double> r(y.rows(), y.cols());
   for (std::int64_t i = 0; i < y.rows(); ++i) {
@@ -122,9 +122,9 @@ Matrix<double> InverseOfColumns::apply(const Matrix<double>& y) {
 
 namespace {
 
-/// e comes closer to A^-1 y by conjugate gradients on what is left, r = y - A e, with P as the
-/// preconditioner: where P is poor in some directions, a few steps deal with these. P need not be symmetric
-/// (Polak and Ribiere's formula).
+/// Improves e towards A^-1 y by conjugate gradients on the remainder r = y - A e, with P as the
+/// preconditioner: if P is poor in some directions, a few steps correct these. P need not be symmetric (Polak
+/// and Ribiere's formula).
 void improve(const SharedSystem& A, ApproximateInverse& P, Matrix<double>& e, Matrix<double> r, double goal) {
   const std::int64_t q = r.cols();
   Matrix<double> p(r.rows(), q);

@@ -11,8 +11,8 @@
 namespace poise {
 
 /// A = X' diag(a) X + Lambda / b_bar, which the columns of a ColumnProblem share, applied through the data in
-/// float64, so that nothing that was computed from it has to be trusted. Vectors are the columns of items x k
-/// matrices in ordinary memory.
+/// float64, so that no computed inverse has to be trusted. Vectors are the columns of items x k matrices in
+/// host memory.
 class SharedSystem {
  public:
   /// `users_of` is X' (its values are not read). Both must outlive it.
@@ -20,7 +20,7 @@ class SharedSystem {
 
   /// X' diag(a) X v. 4 nnz operations a vector; 32 numbers of memory for each user.
   [[nodiscard]] Matrix<double> background(const Matrix<double>& v) const;
-  /// (Lambda / b_bar)_i, a lower bound of A.
+  /// (Lambda / b_bar)_i; the diagonal matrix of these is a lower bound of A.
   [[nodiscard]] double least(std::int64_t i) const { return problem_.l[i] / problem_.b_bar; }
   [[nodiscard]] const ColumnProblem& problem() const { return problem_; }
   /// X', without values.
@@ -35,7 +35,7 @@ class SharedSystem {
   std::vector<double> a_;
 };
 
-/// Something like A^-1, of any quality.
+/// An approximation of A^-1 of any quality.
 class ApproximateInverse {
  public:
   virtual ~ApproximateInverse() = default;
@@ -43,7 +43,7 @@ class ApproximateInverse {
   [[nodiscard]] virtual Matrix<double> apply(const Matrix<double>& y) = 0;
 };
 
-/// The inverse as it was computed. 2 n^2 operations a vector.
+/// The computed inverse. 2 n^2 operations a vector.
 template <class T>
 class ComputedInverse final : public ApproximateInverse {
  public:
@@ -56,8 +56,8 @@ class ComputedInverse final : public ApproximateInverse {
   Backend& backend_;
 };
 
-/// The inverse that unweighted columns were made of: B_:i = e_i - A^-1 e_i / p_i, so A^-1 = (I - B) diag(p)
-/// but for rounding, and nothing but B is needed to certify it.
+/// The inverse from which unweighted columns were made: B_:i = e_i - A^-1 e_i / p_i, so A^-1 = (I - B)
+/// diag(p) up to rounding, and only B is needed to certify it.
 class InverseOfColumns final : public ApproximateInverse {
  public:
   /// Row i of `columns` is B_:i; `p` is 1 / l_i, or (A^-1)_ii for the zero diagonal.
@@ -71,7 +71,7 @@ class InverseOfColumns final : public ApproximateInverse {
   Backend& backend_;
 };
 
-/// e close to A^-1 y, and what is known of it.
+/// e close to A^-1 y, and bounds from it.
 struct InverseForms {
   Matrix<double> e;
   Matrix<double> background;      ///< X' diag(a) X e
@@ -83,11 +83,11 @@ struct InverseForms {
 ///
 ///     y'A^-1 y = y'e + e'r + r'A^-1 r <= y'e + e'r + r'(Lambda / b_bar)^-1 r,
 ///
-/// since A >= Lambda / b_bar. Where the remainders are more than `share` of the forms, conjugate gradients
-/// with P as the preconditioner improve e. A bound that is not a number is infinite: it proves nothing.
+/// since A >= Lambda / b_bar. If the remainders are more than `share` of the forms, conjugate gradients with
+/// P as the preconditioner improve e. A bound that is NaN becomes infinite: it proves nothing.
 InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
                                  double share);
-/// The same from an e that is there already.
+/// The same from a given e.
 InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
                                  double share, Matrix<double> e);
 

@@ -8,10 +8,8 @@ namespace poise {
 /// A B of small float64 matrices.
 Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B, Backend& backend);
 
-/// A'.
 Matrix<double> transposed(const Matrix<double>& A);
 
-/// The d x d identity.
 Matrix<double> identity(std::int64_t d);
 
 }  // namespace poise

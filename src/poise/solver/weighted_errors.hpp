@@ -16,11 +16,11 @@ namespace poise {
 ///     E_ui = b_i a_u C_ui (x_u . q_i) = b_i a_u C_ui (X_ui - (XB)_ui).
 ///
 /// With them b_i X' diag(a C_:i) X q_i = X'E_:i, so products of all such vectors are products with two sparse
-/// matrices, and the sparse part of a column's system is gone through once. In float64, kept as the sum of
-/// two numbers of float32. 8 bytes an entry, 16 while a product with E is made.
+/// matrices, and the sparse part of a column's system is computed once. In float64, stored as the sum of two
+/// float32 numbers. 8 bytes an entry, 16 during a product with E.
 ///
-/// A GPU goes through the column systems again instead, for each product: its own kernel does that sooner
-/// than E could be brought there in the order of users.
+/// A GPU evaluates the column systems again for each product instead: its kernel is faster than copying E
+/// there in the order of users.
 class WeightedErrors {
  public:
   /// No entries where C = 0. `users_of` is X' (its values are not read). All must outlive it.
@@ -28,22 +28,22 @@ class WeightedErrors {
                  const Execution& execution);
 
   [[nodiscard]] bool empty() const { return problem_.columns.entries() == 0; }
-  /// Whether scores are of use to add().
+  /// Whether add() uses scores.
   [[nodiscard]] bool takes_scores() const { return kept_ && problem_.on_support_of_X(); }
 
-  /// Takes in saved columns, row k of `beta` column items[k]. `scores` are their (XB)_ui on the support of C,
-  /// one item after the other; empty where nobody has them yet.
+  /// Adds saved columns; row k of `beta` is column items[k]. `scores` are their (XB)_ui on the support of C,
+  /// one item after the other; empty if they are unknown.
   void add(std::span<const std::int32_t> items, MatrixView<const float> beta, std::span<const double> scores);
 
-  /// X'E z, items x vectors, of all columns once they were added; row i of `columns` is B_:i. 8 entries
-  /// operations a vector.
+  /// X'E z, items x vectors, over all columns once they were added; row i of `columns` is B_:i. 8 operations
+  /// per entry and vector.
   [[nodiscard]] Matrix<double> products(MatrixView<const float> columns, const Matrix<double>& z) const;
-  /// E'X e likewise.
+  /// E'X e in the same way.
   [[nodiscard]] Matrix<double> dots(MatrixView<const float> columns, const Matrix<double>& e) const;
 
  private:
   [[nodiscard]] CsrView part(const std::vector<float>& values) const;
-  /// body(items, X'E_:i as rows) for some columns at a time.
+  /// Calls body(items, X'E_:i as rows) for some columns at a time.
   template <class Body>
   void for_each_block(MatrixView<const float> columns, const Body& body) const;
 

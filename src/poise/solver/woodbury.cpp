@@ -13,14 +13,14 @@ namespace poise {
 
 namespace {
 
-/// What one step costs against one operation of a matrix product: moves of single numbers, adding rows that
-/// come from memory, adding rows that stay in cache, operations of a small factorization.
+/// Costs of one step, in operations of a matrix product: moving single numbers, adding rows from memory,
+/// adding rows in cache, operations of a small factorization.
 constexpr double move_cost = 100;
 constexpr double row_cost = 25;
 constexpr double cached_cost = 10;
 constexpr double factor_cost = 2;
 
-/// The users of the item's column that C touches, with their weights.
+/// The users of the item's column with C != 0, and their weights.
 struct Users {
   std::vector<std::int32_t> rows;
   std::vector<float> weights;
@@ -39,11 +39,11 @@ Users users_of(const ColumnProblem& problem, std::int32_t item) {
   return users;
 }
 
-/// How many users' entries are transposed at a time: a cache line of them.
+/// Users whose entries are transposed at a time: one cache line of them.
 constexpr std::int64_t transposed_users = 16;
 
-/// K = diag(1 / c) + Y A^-1 Y', one triangle. The users' entries of T are transposed once for the items they
-/// have, so that K's columns are sums of contiguous rows.
+/// One triangle of K = diag(1 / c) + Y A^-1 Y'. The users' entries of T are transposed once for the items
+/// they have, so that K's columns are sums of contiguous rows.
 template <class Number>
 std::vector<Number> make_K(const ColumnProblem& problem, const Users& users, MatrixView<const Number> T) {
   const auto count = static_cast<std::int64_t>(users.rows.size());
@@ -93,7 +93,7 @@ lapack_int solve_symmetric(lapack_int n, double* K, lapack_int* pivots, double* 
   return LAPACKE_dsysv_work(LAPACK_COL_MAJOR, 'L', n, 1, K, n, pivots, y, n, work, size);
 }
 
-/// Solves K y = y in place; false when K is singular.
+/// Solves K y = y in place; false if K is singular.
 template <class Number>
 bool solve_K(std::vector<Number>& K, const Users& users, std::vector<Number>& y) {
   const auto count = static_cast<lapack_int>(y.size());

@@ -11,7 +11,7 @@
 
 namespace poise {
 
-/// T = X A^-1 (m x n), which serves every weighting with this A.
+/// T = X A^-1 (m x n), which is shared by every weighting with this A.
 template <class T>
 class ScoresOfInverse {
  public:
@@ -24,8 +24,8 @@ class ScoresOfInverse {
   MatrixView<const T> view_;
 };
 
-/// The exact solution h = (H_i / b_i)^-1 e_i of an item with few users, where b is constant. With Y the rows
-/// of X that have C_ui != 0, and c their a_u C_ui,
+/// The exact solution h = (H_i / b_i)^-1 e_i of an item with few users, if b is constant. With Y the rows of
+/// X that have C_ui != 0, and c their a_u C_ui,
 ///
 ///     h = A^-1 e_i - (Y A^-1)' K^-1 Y A^-1 e_i,   K = diag(1 / c) + Y A^-1 Y',
 ///
@@ -33,12 +33,12 @@ class ScoresOfInverse {
 template <class Number>
 class Woodbury {
  public:
-  /// All must outlive it.
+  /// All arguments must outlive it.
   Woodbury(const ColumnProblem& problem, MatrixView<const Number> A_inverse, MatrixView<const Number> T)
       : problem_(problem), A_inverse_(A_inverse), T_(T) {}
 
-  /// Row k of h becomes the solution for items[k]; the flag of k is 0 where K is singular. About
-  /// |S| n + |S|^2 mean|N_u| + |S|^3 / 3 operations an item. In ordinary memory.
+  /// Row k of h becomes the solution for items[k]; flag k is 0 if K is singular. About |S| n + |S|^2
+  /// mean|N_u| + |S|^3 / 3 operations an item. In host memory.
   [[nodiscard]] std::vector<char> solve(std::span<const std::int32_t> items, MatrixView<Number> h,
                                         const Execution& execution) const;
 
@@ -50,7 +50,7 @@ class Woodbury {
   MatrixView<const Number> T_;
 };
 
-/// What an item costs, in units of one operation of a matrix product.
+/// The operations for an item, in units of matrix-product operations.
 double woodbury_operations(const ColumnLoad& load, std::int64_t items);
 
 extern template class ScoresOfInverse<float>;

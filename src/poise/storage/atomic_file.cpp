@@ -28,18 +28,19 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-/// The beginning of the temporary files' names. Long names are cut so that what follows still fits; the files
-/// of two targets are then told apart by the writers' numbers alone.
+/// The prefix of the temporary files' names. Long names are cut so that the rest of the name still fits; only
+/// the writers' numbers then distinguish the files of two targets.
 std::string temporary_prefix(const std::filesystem::path& path) {
   constexpr std::size_t longest = 200;  // of the 255 bytes that file systems allow
   return fmt::format(".{}.", path.filename().string().substr(0, longest));
 }
 
-/// Where a chain of symbolic links ends, whether or not there is a file; the path itself when it is no link.
+/// The end of a chain of symbolic links, whether or not a file exists there; the path itself if it is no
+/// link.
 std::filesystem::path follow_links(std::filesystem::path path) {
   std::error_code error;
   for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
-    constexpr int most = 40;  // as the kernel
+    constexpr int most = 40;  // the kernel's limit
     if (links == most) fail_to_write(path, ELOOP);
     const std::filesystem::path target = std::filesystem::read_symlink(path, error);
     if (error) fail_to_write(path, error.value());
@@ -48,14 +49,14 @@ std::filesystem::path follow_links(std::filesystem::path path) {
   return path;
 }
 
-/// `.NAME.PID-NUMBER.partial`: the number tells apart the files that one process writes.
+/// `.NAME.PID-NUMBER.partial`: the number distinguishes the files of one process.
 std::filesystem::path temporary_for(const std::filesystem::path& path) {
   static std::atomic<unsigned> number = 0;
   return folder_of(path) /
          fmt::format("{}{}-{}{}", temporary_prefix(path), ::getpid(), number.fetch_add(1), suffix);
 }
 
-/// The process that made a temporary file for the target with this prefix, if the name is one.
+/// The process that made a temporary file for the target with this prefix; none for any other name.
 std::optional<pid_t> writer_of(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix) || !name.ends_with(suffix)) return {};
   if (name.size() <= prefix.size() + suffix.size()) return {};
@@ -70,8 +71,8 @@ std::optional<pid_t> writer_of(std::string_view name, std::string_view prefix) {
   return pid;
 }
 
-/// Removes what killed processes left for this target. A process number alone proves little on a volume that
-/// several machines or containers share, hence the lock that every writer holds.
+/// Removes temporary files that killed processes left for this target. On a volume that several machines or
+/// containers share, a process number proves little, so every writer holds a lock.
 void remove_stale(const std::filesystem::path& path) {
   const std::string prefix = temporary_prefix(path);
   std::error_code ignored;
@@ -86,7 +87,7 @@ void remove_stale(const std::filesystem::path& path) {
   }
 }
 
-/// Makes the rename itself durable; some file systems cannot and say so, which is no failure.
+/// Makes the rename itself durable. Some file systems cannot and report an error, which is ignored.
 void sync_folder(const std::filesystem::path& path) {
   const int descriptor = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -103,9 +104,9 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(follow_links(std::mov
     fail_on_file(ErrorKind::resources, "cannot write \"{}\": not a file name", path_.string());
   std::error_code error;
   const auto status = std::filesystem::status(path_, error);
-  // The temporary file's name may be short enough where the target's is not.
+  // The temporary file's name may be short enough although the target's is not.
   if (error == std::errc::filename_too_long) fail_to_write(path_, ENAMETOOLONG);
-  // The rename would put a plain file in the place of a device or a pipe.
+  // The rename would replace a device or a pipe by a plain file.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     fail_on_file(ErrorKind::resources, "cannot write {}: it exists and is not a regular file",
                  path_.string());
@@ -135,7 +136,7 @@ void AtomicFile::reserve(std::uint64_t bytes) {
   while (::fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) != 0) {
     if (errno == EINTR) continue;
     if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) fail_to_write(path_, errno);
-    return;  // this file system has no such thing, and what follows tells of any other trouble
+    return;  // this file system cannot reserve space; later writes report any other error
   }
 }
 
@@ -150,7 +151,7 @@ void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
     rest = rest.subspan(written);
     at += written;
   }
-  // Whether the disk begins now changes the speed and nothing else: commit() waits, and learns of errors.
+  // Starts the write-back early; only the speed depends on it. commit() waits and receives errors.
   static_cast<void>(::sync_file_range(descriptor_, begin, at - begin, SYNC_FILE_RANGE_WRITE));
 }
 
@@ -160,7 +161,7 @@ void AtomicFile::commit() {
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_to_write(path_, errno);
   temporary_.clear();
-  ::close(descriptor_);  // after fsync it has no write error left to report
+  ::close(descriptor_);  // after fsync there is no write error left to report
   descriptor_ = -1;
   sync_folder(path_);
 }

@@ -8,9 +8,9 @@
 
 namespace poise {
 
-/// A file that appears whole or not at all: bytes go to a temporary file beside `path`, and commit() makes
-/// them durable (fsync) and renames it into place. A symbolic link stays: what it points to is written.
-/// Destroyed without commit() it leaves nothing behind. Failures to write throw Error{resources} naming the
+/// A file that appears complete or not at all: bytes go to a temporary file beside `path`, and commit() makes
+/// them durable (fsync) and renames it to `path`. If `path` is a symbolic link, its target is written.
+/// Destruction without commit() removes the temporary file. A failed write throws Error{resources} naming the
 /// path and the reason.
 class AtomicFile {
  public:
@@ -21,11 +21,11 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
-  /// Room for a file of so many bytes, where the file system can tell: a full disk is then noticed at once,
-  /// and the bytes are written much faster.
+  /// Reserves space for a file of so many bytes, if the file system can: a full disk is then noticed at once,
+  /// and writing is much faster.
   void reserve(std::uint64_t bytes);
-  /// Writes the bytes at their place; several threads may write at several places at once. The disk is told
-  /// to begin with them, so that commit() has less to wait for.
+  /// Writes the bytes at an offset; several threads may write at the same time. Starts their write-back, so
+  /// that commit() waits less.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   void commit();
 

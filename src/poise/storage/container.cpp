@@ -38,8 +38,8 @@ std::uint64_t hash(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.
        part);
 }
 
-/// Where the tensors' bytes begin. The checksum of the header is the first of them, hence it is checked
-/// before anything in the header is believed.
+/// Where the tensors' bytes begin. The checksum of the header is their first element, so it is checked before
+/// the header is parsed.
 std::uint64_t checked_data_begin(std::span<const std::byte> bytes, std::string_view name) {
   constexpr std::uint64_t length_bytes = sizeof(std::uint64_t);
   if (bytes.size() < length_bytes) cut_short(name);

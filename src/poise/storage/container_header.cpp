@@ -22,7 +22,7 @@ struct Malformed {
   std::string reason;
 };
 
-/// The library's parser keeps the last of equal keys and any depth; a container has neither.
+/// nlohmann's parser accepts repeated keys and any depth; a container has neither.
 json parse_strictly(std::string_view text) {
   std::vector<std::set<std::string>> keys(max_depth + 1);
   const auto check = [&](int depth, json::parse_event_t event, json& parsed) {

@@ -8,8 +8,8 @@
 
 namespace poise {
 
-/// The JSON header of a container, checked: known types, shapes that fit their lengths, tensors aligned and
-/// end to end from 0 to data_bytes, `checksums` first and as long as the rest needs.
+/// The checked JSON header of a container: known types, shapes that match their lengths, tensors aligned and
+/// end to end from 0 to data_bytes, `checksums` first and of the right length.
 struct ContainerHeader {
   struct Entry {
     Tensor tensor;  ///< without its bytes
@@ -22,7 +22,7 @@ struct ContainerHeader {
   std::uint64_t data_bytes = 0;
 };
 
-/// Throws Error{input} naming the file when the header lies or is malformed.
+/// Throws Error{input} naming the file if the header is malformed or inconsistent.
 ContainerHeader parse_container_header(std::string_view json, std::string_view name);
 
 }  // namespace poise

@@ -8,7 +8,7 @@
 
 #include "poise/storage/container.hpp"
 
-/// What the writer and the reader of containers agree on.
+/// The constants that the writer and the reader of containers share.
 namespace poise::container_layout {
 
 static_assert(std::endian::native == std::endian::little, "containers are little-endian");
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t max_header_bytes = 100'000'000;  // the limit of 
 inline constexpr std::uint64_t alignment = 8;
 inline constexpr std::string_view checksums_name = "checksums";
 inline constexpr std::string_view metadata_name = "__metadata__";
-/// How the header of every container begins; other safetensors files do not.
+/// The first bytes of every container's header; other safetensors files begin differently.
 inline constexpr std::string_view signature = R"({"checksums":{"dtype":"U64",)";
 
 struct TypeInfo {

@@ -63,7 +63,7 @@ std::string header_bytes(const Metadata& metadata, const std::vector<const Tenso
   return bytes + text;
 }
 
-/// A container before its checksums are known: where everything goes is known already.
+/// The offsets of all parts of a container, before its checksums are known.
 class Layout {
  public:
   Layout(const Metadata& metadata, std::span<const Tensor> tensors) : tensors_(file_order(tensors)) {
@@ -74,7 +74,7 @@ class Layout {
 
   [[nodiscard]] std::uint64_t size() const { return data_begin() + data_bytes_; }
 
-  /// Gives every part of the file to the sink, with its offset; from several threads at once.
+  /// Passes every part of the file with its offset to the sink, from several threads at once.
   void emit(int threads, const Sink& sink) const {
     std::vector<std::uint64_t> checksums(checksums_);
     checksums[0] = XXH3_64bits(header_.data(), header_.size());
@@ -91,7 +91,7 @@ class Layout {
     return header_.size() + checksums_ * sizeof(std::uint64_t);
   }
 
-  /// The bytes [first, last) of the tensors end to end; returns their checksum.
+  /// Passes the bytes [first, last) of the tensors, end to end; returns their checksum.
   [[nodiscard]] std::uint64_t emit_chunk(std::uint64_t first, std::uint64_t last, const Sink& sink) const {
     const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
     XXH3_64bits_reset(state.get());

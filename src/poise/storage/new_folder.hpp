@@ -5,8 +5,8 @@
 
 namespace poise {
 
-/// A folder made with the parents it lacks, and removed again with them, where they are empty, unless it is
-/// kept. A folder that cannot be made is an Error{resources}.
+/// RAII handle of a new folder: the constructor makes it with its missing parents, the destructor removes
+/// those that are empty unless keep() was called. Error{resources} if the folder cannot be made.
 class NewFolder {
  public:
   explicit NewFolder(const std::filesystem::path& folder);

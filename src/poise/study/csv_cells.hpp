@@ -17,7 +17,7 @@ struct CsvCell {
 };
 using CsvCells = std::vector<CsvCell>;
 
-/// As short as reads back to the same; "" for what is not finite.
+/// The shortest text that reads back to the same number; "" if it is not finite.
 std::string csv_number(double value);
 std::string csv_number(const std::optional<double>& value);
 

@@ -36,7 +36,7 @@ std::vector<ConvergenceStep> convergence_of(const ModelParameters& parameters, c
   return steps;
 }
 
-/// The part, if it has anything to find.
+/// The part, if it has targets.
 const HeldOut* part_of(const std::optional<HeldOut>& part) {
   return part && part->targets.entries() > 0 ? &*part : nullptr;
 }

@@ -12,24 +12,24 @@
 
 namespace poise {
 
-/// The rows of one kind, rank and data set, and what sets them against each other: one entry of the journal.
+/// The rows of one kind, rank and data set, and their comparisons: one entry of the journal.
 struct Finals {
   std::vector<StudyRow> rows;
   std::vector<StudyPair> pairs;
   std::vector<RowComparison> against_popularity;  ///< not yet corrected
-  std::vector<std::vector<double>> per_user;      ///< of each row, the study's metric on each test user
+  std::vector<std::vector<double>> per_user;      ///< for each row, the study's metric on each test user
 };
 
-/// The test part of one data set: read for chosen models alone. Where there is none, rows have the figures of
-/// the validation part and nothing is compared. Where the validation part was made of training rows, the test
-/// part is read for models of all rows, and validation figures are those of the point trained without that
-/// part.
+/// The test part of one data set, read for chosen models alone. If there is none, rows have the figures of
+/// the validation part and nothing is compared. If the validation part was made of training rows, the test
+/// part is read for models of all rows, and validation figures are those of the point trained without the
+/// validation rows.
 class TestPart {
  public:
-  /// All must outlive it.
+  /// All arguments must outlive it.
   TestPart(std::string data, Points& points, const AllRows& all_rows, const Execution& execution);
 
-  /// A model of popularity, as a row.
+  /// The popularity model, as a row.
   [[nodiscard]] const StudyRow& popularity() const { return popularity_; }
   /// The study's metric on each test user.
   [[nodiscard]] std::vector<double> popularity_per_user() const;
@@ -44,7 +44,7 @@ class TestPart {
   };
   Measured row_of(const StudyModel& model, RowKind kind, const ModelParameters& parameters);
 
-  /// The model that the test part is read for, and its figures on the validation part.
+  /// The model to be measured on the test part, and its figures on the validation part.
   std::pair<Trained, Estimates> train(const ModelParameters& parameters);
 
   std::string data_;
@@ -63,7 +63,7 @@ constexpr int popularity_cutoff = 50;
 constexpr int popularity_bin_count = 8;
 
 nlohmann::ordered_json to_json(const Finals& finals);
-/// Error{input} when something is missing. `data` and `model` are not in the entry.
+/// Error{input} if something is missing. `data` and `model` are not in the entry.
 Finals finals_from_json(const nlohmann::ordered_json& json, const std::string& data, const StudyModel& model);
 
 }  // namespace poise

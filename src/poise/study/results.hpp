@@ -17,10 +17,10 @@
 
 namespace poise {
 
-/// The estimate of that name; null where there is none.
+/// The estimate of that name; null if there is none.
 const Estimate* find(const Estimates& estimates, std::string_view metric);
 
-/// What is studied. The keys are the first column of the paper's tables, written as "family/regularizer":
+/// A studied model. Keys are the first column of the paper's tables, written as "family/regularizer":
 /// "awmf/weight-decay" (the paper's model 1), "wmf" (2), "awmf/dropout" (3), "awmf/data-weight-decay" (4),
 /// "full-rank" (5); beyond the paper "full-rank" with a zero diagonal, "full-rank/dropout" (EDLAE, zero
 /// diagonal), "full-rank/lambda-exponent" (with either diagonal), "full-rank/dropout/lambda-exponent" and
@@ -29,7 +29,7 @@ struct StudyModel {
   std::string key;
   bool zero_diagonal = false;
   std::optional<std::int64_t> rank = {};  ///< none: full rank
-  std::string weighting = "constant";     ///< the scheme's name; a study's own searches have no other
+  std::string weighting = "constant";     ///< the scheme's name; a study itself searches no other
 
   bool operator==(const StudyModel&) const = default;
 };
@@ -65,7 +65,7 @@ struct StudyPoint : RowName, SearchedValues {
   double objective = 0;
   Certificate certificate = {};
   double seconds = 0;
-  bool cut = false;  ///< by a race: the validation figure is an estimate, from some of the users
+  bool cut = false;  ///< a race cut it: the validation figure is an estimate from some of the users
 };
 
 template <>
@@ -86,13 +86,13 @@ inline constexpr auto fields<ConvergenceStep> =
     std::tuple{Field{"step", &ConvergenceStep::step}, Field{"objective", &ConvergenceStep::objective},
                Field{"certificate", &ConvergenceStep::certificate}};
 
-/// How well targets are found whose items have `least` to `most` training users.
+/// The recall of targets whose items have `least` to `most` training users.
 struct PopularityBin {
   std::int64_t least = 0;
   std::int64_t most = 0;
   std::int64_t items = 0;
   std::int64_t targets = 0;
-  double recall = 0;  ///< the share of the targets that are among the top `StudyResults::popularity_cutoff`
+  double recall = 0;  ///< share of the targets that are among the top `StudyResults::popularity_cutoff`
 };
 
 template <>
@@ -101,7 +101,7 @@ inline constexpr auto fields<PopularityBin> =
                Field{"items", &PopularityBin::items}, Field{"targets", &PopularityBin::targets},
                Field{"recall", &PopularityBin::recall}};
 
-/// A chosen point, trained to convergence; the test part was read once, for it.
+/// A chosen point, trained to convergence and measured once on the test part.
 struct StudyRow : RowName, SearchedValues {
   Estimates validation = {};
   Estimates test = {};  ///< none where there is no test part, or where the row is not final
@@ -112,9 +112,9 @@ struct StudyRow : RowName, SearchedValues {
   std::vector<ConvergenceStep> convergence = {};
   std::vector<PopularityBin> by_popularity = {};
   double seconds = 0;
-  bool search_complete = true;  ///< neither time nor points ran out before validation had chosen
+  bool search_complete = true;  ///< neither time nor points ran out before validation chose
   bool interior = true;         ///< on no axis the last value that was tried
-  /// Trained to convergence; otherwise the time was up before, and its figures are those of the search.
+  /// Trained to convergence; if false, the time was up before, and the figures are those of the search.
   bool final = true;
 };
 
@@ -128,17 +128,18 @@ inline constexpr auto fields<StudyRow> = std::tuple_cat(
                Field{"convergence", &StudyRow::convergence}, Field{"by_popularity", &StudyRow::by_popularity},
                Field{"seconds", &StudyRow::seconds}});
 
-/// The best point of one alpha, over lambda and whatever else was searched, on the metric that chooses.
+/// The best point of one alpha, over lambda and the other searched axes, on the metric that chooses.
 struct ProfilePoint : SearchedValues {
   Estimate validation = {};
-  std::optional<double> paired_error = {};  ///< of its difference from the model's best unweighted point
-  bool cut = false;                         ///< the validation figure is an estimate, from some of the users
+  std::optional<double> paired_error =
+      {};            ///< standard error of its difference from the model's best unweighted point
+  bool cut = false;  ///< the validation figure is an estimate from some of the users
 };
 
 /// What validation says of one kind of points of a model: the chosen point, and its best metric against
 /// alpha.
 struct StudyProfile : RowName, SearchedValues {
-  bool complete = true;  ///< as of a row
+  bool complete = true;  ///< as in StudyRow
   bool interior = true;
   std::vector<ProfilePoint> curve = {};  ///< ascending in alpha
 };
@@ -166,7 +167,7 @@ struct RowDifference : RowName {
 
 /// A weighted row less the unweighted one.
 struct StudyPair : RowDifference {
-  bool complete = true;  ///< the searches of both rows are; otherwise the difference may be one of tuning
+  bool complete = true;  ///< both rows' searches are complete; otherwise the difference may come from tuning
 };
 
 /// On the study's metric; p is also corrected by Holm's method.
@@ -184,12 +185,12 @@ struct StudyData {
   std::int64_t train_interactions = 0;
   std::int64_t validation_users = 0;
   std::int64_t test_users = 0;
-  std::string paper_data;  ///< "ml-20m", "netflix", "msd" where the paper's figures stand beside; else empty
-  std::int64_t validation_from_training = 0;  ///< training rows that stood in for a validation part
-  double test_to_train = 0;  ///< test users over training users; rows where both have the same users
+  std::string paper_data;  ///< "ml-20m", "netflix", "msd" if the paper's figures are shown beside; else empty
+  std::int64_t validation_from_training = 0;  ///< training rows that serve as validation part
+  double test_to_train = 0;  ///< test users over training users; rows over rows if both have the same users
 };
 
-/// A plain sentence for a rank (none: full rank) of a data set, or, `overall`, for all of it.
+/// A sentence for a rank (none: full rank) of a data set or, if `overall`, for all of it.
 struct StudyConclusion {
   std::string data;
   std::optional<std::int64_t> rank;
@@ -197,7 +198,7 @@ struct StudyConclusion {
   bool overall = false;
 };
 
-/// A search of which something is left to do: points to try, chosen points to train to convergence, or all.
+/// A search that is not finished: points to try, chosen points to train to convergence, or all of it.
 struct UnfinishedSearch {
   enum class State { searching, not_trained, not_begun };
   std::string data;
@@ -208,10 +209,10 @@ struct UnfinishedSearch {
 std::string_view to_string(UnfinishedSearch::State state);
 
 struct StudyResults {
-  bool of_search = false;  ///< the report of a search: one model's
+  bool of_search = false;  ///< the report of a search, which has one model
   bool complete = true;    ///< neither time nor points ran out
   std::vector<UnfinishedSearch> unfinished;
-  std::vector<ModelParameters> missing;  ///< what would have been tried or trained next
+  std::vector<ModelParameters> missing;  ///< the points that would have been tried or trained next
   std::vector<std::string> metrics;      ///< "recall@20", "recall@50", "ndcg@100"
   std::string choice;                    ///< the metric that chooses, on validation: "ndcg@100"
   int popularity_cutoff = 50;
@@ -219,8 +220,8 @@ struct StudyResults {
   std::vector<StudyRow> rows;
   std::vector<StudyPair> pairs;
   std::vector<RowComparison> against_popularity;  ///< p corrected over all rows of the study
-  /// Every trained row less best_on_validation() of its data, that one excepted; p corrected over the data's
-  /// rows.
+  /// Every trained row less best_on_validation() of its data, except that row itself; p corrected over the
+  /// data's rows.
   std::vector<RowComparison> against_best;
   std::vector<StudyConclusion> conclusions;
   std::vector<StudyPoint> points;
@@ -230,27 +231,26 @@ struct StudyResults {
   double seconds = 0;
 };
 
-/// The row of a model on a data set, and what it differs by from the unweighted one; null where there is
-/// none.
+/// The row of a model on a data set, and its difference from the unweighted one; null if there is none.
 const StudyRow* find_row(const StudyResults& results, std::string_view data, const StudyModel& model,
                          RowKind kind);
 const StudyPair* find_pair(const StudyResults& results, std::string_view data, const StudyModel& model,
                            RowKind kind, std::string_view metric);
 
-/// Whether no row has figures of test users: the data have none, and those of validation are shown instead.
+/// Whether no row has figures of test users: the data have none, and validation figures are shown instead.
 bool without_test(const StudyResults& results);
 
-/// The row of a data set that validation likes best, the first of equals; null where none was measured. Its
-/// test figure is honest, as test figures had no part in the choice. Rows that have none, while others do,
-/// are not asked.
+/// The row of a data set with the best validation figure, the first of equals; null if none was measured. Its
+/// test figure is unbiased, because test figures had no part in the choice. If some rows have test figures,
+/// only these rows count.
 const StudyRow* best_on_validation(const StudyResults& results, std::string_view data);
 
-/// The keys of docs/study.md: "rows", "pairs", "points" and the rest. What is not finite becomes null, and so
-/// does what a popularity row does not have; text that is not UTF-8 is mended.
+/// The keys of docs/study.md: "rows", "pairs", "points" and the rest. Infinite values, and values that a
+/// popularity row does not have, become null; text that is not UTF-8 is repaired.
 nlohmann::ordered_json to_json(const StudyResults& results);
 
-/// One line for each row and metric, numbers as short as reads back to the same; no times, no paths, so that
-/// two runs of one study give the same bytes.
+/// One line for each row and metric, numbers in the shortest form that reads back to the same; no times, no
+/// paths, so that two runs of one study give the same bytes.
 std::string to_csv(const StudyResults& results);
 
 }  // namespace poise

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A name may be a folder's, which is any bytes; JSON is UTF-8.
+// A name may come from a folder and hold any bytes; JSON is UTF-8.
 std::string text(const std::string& value) {
   return Json::parse(Json(value).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }

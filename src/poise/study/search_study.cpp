@@ -45,7 +45,7 @@ std::vector<ModelParameters> of_setting(const std::vector<ModelParameters>& poin
   return some;
 }
 
-/// The flags that say what was searched; those that are free, or have their defaults, say nothing.
+/// The flags that describe the search; free axes and defaults are left out.
 std::vector<std::pair<std::string, std::string>> option_list(const SearchSpace& space,
                                                              const MeasureOptions& measure,
                                                              const std::string& grid) {
@@ -68,7 +68,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const SearchSpace& 
   for (const Scheme scheme : space.scheme) schemes.push_back(scheme_name(scheme));
   put("--weighting", schemes);
   put("--gamma", space.gamma, space.automatic.gamma);
-  // What else the model was told.
+  // The model's other parameters.
   ModelParameters usual;
   usual.family = base.family;
   const std::map<std::string, std::string> usual_texts = option_texts(usual);
@@ -107,7 +107,7 @@ std::vector<SearchedModel> searched_models(const Points& points, const SearchSpa
     part.complete = result.complete;
     part.missing = of_setting(result.missing, setting);
     if (best) {
-      // Profiles come setting by setting, each with all of its kinds.
+      // Profiles are ordered by setting, each with all of its kinds.
       const std::size_t kinds = best_settings(space)[k].space.kinds.size();
       for (std::size_t kind = 0; kind < kinds && next_profile != result.profiles.end(); ++kind)
         part.profiles.push_back(*next_profile++);

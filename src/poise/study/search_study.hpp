@@ -10,19 +10,19 @@
 
 namespace poise {
 
-/// What a search found for one rank and weighting.
+/// The results of a search for one rank and weighting.
 struct SearchedModel {
   StudyModel model;
   SearchResult result;
 };
 
-/// The models of a search, every rank and weighting by itself, in the order of the axes.
+/// The models of a search, every rank and weighting separately, in the order of the axes.
 std::vector<SearchedModel> searched_models(const Points& points, const SearchSpace& space,
                                            const SearchResult& result);
 
 /// A search as a study of its own models: the best points of each kind, trained to convergence and measured
-/// on the test part where there is one, and all that a study says of rows. `name` is what the tables call the
-/// data, `grid` the value of --grid. `journal` may be null. After `until` nothing is trained: see
+/// on the test part if there is one, with all comparisons of a study. `name` is the data's name in the
+/// tables, `grid` the value of --grid. `journal` may be null. After `until` nothing is trained: see
 /// SearchedData.
 StudyResults search_study(const std::string& name, Points& points, const AllRows& all_rows, Journal* journal,
                           const SearchSpace& space, const SearchResult& result, const std::string& grid,

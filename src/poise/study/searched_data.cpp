@@ -15,7 +15,7 @@
 namespace poise {
 namespace {
 
-/// `searched` are the data that were searched on.
+/// `searched` are the data of the search.
 StudyData summary_of(const LoadedDataset& searched, const AllRows& all_rows, const std::string& name,
                      const std::string& paper_data) {
   const LoadedDataset& loaded = all_rows.data ? *all_rows.data : searched;
@@ -43,7 +43,7 @@ StudyData summary_of(const LoadedDataset& searched, const AllRows& all_rows, con
   return data;
 }
 
-/// What the searches say of the rows, which are kept without it.
+/// Sets the state of the search in its rows; the journal's entries do not have it.
 void mark_searches(Finals& finals, const std::vector<StudyProfile>& profiles) {
   const auto complete = [&](RowKind kind) {
     const auto found = std::ranges::find(profiles, kind, &StudyProfile::kind);
@@ -82,7 +82,7 @@ SearchedData::SearchedData(std::string name, std::string paper_data, Points& poi
 
 bool SearchedData::time_is_up() const { return until_ && Points::Clock::now() >= *until_; }
 
-/// Made when first asked for, so that a resumed study begins where it stopped.
+/// Made at the first call, so that a resumed study begins quickly.
 TestPart& SearchedData::test_part() {
   if (!test_part_) test_part_.emplace(name_, points_, all_rows_, execution_);
   return *test_part_;
@@ -115,7 +115,7 @@ void SearchedData::add(const StudyModel& model, const SearchSpace& space, const 
 void SearchedData::leave(const StudyModel& model, UnfinishedSearch::State state,
                          const std::vector<ModelParameters>& missing) {
   results_.complete = false;
-  // Of searches that were not begun it is enough to say what the first would begin with.
+  // For searches that were not begun, the first points of the first one are enough.
   if (state != UnfinishedSearch::State::not_begun || results_.unfinished.empty())
     results_.missing.insert(results_.missing.end(), missing.begin(), missing.end());
   results_.unfinished.push_back({.data = name_, .model = model, .state = state});
@@ -239,7 +239,7 @@ void SearchedData::finish() {
   compare_with_best();
 }
 
-/// Whether the row that validation likes best differs from the others; popularity is compared elsewhere.
+/// Compares the row with the best validation figure with the others; popularity is compared elsewhere.
 void SearchedData::compare_with_best() {
   const std::span<const StudyRow> rows = std::span(results_.rows).last(per_user_.size());
   const StudyRow* const best = best_on_validation(results_, name_);

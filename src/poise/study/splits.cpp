@@ -17,7 +17,7 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Of settings, which are searched on a log scale; 0 where one of them is 0.
+/// For settings that are searched on a log scale; 0 if one of them is 0.
 double geometric_mean(const SplitValues& values) {
   const std::vector<double> all = present(values);
   double sum = 0;
@@ -40,7 +40,7 @@ const T* find_like(const std::vector<T>& all, const T& wanted) {
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Those that any split has, once each, in the order of the first that has them.
+/// The elements of all splits, once each, in the order of the first split that has them.
 template <class T>
 std::vector<T> united(std::span<const StudyResults> splits, std::vector<T> StudyResults::*member) {
   std::vector<T> all;
@@ -103,14 +103,14 @@ StudyRow mean_row(StudyRow row, const SplitRow& all, const std::vector<std::stri
     if (!present(all.test[k]).empty()) row.test.emplace_back(metrics[k], estimate_of(all.test[k]));
   }
   row.search_complete = all.complete == all.splits;
-  // What is of one model alone has no mean that means anything.
+  // Figures of a single model have no meaningful mean.
   row.objective = row.observed_weight = std::numeric_limits<double>::quiet_NaN();
   row.convergence.clear();
   row.by_popularity.clear();
   return row;
 }
 
-/// Whether all its rows were trained to convergence, be it after a search that ran out of points.
+/// Whether all its rows were trained to convergence, perhaps after a search that ran out of points.
 bool was_studied(const StudyResults& split) {
   return std::ranges::all_of(split.rows, &StudyRow::final) &&
          std::ranges::none_of(split.unfinished, [](const UnfinishedSearch& search) {
@@ -132,7 +132,7 @@ std::vector<StudyInput> split_inputs(std::span<const StudyInput> inputs, std::ui
   std::vector<StudyInput> again;
   for (const StudyInput& input : inputs) {
     Dataset dataset = split_again(input.data.dataset, seed, input.folder.string(), execution);
-    // Nothing of a split is kept beside the data, unless it is that of the data.
+    // A split's eigenpairs are not stored beside the data, unless the split is the prepared one.
     const bool as_prepared = dataset == input.data.dataset;
     std::string checksum = as_prepared ? input.data.checksum : checksum_of(dataset, execution);
     again.push_back({.name = input.name,
@@ -193,7 +193,7 @@ SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const 
   std::vector<StudyResults> splits;
   for (std::size_t k = 0; k < seeds.size(); ++k) {
     const StudyResults& split = all_splits[k];
-    // What is next is what the first of them has left.
+    // The next points are those that the first unfinished split has left.
     if (results.means.complete) results.means.missing = split.missing;
     results.means.complete = results.means.complete && split.complete;
     results.means.unfinished.insert(results.means.unfinished.end(), split.unfinished.begin(),

@@ -11,10 +11,10 @@
 
 namespace poise {
 
-/// A figure in each split, in the order of the seeds; none where the split does not have it.
+/// A figure in each split, in the order of the seeds; none if the split does not have it.
 using SplitValues = std::vector<std::optional<double>>;
 
-/// A row in every split that has it.
+/// A row in all splits that have it.
 struct SplitRow {
   SplitValues alpha;
   SplitValues lambda;
@@ -31,46 +31,46 @@ struct SplitRow {
 /// A weighted row less the unweighted one.
 struct SplitPair {
   SplitValues difference;
-  std::optional<double> spread;  ///< their standard deviation; none of a single split
+  std::optional<double> spread;  ///< their standard deviation; none for a single split
   int splits = 0;
   int positive = 0;
   int complete = 0;  ///< splits in which both were searched to the end
 };
 
-/// What a study says over several splits of the same data.
+/// The results of a study over several splits of the same data.
 struct SplitsResults {
-  std::vector<std::uint32_t> seeds;          ///< of the splits that were studied
-  std::vector<std::uint32_t> unstudied;      ///< of those that the time did not suffice for
+  std::vector<std::uint32_t> seeds;      ///< of the splits that were studied
+  std::vector<std::uint32_t> unstudied;  ///< seeds of the splits that were not finished when the time was up
   std::vector<std::vector<StudyData>> data;  ///< of each split
-  /// A study's results whose figures are over splits: estimates are means with their standard deviations,
+  /// Results of a study whose figures are over splits: estimates are means with their standard deviations,
   /// alpha and lambda geometric means, pairs the differences of the splits with the interval and p of
-  /// over_splits(). Its data are those of the first split, and there are neither points nor profiles.
+  /// over_splits(). Its data are those of the first split, and it has neither points nor profiles.
   StudyResults means;
-  std::vector<SplitRow> rows;    ///< of means.rows
-  std::vector<SplitPair> pairs;  ///< of means.pairs
+  std::vector<SplitRow> rows;    ///< for means.rows
+  std::vector<SplitPair> pairs;  ///< for means.pairs
 };
 
 /// The mean of differences of splits, with the 95 % interval and two-sided p of the corrected resampled t
 /// test (Nadeau and Bengio, Machine Learning 52, 2003): splits share most of their rows, so that the variance
-/// of their mean is (1 / n + test_to_train) times that of one and not 1 / n times. It has n - 1 degrees of
-/// freedom: with a single split p = 1 and the interval has no ends.
+/// of their mean is (1 / n + test_to_train) times that of one split and not 1 / n times. It has n - 1 degrees
+/// of freedom: with a single split p = 1 and the interval has no ends.
 PairedDifference over_splits(std::span<const double> differences, double test_to_train);
 
-/// What the studies of several splits say together. Rows are those that any split has. Of splits that the
-/// time did not suffice for nothing is said but that they are left, so that all rows are over the same
-/// splits. Options, conclusions and time are left to the caller.
+/// Combines the studies of several splits. Its rows are those of any split. Splits that the time did not
+/// suffice for are only listed, so that all rows are over the same splits. The caller sets options,
+/// conclusions and time.
 SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const StudyResults> splits);
 
-/// Who hears of splits.
+/// Receives the beginning and end of each split.
 struct SplitsWatcher {
   std::function<void(std::uint32_t seed, std::size_t place)> begin = {};         ///< before a split
   std::function<void(std::uint32_t seed, StudyResults& results)> finished = {};  ///< after it
 };
 
-/// study() of the data split again by each seed (split_again), one after the other, with the same journal,
-/// whose keys hold the checksums of the splits. `inputs` are as they were prepared: where they lack a
-/// validation part it is made of the training rows of each split. Where the time is up, what is left
-/// of the splits is taken from the journal, as far as it goes.
+/// study() of the data split again with each seed (split_again), one after the other, with the same journal,
+/// whose keys hold the checksums of the splits. `inputs` are as they were prepared: if they have no
+/// validation part, each split makes it from its training rows. When the time is up, the other splits are
+/// taken from the journal as far as it has them.
 SplitsResults study_splits(std::span<const StudyInput> inputs, std::span<const std::uint32_t> seeds,
                            const StudyOptions& options, Journal& journal, Backend& backend,
                            const Execution& execution, const StudyWatcher& watcher,
@@ -83,12 +83,12 @@ nlohmann::ordered_json to_json(const SplitsResults& results);
 /// One line for each row and metric; no times, no paths.
 std::string to_csv(const SplitsResults& results);
 
-/// Of the rows that every split has, and which `among` accepts, that of the highest mean on validation; null
-/// where there is none. A row that few splits have may be there because it was best in them.
+/// The row with the highest mean on validation, of those that every split has and `among` accepts; null if
+/// there is none. A row that only some splits have may be there because it was best in them.
 const StudyRow* best_over_splits(const SplitsResults& results,
                                  const std::function<bool(const StudyRow&)>& among);
 
-/// Standard deviation; none of fewer than two.
+/// The standard deviation; none for fewer than two values.
 std::optional<double> spread_of(std::span<const double> values);
 
 /// The figures of the splits that have one.

@@ -14,7 +14,7 @@ Json number_list(const SplitValues& values) {
   return array;
 }
 
-/// "stderr", which a study has over users, is here the spread over splits.
+/// Replaces "stderr", which a study has over users, by the spread over splits.
 void spread_estimates(Json& part, const std::vector<SplitValues>& values,
                       const std::vector<std::string>& metrics) {
   for (std::size_t k = 0; k < metrics.size(); ++k) {

@@ -16,7 +16,8 @@ PairedDifference mean_difference(double mean, std::int64_t count, const std::opt
 /// a - b over the same users: the paired t test.
 PairedDifference paired_difference(std::span<const double> a, std::span<const double> b);
 
-/// Holm's step-down correction: the k-th smallest p (from 0) times (count - k), never falling, at most 1.
+/// Holm's step-down correction: the k-th smallest p (from 0) times (count - k), made non-decreasing, at most
+/// 1.
 std::vector<double> holm(std::span<const double> p);
 
 }  // namespace poise

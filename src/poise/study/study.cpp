@@ -26,7 +26,7 @@ void check(const StudyInput& input) {
   check_part(input.prepared().dataset.test, "test");
 }
 
-/// One search, and what its rows are.
+/// One search, and the model of its rows.
 struct Task {
   std::string name;
   StudyModel model;
@@ -48,7 +48,7 @@ std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options)
     task.space.expand = options.expand;
     task.space.refine = options.refine;
     task.space.most_points = options.most_points;
-    // Of full rank a key has at most these two: one solve serves both.
+    // A key of full rank has at most these two, and one solve gives both.
     task.space.both_diagonals =
         !kind.low_rank() && std::ranges::count(options.kinds, kind.key, &ModelKind::key) > 1;
     all.push_back(std::move(task));
@@ -91,7 +91,7 @@ class DataStudy {
         found_(input.name, input.paper_data, points_, input.whole(), &journal, execution, until, results),
         until_(until) {}
 
-  /// Error{resources} when something would not fit, before any work.
+  /// Error{resources} if something would not fit, before any work.
   void check_memory() const {
     for (const Task& task : tasks_of(input_, options_))
       poise::check_memory(task.space, input_.prepared().dataset.train.view(), options_.memory_limit);
@@ -100,7 +100,7 @@ class DataStudy {
   void run() {
     for (const std::int64_t rank : options_.ranks) {
       if (rank >= directions_of(input_))
-        say(fmt::format("{}: rank {} is left out, for there are only {} directions", input_.name, rank,
+        say(fmt::format("{}: rank {} is left out, because there are only {} directions", input_.name, rank,
                         directions_of(input_)));
     }
     const std::vector<Task> all = tasks_of(input_, options_);
@@ -125,7 +125,7 @@ class DataStudy {
   }
 
  private:
-  /// First points that are not in the journal, and the seconds that they may take.
+  /// First points that are not in the journal, and their expected seconds.
   struct Plan {
     std::size_t points = 0;
     double seconds = 0;
@@ -133,7 +133,8 @@ class DataStudy {
   [[nodiscard]] Plan planned(std::span<const Task> tasks) {
     Plan plan;
     for (const Task& task : tasks) {
-      // By profiles a search that was begun is taken for done: what is left of it shows as it goes on.
+      // By profiles a search that was begun counts as done: how much is left is not known before it
+      // continues.
       const std::vector<ModelParameters> first = first_points(task.space);
       const bool grid = task.space.method == SearchMethod::grid;
       if (!grid && journal_.find(points_.key(first.front())) != nullptr) continue;
@@ -142,7 +143,7 @@ class DataStudy {
       for (const ModelParameters& point : first) {
         if (grid && journal_.find(points_.key(point)) != nullptr) continue;
         ++points;
-        // Of a grid the other diagonal comes along.
+        // A grid trains the other diagonal in the same solve.
         seconds += trainer_.expected_seconds(point) / (grid && task.space.both_diagonals ? 2 : 1);
       }
       const std::size_t usual = grid ? points : usual_points(task.space);
@@ -152,7 +153,7 @@ class DataStudy {
     return plan;
   }
 
-  /// The watcher of the points, who hears of all that is left of the data set.
+  /// The watcher of the points, which counts all that is left of the data set.
   PointWatcher with_later_searches() {
     if (!watcher_.points.trained) return {};
     return {.trained = [this](const PointResult& result, std::size_t left, double seconds) {
@@ -160,7 +161,7 @@ class DataStudy {
     }};
   }
 
-  /// What is left is then taken from the journal, as far as it goes.
+  /// After this, results come from the journal, as far as it has them.
   [[nodiscard]] bool time_is_up() const { return until_ && Points::Clock::now() >= *until_; }
 
   void say(const std::string& line) const {
@@ -190,7 +191,7 @@ class DataStudy {
   Points points_;
   SearchedData found_;
   std::optional<Points::Clock::time_point> until_;
-  Plan later_;  ///< of the searches after the present one
+  Plan later_;  ///< the searches after the present one
 };
 
 }  // namespace

@@ -17,14 +17,14 @@
 
 namespace poise {
 
-/// A prepared data set under the name that the tables call it.
+/// A prepared data set and its name in the tables.
 struct StudyInput {
   std::string name;
   std::filesystem::path folder;
   LoadedDataset data;
   std::string paper_data = {};  ///< see StudyData
-  /// Where the validation part of `data` was made of training rows: the data before that, on all rows of
-  /// which chosen points are trained for the test part.
+  /// If the validation part of `data` was made of training rows: the data before that. Chosen points are
+  /// trained on all their rows for the test part.
   std::optional<LoadedDataset> all_rows = {};
 
   /// The data as they were prepared.
@@ -36,36 +36,36 @@ struct StudyOptions {
   std::vector<ModelKind> kinds = kinds_of_all();
   std::vector<std::int64_t> ranks = {10, 100, 1000};
   SearchMethod method = SearchMethod::best;
-  std::vector<double> alphas = paper_alphas;  ///< of a grid, as what follows
+  std::vector<double> alphas = paper_alphas;  ///< for a grid, like the next ones
   bool expand = true;
   int refine = 0;
-  std::optional<std::size_t> most_points = {};  ///< of each search
+  std::optional<std::size_t> most_points = {};  ///< for each search
   MeasureOptions measure = {};
   ModelParameters base = {};  ///< tolerance, rounds, start and seed of every model
   std::uint64_t memory_limit = 0;
 };
 
-/// What a study says to its surroundings.
+/// Callbacks of a study.
 struct StudyWatcher {
-  PointWatcher points = {};  ///< what is left counts the data set's later searches too
-  /// Before a data set: how many searches there are, their first points that are not in the journal, and the
-  /// seconds that these may take.
+  PointWatcher points = {};  ///< "left" also counts the data set's later searches
+  /// Before a data set: how many searches there are, how many of their first points are not in the journal,
+  /// and the expected seconds of these.
   std::function<void(const std::string& data, std::size_t searches, std::size_t points, double seconds)>
       planned = {};
   std::function<void(const std::string& model)> searching = {};  ///< before a search: "wmf, rank 10"
-  std::function<void(const std::string&)> say = {};              ///< one line about what is left out
+  std::function<void(const std::string&)> say = {};  ///< one line about something that is left out
 };
 
-/// The work of the searches' first points; operations are counted until they are `enough`.
+/// The work of the searches' first points; counting stops at `enough` operations.
 Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options, double enough);
 
 /// The paper's experiment: for every data set, kind and rank a search, in which the validation part chooses
-/// the best unweighted and the best weighted point, and the best with alpha below 1 (of a grid only where it
-/// is better than both); these are trained to convergence, and the test part is read once, for them.
-/// Everything that took time goes to the journal, and what is there is not done again. Ranks that are not
-/// below the number of items are left out for that data set. When the time is up nothing is trained any more:
-/// the results have what the journal has, and are not complete. Before any work: Error{input} for data
-/// without validation or test part, Error{resources} when a model would not fit.
+/// the best unweighted and the best weighted point, and the best with alpha below 1 (for a grid only if it is
+/// better than both). These are trained to convergence, and the test part is read once, for them. Everything
+/// that took time is written to the journal, and entries of the journal are not computed again. Ranks that
+/// are not below the number of items are left out for that data set. When the time is up nothing more is
+/// trained: the results have what the journal has, and are not complete. Before any work: Error{input} for
+/// data without validation or test part, Error{resources} if a model would not fit.
 StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
                    Backend& backend, const Execution& execution, const StudyWatcher& watcher,
                    std::optional<Points::Clock::time_point> until);

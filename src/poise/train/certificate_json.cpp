@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 Json to_json(const Certificate& certificate, bool full_rank) {
   Json json = {{"absolute", certificate.absolute}, {"relative", certificate.relative}};
   if (full_rank) json["worst_column"] = certificate.worst_column;
-  json["sampled"] = false;  // no column is left to inference
+  json["sampled"] = false;  // the certificate covers every column
   json["verified_columns"] = certificate.verified_columns;
   json["probability"] = certificate.probability;
   return json;

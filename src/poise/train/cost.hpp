@@ -14,15 +14,15 @@ namespace poise {
 TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
                            const Weights* W = nullptr, int threads = 1);
 
-/// The work of training all of these one after the other; operations are counted until they are `enough`.
+/// The work of training all of these one after the other; counting stops at `enough` operations.
 Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
                    double enough);
 
-/// Error{resources}, saying what would fit, when training would not; `both_diagonals` for both full-rank
+/// Error{resources}, saying what would fit, if training would not fit; `both_diagonals`: both full-rank
 /// models of one solve.
 void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
                   bool both_diagonals = false);
-/// The same of one model whose cost is known.
+/// The same for one model whose cost is known.
 void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit, const Weights& W,
                   const TrainingCost& cost);
 

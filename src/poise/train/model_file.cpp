@@ -17,7 +17,7 @@ namespace {
 constexpr const char* format_name = "poise-model";
 constexpr const char* format_version = "1";
 
-/// Where a model's container goes: a file, or memory.
+/// The destination of a model's container: a file, or memory.
 using ModelSink = std::function<void(const Metadata&, std::span<const Tensor>)>;
 
 void put(const ModelSink& sink, const ModelInfo& info, const Scorer& model) {
@@ -55,14 +55,14 @@ std::map<std::string, std::string> read_options(const Container& file) {
 }  // namespace
 
 ModelContent content_of(const Scorer& model, std::string_view family) {
-  // Two families may have models of one class, and each its own file.
+  // Two families may share a model class but write different files, so the named family is tried first.
   for (const bool named : {true, false}) {
     for (const auto& each : families()) {
       if (named && each->name != family) continue;
       if (std::optional<ModelContent> content = each->content(model)) return *std::move(content);
     }
   }
-  fail(ErrorKind::usage, "this model is of no family that a file could hold");
+  fail(ErrorKind::usage, "this model belongs to no family and cannot be written to a file");
 }
 
 std::optional<MatrixView<const float>> LoadedModel::item_factors() const {

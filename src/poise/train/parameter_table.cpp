@@ -56,9 +56,9 @@ std::string help_of(const ModelParameter& parameter) {
   for (const auto& family : families()) {
     const FamilyParameter* const use = family->find(parameter.is.id);
     if (use != nullptr && !use->help.empty())
-      text += fmt::format("{} {}: {}", text.empty() ? "Of" : "; of", family->name, use->help);
+      text += fmt::format("{} {}: {}", text.empty() ? "For" : "; for", family->name, use->help);
   }
-  return text.empty() ? fmt::format("Of {}: {}", fmt::join(with, " and "), parameter.is.help) : text;
+  return text.empty() ? fmt::format("For {}: {}", fmt::join(with, " and "), parameter.is.help) : text;
 }
 
 std::string usual_text(const ModelParameter& parameter) {
@@ -101,7 +101,7 @@ ModelParameters parameters_of(const std::map<std::string, std::string>& texts) {
       const auto found = texts.find(std::string(each.id));
       if (found != texts.end()) set_value(parameters, each.id, found->second);
       if (found == texts.end() && each.kept == nullptr)
-        fail(ErrorKind::input, "the model does not say its {}", ParameterName{each.id});
+        fail(ErrorKind::input, "the model file has no {}", ParameterName{each.id});
     }
   } catch (const Error& error) {
     throw Error(ErrorKind::input, error.sentence());

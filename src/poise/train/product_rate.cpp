@@ -8,7 +8,7 @@
 namespace poise {
 
 double product_rate(Backend& backend) {
-  // A GPU has not begun to work on what keeps a processor busy.
+  // A product that keeps a processor busy is too small for a GPU.
   const std::int64_t size = backend.on_host() ? 1024 : 4096;
   const Resident<float> a(backend, Matrix<float>(size, size, 1.0F));
   Resident<float> c(backend, size, size);
@@ -16,7 +16,7 @@ double product_rate(Backend& backend) {
   const auto multiply = [&] {
     const auto begin = std::chrono::steady_clock::now();
     backend.gemm(Op::none, Op::none, 1.0F, a.view(), a.view(), 0.0F, c.view());
-    // A GPU is done when something of its result is here.
+    // The GPU has finished when a part of its result has been copied.
     backend.copy(MatrixView<const float>{c.view().data, 1, 1, 1}, entry.view());
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };

@@ -4,7 +4,7 @@
 
 namespace poise {
 
-/// Operations of a matrix product per second, from a product small enough not to be noticed.
+/// Operations of a matrix product per second, measured with a product that takes negligible time.
 double product_rate(Backend& backend);
 
 }  // namespace poise

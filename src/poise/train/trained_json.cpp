@@ -12,7 +12,7 @@ Json trained_json(const ModelParameters& parameters, const Trained& trained) {
   Json json = {{"model", family.name}, {"rank", nullptr}};
   put_parameters(json, parameters, Reported::as_kept);
   if (family.parameters.empty()) {
-    // A count has no objective, nothing to converge and nothing to certify.
+    // A popularity model has no objective, convergence or certificate.
     for (const char* const key :
          {"lambda", "alpha", "weighting", "objective", "observed_weight", "certificate"})
       json[key] = nullptr;

@@ -6,7 +6,7 @@
 
 namespace poise {
 
-/// What is known of a trained model, as model files hold it: the keys of `poise train --json`, without times.
+/// The report of a trained model, as model files hold it: the keys of `poise train --json`, without times.
 nlohmann::ordered_json trained_json(const ModelParameters& parameters, const Trained& trained);
 
 }  // namespace poise

@@ -22,7 +22,7 @@ struct Trainer::State {
   FitContext context;
   Pin X_pin = {};
   double rate = 0;                                 ///< operations of a matrix product per second
-  std::map<std::string, TrainingCost> costs = {};  ///< by what they depend on
+  std::map<std::string, TrainingCost> costs = {};  ///< by the parameters they depend on
 
   const TrainingCost& cost(const ModelParameters& parameters) {
     const ModelParameters costly = cost_parameters(parameters);
@@ -86,7 +86,7 @@ std::pair<Trained, Trained> Trainer::train_both_diagonals(const ModelParameters&
 double Trainer::expected_seconds(const ModelParameters& parameters) {
   if (family_of(parameters).parameters.empty()) return 0;
   if (state_->rate == 0) state_->rate = product_rate(state_->context.backend);
-  // A weighted low-rank fit takes some fifteen rounds; eigenpairs are found once.
+  // A weighted low-rank fit takes some fifteen rounds; eigenpairs are computed once.
   const TrainingCost& of_model = state_->cost(parameters);
   return (of_model.round > 0 ? 15 * of_model.round : of_model.fit) / state_->rate;
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t rows_per_tile = 1024;
 
-/// count / mean, clipped to [1/clip, clip]; 1 where the mean is 0 and so all counts are alike.
+/// count / mean, clipped to [1/clip, clip]; 1 if the mean is 0, because then all counts are 0.
 float relative(std::int64_t count, double mean, double clip) {
   if (mean == 0) return 1;
   return static_cast<float>(std::clamp(static_cast<double>(count) / mean, 1 / clip, clip));
@@ -95,12 +95,12 @@ Weights FoldInWeighting::weights(CsrView histories, int threads) const {
   struct Part {
     double lowest = 1;
     double highest = 1;
-    bool any = false;  ///< C that is not 0
+    bool any = false;  ///< whether any C is not 0
   };
   const Tiling tiling{histories.rows, rows_per_tile};
   std::vector<Part> parts(tiling.tiles());
   std::vector<double> of_users(histories.rows);
-  // Where a and b are 1 and every weight too, no C is needed.
+  // If a, b and every weight are 1, C is empty.
   const bool all_one =
       options_.scheme == Scheme::none || (options_.scheme == Scheme::constant && options_.alpha == 1);
   if (!all_one) resize_by_threads(result.c, std::ssize(histories.indices), threads);
@@ -134,7 +134,7 @@ Weights FoldInWeighting::weights(CsrView histories, int threads) const {
     result.lowest = std::min(result.lowest, part.lowest);
     result.highest = std::max(result.highest, part.highest);
   }
-  // In the order of the users, whatever the threads.
+  // Summed in the order of the users, for any number of threads.
   for (const double of_user : of_users) result.observed += of_user;
   return result;
 }

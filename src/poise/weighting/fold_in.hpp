@@ -10,14 +10,14 @@
 
 namespace poise {
 
-/// Weights histories as training users' rows are weighted: a_u from the history's size and the training mean,
-/// w_ui from the history's own values, b_i and |S_i| from training. The formulas of Scheme are written here
-/// and nowhere else: make_weights is this, asked for the training rows themselves.
+/// Weights histories like training rows: a_u from the history's size and the training mean, w_ui from the
+/// history's own values, b_i and |S_i| from training. The formulas of Scheme are implemented only here;
+/// make_weights calls this with the training rows.
 class FoldInWeighting {
  public:
-  /// From the training matrix. Error{usage} for options out of range, here and below.
+  /// From the training matrix. This and the next constructor throw Error{usage} for options out of range.
   FoldInWeighting(CsrView X, const WeightingOptions& options, int threads = 1);
-  /// From what is used of it: the number of users m, and |S_i| of each item.
+  /// From the parts of it that are used: the number of users m, and |S_i| of each item.
   FoldInWeighting(std::int64_t users, std::span<const std::int64_t> item_users,
                   const WeightingOptions& options);
 
@@ -25,12 +25,12 @@ class FoldInWeighting {
   [[nodiscard]] float a(std::int64_t history_size) const;
   /// b_i.
   [[nodiscard]] float b(std::int64_t item) const { return b_.empty() ? 1.0F : b_[item]; }
-  /// Whether the scheme can take an entry of value r.
+  /// Whether the scheme accepts an entry of value r.
   [[nodiscard]] bool accepts(double r) const;
-  /// w_ui, the resulting W_ui of an entry of value r, which the scheme accepts.
+  /// w_ui, the weight W_ui of an entry of value r, which the scheme accepts.
   [[nodiscard]] double weight(std::int64_t item, double r) const;
 
-  /// The weights of whole histories, with their support; see make_weights.
+  /// The weights of complete histories, with their support; see make_weights.
   [[nodiscard]] Weights weights(CsrView histories, int threads = 1) const;
 
  private:
@@ -39,7 +39,7 @@ class FoldInWeighting {
   std::int64_t items_;
   double mean_history_ = 0;
   std::vector<float> b_;          ///< empty: all 1
-  std::vector<double> rareness_;  ///< of inverse_popularity: min(clip, (|S_i| / max |S|)^-gamma)
+  std::vector<double> rareness_;  ///< for inverse_popularity: min(clip, (|S_i| / max |S|)^-gamma)
 };
 
 }  // namespace poise

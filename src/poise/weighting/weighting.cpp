@@ -14,7 +14,7 @@
 namespace poise {
 namespace {
 
-/// Options beyond it leave no room for their products in float32.
+/// Products of larger options would not fit float32.
 constexpr double largest_option = 1e30;
 
 void check_range(ParameterName name, double value, double least) {
@@ -47,8 +47,8 @@ const std::vector<SchemeTraits>& schemes() {
       {"constant", "alpha; 1 is unweighted", ReadsValues::no, false, 1},
       {"linear", "1 + alpha r", ReadsValues::if_any, true, 0},
       {"log", "1 + alpha log(1 + r / epsilon)", ReadsValues::if_any, true, 0},
-      {"user-oriented", "alpha, beside other entries of the user by how many he has, bounded by clip"},
-      {"item-oriented", "alpha, beside other entries of the item by how many lack it, bounded by clip"},
+      {"user-oriented", "alpha; the user's other entries by the user's number of items, bounded by clip"},
+      {"item-oriented", "alpha; the item's other entries by the number of users without it, bounded by clip"},
       {"inverse-popularity", "alpha (users of the item / most)^-gamma, bounded by clip"},
       {"column", "alpha r", ReadsValues::always}};
   return all;
@@ -61,7 +61,7 @@ std::vector<DeclaredParameter<WeightingOptions>> weighting_parameters() {
       {{.id = "alpha", .help = "Weight of the observed entries; 1 is unweighted", .axis = SearchAxis::listed},
        in_member(&WeightingOptions::alpha)},
       {{.id = "weighting",
-        .help = "How observed entries are weighed",
+        .help = "Weighting scheme of the observed entries",
         .names = scheme_names(),
         .axis = SearchAxis::listed},
        in_member(&WeightingOptions::scheme)},

@@ -31,7 +31,7 @@ ParsedChunk parse_adjacency(const Chunk& chunk, const RowRules& rules) {
     ++parsed.records;
     if (!is_sound_id(user)) return parsed.reject(id_problem(user, "user"));
     for (std::string_view rest = line, item = take_token(rest); !item.empty(); item = take_token(rest)) {
-      // A line is bad as a whole: none of its rows may be kept before all are known to be sound.
+      // A bad line is dropped as a whole, so no row is kept before all are checked.
       if (!is_sound_id(item)) return parsed.reject(id_problem(item, "item"));
     }
     for (std::string_view item = take_token(line); !item.empty(); item = take_token(line)) {

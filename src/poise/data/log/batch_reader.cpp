@@ -37,7 +37,7 @@ void BatchReader::read(Batch& batch) {
   }
 }
 
-/// Opens the current input and passes over its header; returns the line at which its rows begin.
+/// Opens the current input and skips its header; returns the line at which its rows begin.
 std::int64_t BatchReader::open_input() {
   const LogInput& input = inputs_[input_];
   const std::string name = input.path.string();
@@ -65,7 +65,7 @@ std::int64_t BatchReader::open_input() {
   return 1 + found.header_lines;
 }
 
-/// Inputs that are understood as the one before them are not mentioned again.
+/// An input that is read like the one before it is not mentioned again.
 void BatchReader::note(const std::string& reading) {
   if (reading == last_reading_) return;
   last_reading_ = reading;

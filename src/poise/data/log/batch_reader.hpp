@@ -15,8 +15,8 @@ namespace poise::logs {
 
 /// Consecutive chunks of a log, perhaps of several inputs.
 struct Batch {
-  std::vector<Chunk> chunks;  ///< none at the log's end
-  std::exception_ptr error;   ///< what stopped the reading behind these chunks
+  std::vector<Chunk> chunks;  ///< none at the end of the log
+  std::exception_ptr error;   ///< the error that stopped reading after these chunks
 };
 
 /// Reads a log's inputs one after the other as batches of chunks; holds one file open at a time.
@@ -28,7 +28,7 @@ class BatchReader {
       : inputs_(inputs), options_(options), sizes_(sizes), observer_(observer) {}
 
   Batch next();
-  /// How the inputs read so far were understood: see Interactions::reading.
+  /// How the inputs read so far were interpreted: see Interactions::reading.
   [[nodiscard]] const std::string& reading() const { return reading_; }
 
  private:

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t buffer_size = 256 * 1024;
 
-/// The bytes of an input as they are stored, with a buffer in which the next ones can be looked at.
+/// The bytes of an input as they are stored, with a buffer for looking ahead.
 class StoredBytes {
  public:
   StoredBytes(const std::filesystem::path& file, const Observer* observer)
@@ -54,7 +54,7 @@ class StoredBytes {
     if (file_ >= 0) ::close(file_);
   }
 
-  /// The bytes at hand, refilled when there are none; empty only at the end.
+  /// The bytes in the buffer, refilled if there are none; empty only at the end.
   std::string_view peek() {
     if (rest_.empty() && file_ >= 0) rest_ = {buffer_.data(), read_file(buffer_.data(), buffer_.size())};
     return rest_;
@@ -88,7 +88,7 @@ class StoredBytes {
     }
   }
 
-  /// Waits for bytes or the end. In steps, as the signal that asks to stop may reach another thread.
+  /// Waits for bytes or the end, in steps, because the signal that asks to stop may reach another thread.
   void wait() const {
     constexpr int step = 100;  // ms
     pollfd waiting{file_, POLLIN, 0};
@@ -137,7 +137,7 @@ class GzipSource final : public ByteSource {
     while (true) {
       std::string_view input = stored_.peek();
       if (!in_member_) {
-        // gzip pads files with zeros where a device wants whole blocks.
+        // gzip pads files with zeros on devices that write whole blocks.
         while (!input.empty() && input.front() == '\0' && !first_member_) {
           stored_.take(1);
           input = stored_.peek();

@@ -18,16 +18,16 @@ class ByteSource {
   /// Reads up to `capacity` bytes; 0 only at the end. Truncated or corrupt compressed data is an
   /// Error{input} that names the input.
   virtual std::size_t read(char* to, std::size_t capacity) = 0;
-  /// How many bytes of the input itself (compressed, where it is) have been taken so far.
+  /// How many bytes of the input itself (compressed bytes of a compressed one) have been read so far.
   [[nodiscard]] virtual std::uint64_t consumed() const = 0;
 };
 
 /// Opens a file: plain, gzip (any number of members) or zstd (any number of frames, windows up to 128 MiB),
-/// told apart by their first bytes. A missing file or a folder is an Error{input}. Where bytes have to be
-/// waited for (a pipe), the observer is polled: Error{interrupted} when it asks to stop.
+/// recognized by its first bytes. A missing file or a folder is an Error{input}. While it waits for bytes (of
+/// a pipe) it polls the observer: Error{interrupted} if it asks to stop.
 std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& file, const Observer* observer = nullptr);
 
-/// The same for bytes in memory, which must outlive the source; `name` stands in messages.
+/// The same for bytes in memory, which must outlive the source; `name` is used in messages.
 std::unique_ptr<ByteSource> open_bytes(std::string_view bytes, const std::string& name);
 
 }  // namespace poise::logs

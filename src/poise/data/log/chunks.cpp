@@ -32,13 +32,13 @@ std::string_view ChunkReader::sample() {
   return std::string_view(buffer_).substr(begin_, end_ - begin_);
 }
 
-/// Reads on until `wanted` bytes wait to be cut or the source ends.
+/// Reads until `wanted` bytes are in the buffer or the source ends.
 void ChunkReader::fill(std::size_t wanted) {
   if (end_ - begin_ >= wanted || source_ended_) return;
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= std::exchange(begin_, 0);
   while (end_ < wanted && !source_ended_) {
-    // Small inputs should not pay for clearing a buffer of the full size.
+    // Small inputs should not clear a buffer of the full size.
     if (end_ == buffer_.size()) buffer_.resize(std::min(wanted, std::max<std::size_t>(32768, 4 * end_)));
     const std::size_t count = source_->read(buffer_.data() + end_, std::min(buffer_.size(), wanted) - end_);
     source_ended_ = count == 0;

@@ -19,8 +19,8 @@ struct Chunk {
   bool first = false;              ///< the input's first chunk
   bool last = false;               ///< the input's last chunk; nothing follows
   std::int64_t first_line = 1;     ///< for a first chunk, the line at which it begins (counted from 1)
-  std::uint64_t stored_bytes = 0;  ///< how much of the input it took, before decompression
-  std::shared_ptr<const DelimitedLayout> layout;  ///< of delimited formats
+  std::uint64_t stored_bytes = 0;  ///< how many bytes of the input it took, before decompression
+  std::shared_ptr<const DelimitedLayout> layout;  ///< for delimited formats
 };
 
 /// Throws the Error{input} of an input that holds no row.
@@ -36,11 +36,11 @@ class ChunkReader {
 
   ChunkReader(std::unique_ptr<ByteSource> source, std::string name, std::size_t chunk_bytes);
 
-  /// The first bytes of what has not been cut yet: at least `sample_bytes`, or all there is.
+  /// The first bytes that have not been cut yet: at least `sample_bytes`, or all that remain.
   std::string_view sample();
-  /// Whether the sample is all that is left.
+  /// Whether the sample holds all remaining bytes.
   [[nodiscard]] bool at_end() const { return source_ended_; }
-  /// Passes over bytes of the sample, e.g. a header.
+  /// Skips bytes of the sample, e.g. a header.
   void skip(std::size_t count) { begin_ += count; }
   /// The next chunk (`bytes`, `last` and `stored_bytes` are set); not to be called after the last one.
   Chunk next();
@@ -52,7 +52,7 @@ class ChunkReader {
   std::string name_;
   std::size_t chunk_bytes_;
   std::string buffer_;
-  std::size_t begin_ = 0;  // what has not been cut yet is buffer_[begin_, end_)
+  std::size_t begin_ = 0;  // buffer_[begin_, end_) has not been cut yet
   std::size_t end_ = 0;
   bool source_ended_ = false;
   std::uint64_t reported_ = 0;

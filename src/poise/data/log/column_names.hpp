@@ -4,8 +4,7 @@
 
 namespace poise::logs {
 
-/// What a column of this name holds, by the names that public data sets use; case, blanks, '_' and '-' do not
-/// matter.
+/// The role of a column, from names that public data sets use; case, blanks, '_' and '-' are ignored.
 enum class ColumnRole { unknown, user, item, value };
 ColumnRole role_of(std::string_view name);
 

@@ -11,7 +11,7 @@ namespace poise::logs {
 
 namespace {
 
-/// What a whole chunk is free of, found in one pass so that its lines need not be looked at again.
+/// Characters that do not occur in a chunk, found in one pass, so that its lines need no check of their own.
 struct Contents {
   bool ascii;
   bool quote;
@@ -75,7 +75,7 @@ class DelimitedParser {
     return parsed_.add(row);
   }
 
-  /// Reads the record at `at` and moves behind it.
+  /// Reads the record at `at` and moves `at` behind it.
   bool quoted_record(std::size_t& at) {
     const std::string_view rest = std::string_view(chunk_.bytes).substr(at);
     read_record(rest, layout_.delimiter, last_column_ + 1, record_);

@@ -9,7 +9,7 @@
 
 namespace poise::logs {
 
-/// How one delimited file is laid out. Columns count from 0.
+/// The layout of one delimited file. Columns count from 0.
 struct DelimitedLayout {
   std::string delimiter;
   int user = 0;
@@ -17,7 +17,7 @@ struct DelimitedLayout {
   std::optional<int> value;
 };
 
-/// Parses a chunk of delimited text whose header, if it had one, has been passed over.
+/// Parses a chunk of delimited text; its header, if any, has been skipped.
 ParsedChunk parse_delimited(const Chunk& chunk, const RowRules& rules);
 
 }  // namespace poise::logs

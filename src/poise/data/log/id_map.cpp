@@ -11,9 +11,9 @@ namespace poise::logs {
 
 namespace {
 
-// Most ids are a few digits. Their bytes and their size make the key itself, so that equal keys are equal
-// texts and a look-up touches nothing but its slot. Longer texts have a hash, marked by a top byte that no
-// size reaches.
+// Most ids are a few digits. Their bytes and their size form the key itself, so that equal keys are equal
+// texts and a look-up reads only its slot. Longer texts have a hash, marked by a top byte larger than any
+// size.
 constexpr std::size_t longest_exact = 7;
 constexpr std::uint64_t hashed_mark = 0xffULL << 56U;
 

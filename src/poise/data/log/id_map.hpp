@@ -9,14 +9,12 @@
 
 namespace poise::logs {
 
-/// Numbers texts 0, 1, 2, ... in order of first appearance: a hash table with open addressing over the
-/// texts it has seen.
+/// Numbers texts 0, 1, 2, ... in order of first appearance, by a hash table with open addressing.
 class IdMap {
  public:
   IdMap() : slots_(256) {}
 
-  /// The text's number, a new one if it is seen for the first time. More than 2^31 - 1 texts are an
-  /// Error{resources}.
+  /// The text's number; a new text gets the next one. More than 2^31 - 1 texts are an Error{resources}.
   std::int32_t intern(std::string_view text);
   [[nodiscard]] const Ids& ids() const { return ids_; }
   [[nodiscard]] Ids take() { return std::move(ids_); }
@@ -31,8 +29,8 @@ class IdMap {
   void grow();
 
   Ids ids_;
-  std::vector<Slot> slots_;  // a power of two of them, at most half taken
-  Slot last_;                // the last one found: logs are mostly sorted by user or item
+  std::vector<Slot> slots_;  // their number is a power of two; at most half are used
+  Slot last_;                // the last one found: most logs are sorted by user or item
 };
 
 }  // namespace poise::logs

@@ -44,7 +44,7 @@ std::string listed(const Fields& names) {
   return list + (names.size() > most ? ", ..." : "");
 }
 
-/// The columns asked for; `names` is empty when there is no header.
+/// The requested columns; `names` is empty if there is no header.
 DelimitedLayout asked_columns(const std::vector<std::string>& columns, const Fields& names,
                               const std::string& file) {
   const bool from_zero = std::any_of(columns.begin(), columns.end(),
@@ -79,21 +79,21 @@ std::optional<int> find_role(const Fields& names, ColumnRole role) {
   return found == names.end() ? std::nullopt : std::optional<int>(static_cast<int>(found - names.begin()));
 }
 
-/// Whether the line holds names of columns: a user's is enough, an item's or a value's alone could be an id.
+/// Whether the line holds column names: a user's name is enough; an item's or a value's alone could be an id.
 bool has_known_names(const Fields& fields) {
   return find_role(fields, ColumnRole::user) ||
          (find_role(fields, ColumnRole::item) && find_role(fields, ColumnRole::value));
 }
 
-/// Whether the names say that the first line is a header. Rows can hold such words too (a column of
-/// categories), but then the next row does so as well, or the row holds a number.
+/// Whether the names show that the first line is a header. Rows can hold such words too (a column of
+/// categories), but then the next row does as well, or the row holds a number.
 bool is_header_by_names(const Fields& first, const Fields& second) {
   const bool number = std::any_of(first.begin(), first.end(),
                                   [](const std::string& field) { return parse_number(field).has_value(); });
   return !number && has_known_names(first) && !has_known_names(second);
 }
 
-/// Whether all numbers of a column are moments in Unix time.
+/// Whether all numbers of a column are Unix times.
 bool holds_times(const std::vector<Fields>& records, std::size_t column) {
   bool any = false;
   for (const Fields& fields : records) {
@@ -104,7 +104,7 @@ bool holds_times(const std::vector<Fields>& records, std::size_t column) {
   return any;
 }
 
-/// The columns when none are asked for; there is at least one record.
+/// The columns if none are requested; there is at least one record.
 DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<Fields>& records) {
   DelimitedLayout layout;
   if (header) {
@@ -114,12 +114,12 @@ DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<F
     const std::optional<int> value = find_role(first, ColumnRole::value);
     layout.user = user.value_or(item == 0 ? 1 : 0);
     layout.item = item.value_or(layout.user == 1 ? 0 : 1);
-    // Where the ids' names say nothing, a value's name does so only in its usual place.
+    // If the ids' names are unknown, a value's name counts only at its usual position.
     if (value && (user || item || value == 2) && value != layout.user && value != layout.item) {
       layout.value = value;
     }
   } else {
-    // Half of the records rather than the first, which may be a bad line.
+    // At least half of the records, because the first may be a bad line.
     const auto numbers = std::count_if(records.begin(), records.end(),
                                        [](const Fields& fields) { return is_number(fields, 2); });
     if (2 * numbers >= static_cast<std::ptrdiff_t>(records.size()) && !holds_times(records, 2))
@@ -145,7 +145,7 @@ bool finds_header(const LogOptions& options, const std::vector<Fields>& records)
   } else if (options.format != LogFormat::pairs && (wants_value(options.format) || is_number(second, 2))) {
     layout.value = 2;
   }
-  // No column is named by a number: such a line is a row, perhaps a bad one.
+  // Numbers are not column names: such a line is a row, perhaps a bad one.
   if (is_number(first, layout.user) || is_number(first, layout.item)) return false;
   if (layout.value && static_cast<int>(first.size()) > *layout.value) {
     return !first[*layout.value].empty() && !is_number(first, *layout.value);
@@ -153,13 +153,13 @@ bool finds_header(const LogOptions& options, const std::vector<Fields>& records)
   return is_number(second, layout.user) || is_number(second, layout.item);
 }
 
-/// Text of the file without the quotes of shown().
+/// Text of the file as shown(), without the quotes.
 std::string plain(std::string_view text) {
   const std::string quoted = shown(text);
   return quoted.substr(1, quoted.size() - 2);
 }
 
-/// The layout in words. The first record holds the names of the columns where there is a header.
+/// The layout in words. With a header the first record holds the column names.
 std::string describe(const DelimitedLayout& layout, bool header, const std::vector<Fields>& records,
                      const LogOptions& options) {
   const Fields& first = records.front();

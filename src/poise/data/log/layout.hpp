@@ -12,21 +12,21 @@ namespace poise::logs {
 
 /// The layout of one delimited file, and where its rows begin.
 struct FoundLayout {
-  bool blank = false;  ///< there is nothing but blank lines
+  bool blank = false;  ///< the file has only blank lines
   DelimitedLayout layout;
   std::size_t header_bytes = 0;   ///< bytes up to and including the header
   std::int64_t header_lines = 0;  ///< line ends among them
   std::string reading;            ///< the layout in words: Interactions::reading
 };
 
-/// The same for the formats that are not delimited.
+/// The reading of the formats that are not delimited, in words.
 std::string describe_lines(const LogOptions& options);
 
-/// Throws Error{usage} when the options contradict each other or the format.
+/// Throws Error{usage} if the options contradict each other or the format.
 void check_layout_options(const LogOptions& options);
 
-/// Finds the layout from a file's first bytes (`whole`: they are all of it). A column name that the header
-/// does not have is an Error{input}.
+/// Finds the layout from a file's first bytes (`whole`: these are the whole file). A column name that the
+/// header does not have is an Error{input}.
 FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& options,
                         const std::string& file);
 

@@ -80,8 +80,8 @@ void Merger::append_rows(const ParsedChunk& parsed) {
   result_.low.insert(result_.low.end(), parsed.low.begin(), parsed.low.end());
 }
 
-/// Reserves for all rows that the log will have if it goes on as it began, so that the largest vectors are
-/// seldom copied; pages that stay unused cost nothing.
+/// Reserves memory for the rows that the whole log will have at the present rate, so that the largest vectors
+/// are rarely copied; unused pages cost nothing.
 void Merger::make_room(const ParsedChunk& parsed) {
   const std::size_t needed = result_.user.size() + parsed.user.size();
   if (needed <= result_.user.capacity()) return;

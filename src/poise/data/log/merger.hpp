@@ -13,15 +13,15 @@
 
 namespace poise::logs {
 
-/// Parses a chunk of any format, as the chunk's own bytes suggest: that it begins at the start of a record,
-/// and, unless it is its input's first, under some movie.
+/// Parses a chunk of any format, assuming that it begins at the start of a record and, unless it is its
+/// input's first, below some movie line.
 ParsedChunk parse_chunk(const Chunk& chunk, LogFormat format, const RowRules& rules);
 
-/// Joins the chunks' rows, in their order, to one log. Parses a chunk again where its guess about the one
-/// before it was wrong, so that the result is that of reading the log in one piece.
+/// Joins the rows of chunks, in order, to one log. Parses a chunk again if its assumption was wrong, so that
+/// the result equals that of reading the log in one piece.
 class Merger {
  public:
-  /// `stored_bytes`: the size of all inputs, or 0 where it is not known.
+  /// `stored_bytes`: the size of all inputs, or 0 if it is unknown.
   Merger(const std::vector<LogInput>& inputs, LogFormat format, const RowRules& rules,
          std::uint64_t stored_bytes)
       : inputs_(inputs), format_(format), rules_(rules), stored_bytes_(stored_bytes) {}
@@ -43,10 +43,10 @@ class Merger {
   Interactions result_;
   IdMap users_;
   IdMap items_;
-  std::int64_t line_ = 1;             // at which the current input's next chunk begins
+  std::int64_t line_ = 1;             // the line at which the current input's next chunk begins
   std::int64_t records_ = 0;          // of the current input so far
-  std::string open_record_;           // the part of a record that the last chunk's end has cut
-  std::optional<std::string> movie_;  // in force where the last chunk ended
+  std::string open_record_;           // the beginning of a record that the last chunk's end has cut
+  std::optional<std::string> movie_;  // the current movie at the end of the last chunk
 };
 
 }  // namespace poise::logs

@@ -8,9 +8,9 @@
 
 namespace poise::logs {
 
-/// Parses a chunk of the Netflix layout: a line `movie:` and under it lines `user,rating` or
-/// `user,rating,date`. `movie`: the one in force where the chunk begins, empty for none; a null pointer when
-/// it is not known yet and taken to be there.
+/// Parses a chunk of the Netflix layout: a line `movie:` and below it lines `user,rating` or
+/// `user,rating,date`. `movie` is the current movie at the start of the chunk, empty for none; a null pointer
+/// if it is not known yet, which assumes that there is one.
 ParsedChunk parse_netflix(const Chunk& chunk, const RowRules& rules, const std::optional<std::string>* movie);
 
 }  // namespace poise::logs

@@ -11,43 +11,43 @@
 
 namespace poise::logs {
 
-/// What happens to a row once its fields are known.
+/// Which rows are kept once their fields are known.
 struct RowRules {
   std::optional<double> keep_above;
   bool keep_low = false;
   bool skip_bad_lines = false;
 };
 
-/// The fields of one row as they stand in the log.
+/// The fields of one row, unchanged.
 struct Row {
   std::string_view user;
   std::string_view item;
   std::optional<std::string_view> value;  ///< missing in formats without values
   bool utf8 = false;                      ///< the ids are known to be UTF-8
-  bool inherits_item = false;             ///< `item` is not known: the one under which the chunk begins
+  bool inherits_item = false;  ///< `item` is unknown: it is the movie that is current at the chunk's start
 };
 
-/// Whether an id is UTF-8 and not too long; and what to say when it is not.
+/// Whether an id is UTF-8 and not too long; and the message if it is not.
 bool is_sound_id(std::string_view id);
 std::string id_problem(std::string_view id, std::string_view what);
 
-/// A bad line: how many lines after the chunk's first it stands, what is wrong and what to do.
+/// A bad line: its distance in lines from the chunk's first, what is wrong and what to do.
 struct BadLine {
   std::int64_t line;
   std::string problem;
 };
 
-/// What one chunk holds. Ids are numbered within the chunk, by first appearance among its kept rows.
+/// The rows of one chunk. Ids are numbered within the chunk, by first appearance among its kept rows.
 class ParsedChunk {
  public:
-  /// The item number of rows that belong to the movie under which the chunk begins (netflix).
+  /// The item number of rows that belong to the movie that is current at the chunk's start (netflix).
   static constexpr std::int32_t inherited_item = -1;
 
   explicit ParsedChunk(const RowRules& rules) : rules_(&rules) {}
 
-  /// Takes one row: drops and counts it, or keeps it. False when its line is bad and parsing must stop.
+  /// Drops and counts one row, or keeps it. False if its line is bad and parsing must stop.
   bool add(const Row& row);
-  /// Counts a bad line, or notes it and returns false: parsing must stop.
+  /// Counts a bad line, or records it and returns false: parsing must stop.
   bool reject(std::string problem);
 
   IdMap users;
@@ -63,10 +63,10 @@ class ParsedChunk {
   std::int64_t lines = 0;    ///< line ends passed so far
   std::int64_t records = 0;  ///< lines that are not blank
   std::optional<BadLine> bad;
-  /// Where a record begins that the chunk's end cuts in the middle of a quoted field.
+  /// Where a record begins if the chunk's end cuts it inside a quoted field.
   std::optional<std::size_t> open_at;
-  /// Netflix: the movie in force at the chunk's end, if the chunk has a movie line. The inner value is
-  /// missing after a bad movie line.
+  /// Netflix: the current movie at the chunk's end, if the chunk has a movie line. The inner value is missing
+  /// after a bad movie line.
   std::optional<std::optional<std::string>> movie;
 
  private:

@@ -19,13 +19,13 @@ struct LogInput {
   std::optional<std::string_view> bytes = {};
 };
 
-/// How the log is cut. No result depends on it; tests make it small.
+/// The sizes of pieces of the log. No result depends on them; tests make them small.
 struct ReadSizes {
   std::size_t chunk = 1U << 20U;   ///< bytes parsed by one thread at a time
   std::size_t batch = 16U << 20U;  ///< bytes parsed while the next ones are read
 };
 
-/// read_log once the inputs are known to be files and options.format is not automatic.
+/// read_log, after the inputs were resolved to files and options.format to a format.
 Interactions read_inputs(const std::vector<LogInput>& inputs, const LogOptions& options,
                          const ReadSizes& sizes, const Execution& execution);
 

@@ -6,7 +6,7 @@ namespace poise::logs {
 
 namespace {
 
-/// Moves `at`, which stands behind an opening quote, behind the closing one; false when there is none.
+/// Moves `at` from behind an opening quote to behind the closing one; false if there is none.
 bool read_quoted(std::string_view bytes, std::size_t& at, std::string& text) {
   text.clear();
   while (true) {
@@ -20,7 +20,7 @@ bool read_quoted(std::string_view bytes, std::size_t& at, std::string& text) {
   }
 }
 
-/// Whether the line ends at `at`; if so, moves behind its end.
+/// Whether the line ends at `at`; if so, moves `at` behind its end.
 bool take_line_end(std::string_view bytes, std::size_t& at) {
   if (at == bytes.size()) return true;
   std::size_t end = at;

@@ -35,7 +35,7 @@ Sample take_sample(std::string_view bytes, bool whole, std::string_view delimite
 }
 
 std::string guess_delimiter(std::string_view bytes, bool whole) {
-  // How many records agree on a number of fields above one, and that number.
+  // The largest number of records with an equal number of fields above one, and that number.
   const auto agreement = [&](std::string_view delimiter) {
     std::map<std::size_t, std::size_t> records_by_fields;
     for (const Fields& fields : take_sample(bytes, whole, delimiter).records)
@@ -55,7 +55,7 @@ std::string guess_delimiter(std::string_view bytes, bool whole) {
     }
   }
   if (!found.empty()) return std::string(found);
-  // A blank stands inside many texts, so it is taken only where nothing else delimits.
+  // Many texts contain blanks, so a blank counts as the delimiter only if nothing else does.
   return agreement(" ").first > 0 ? " " : ",";
 }
 

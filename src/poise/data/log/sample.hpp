@@ -17,10 +17,10 @@ struct Sample {
   std::int64_t first_lines = 0;  ///< line ends among those bytes
 };
 
-/// Takes some ten records from a file's first bytes (`whole`: they are all of it).
+/// Takes some ten records from a file's first bytes (`whole`: these are the whole file).
 Sample take_sample(std::string_view bytes, bool whole, std::string_view delimiter);
 
-/// The delimiter that cuts the most of the first records into one number of fields, the largest such.
+/// The delimiter that cuts most of the first records into the same number of fields, the largest such number.
 std::string guess_delimiter(std::string_view bytes, bool whole);
 
 }  // namespace poise::logs

@@ -11,7 +11,7 @@ bool is_utf8(std::string_view text);
 /// The text without blanks and tabs around it.
 std::string_view trimmed(std::string_view text);
 
-/// The text in quotes as a message may show it: shortened, with bytes that cannot be read escaped.
+/// The text in quotes for a message: shortened, with unreadable bytes escaped.
 std::string shown(std::string_view text);
 
 }  // namespace poise::logs

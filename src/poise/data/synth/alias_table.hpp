@@ -28,7 +28,7 @@ class AliasTable {
 
  private:
   struct Slot {
-    std::uint64_t threshold;  ///< in [0, 2^32]: own label below it, the other one from there
+    std::uint64_t threshold;  ///< in [0, 2^32]: the own label below it, the other one otherwise
     std::int32_t own;
     std::int32_t other;
   };

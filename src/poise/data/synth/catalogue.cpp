@@ -25,7 +25,7 @@ struct Members {
   [[nodiscard]] AliasTable table() const { return {items, weights}; }
 };
 
-/// The item number of each popularity rank: a random permutation, so that numbers say nothing.
+/// The item number of each popularity rank: a random permutation, so that numbers carry no information.
 std::vector<std::int32_t> number_items(std::int64_t items, std::uint64_t seed) {
   std::vector<std::int32_t> numbers(items);
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -46,7 +46,7 @@ AliasTable group_sizes(std::int32_t groups) {
   return AliasTable(sizes);
 }
 
-/// Neighbours in popularity make a series: a sequel is seen about as often as its original.
+/// Items of similar popularity form a series: a sequel is seen about as often as its original.
 void link_series(const std::vector<std::int32_t>& by_popularity, std::vector<std::int32_t>& sequel) {
   const auto count = static_cast<std::int64_t>(by_popularity.size());
   for (std::int64_t first = 0; first < count; first += series_length) {

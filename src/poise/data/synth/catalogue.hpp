@@ -8,8 +8,8 @@
 
 namespace poise::synth {
 
-/// The items: how popular each is, where it belongs, and the tables from which users draw. A niche is
-/// numbered group * niches_per_group + k. Tables are weighted by popularity.
+/// The items: their popularity, group and niche, and the tables from which users draw. A niche is numbered
+/// group * niches_per_group + k. Tables are weighted by popularity.
 struct Catalogue {
   std::vector<std::int32_t> group;   ///< per item, the group it mostly belongs to
   std::vector<std::int32_t> niche;   ///< per item

@@ -4,10 +4,10 @@
 
 namespace poise::synth {
 
-/// Users that a thread takes at a time.
+/// Users per tile.
 constexpr std::int64_t users_per_tile = 1024;
 
-/// What a random stream is for; streams of different purposes are independent.
+/// The purpose of a random stream; streams of different purposes are independent.
 enum class Purpose : std::uint64_t { numbering = 1, grouping, activity, taste, items, repair, counts, order };
 
 /// The streams of synthetic data.

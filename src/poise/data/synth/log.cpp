@@ -17,9 +17,9 @@ namespace {
 
 using namespace synth;
 
-constexpr std::int64_t tiles_per_batch = 32;  // text of one batch is held in memory: some 70 MB at most
+constexpr std::int64_t tiles_per_batch = 32;  // the text of one batch is held in memory: some 70 MB at most
 
-/// Brings a user's row into the log's order; values may be empty.
+/// Puts a user's row into the log's order; values may be empty.
 void shuffle_row(std::uint64_t seed, std::int64_t user, std::span<std::int32_t> items,
                  std::span<float> values) {
   CounterRng rng(seed, Purpose::order, user);

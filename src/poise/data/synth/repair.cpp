@@ -25,7 +25,8 @@ void replace(std::span<std::int32_t> row, std::int64_t position, std::int32_t it
 
 std::int64_t repair_rare_items(Csr& matrix, const Shape& shape, const Catalogue& catalogue,
                                std::int64_t least, std::uint64_t seed, const Observer* observer) {
-  constexpr std::int64_t picky_tries = 64;  // tries per missing user that insist on one who likes the group
+  constexpr std::int64_t picky_tries =
+      64;  // tries per missing user that require a user who favours the group
   constexpr std::int64_t tries = 1024;
   std::vector<std::int64_t> counts = column_counts(matrix.view());
   std::int64_t swaps = 0;

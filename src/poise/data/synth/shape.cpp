@@ -16,9 +16,9 @@ namespace poise::synth {
 namespace {
 
 // Activity: sigma follows from median / mean = 1/2 of the whole count (minimum included); the larger the
-// minimum's part of the mean, the larger the sigma. Popularity: exponent and offset set the top tenth's share
-// and the first item's; heavy users own the popular items already, which flattens the curve, so the weights
-// are steeper than the result.
+// minimum's share of the mean, the larger the sigma. Popularity: exponent and offset determine the share of
+// the top tenth and of the first item. Heavy users already have the popular items, which flattens the curve,
+// so the weights are steeper than the result.
 constexpr Shape ml_20m{
     .users = 136'677,
     .items = 20'108,

@@ -14,9 +14,9 @@ namespace {
 
 using namespace synth;
 
-/// How often a user who likes an item that much came back to it.
+/// How often a user with this affinity for an item returned to it.
 float draw_count(double affinity, CounterRng rng) {
-  constexpr double tail = 1.8;        // Pareto exponent: a finite mean, hardly a variance
+  constexpr double tail = 1.8;        // Pareto exponent: the mean is finite, the variance is not
   constexpr double per_liking = 2.0;  // an affinity of 1 triples the count
   constexpr double most = 10'000;
   return static_cast<float>(

@@ -8,7 +8,7 @@ namespace poise::synth {
 namespace {
 
 constexpr int min_groups = 2;
-constexpr double niche_bonus = 1.0;  // affinity of a favoured niche on top of its group's share
+constexpr double niche_bonus = 1.0;  // affinity of a favoured niche, added to its group's share
 
 std::int32_t draw_item(const Shape& shape, const Catalogue& catalogue, const Taste& taste, CounterRng& rng) {
   if (rng.uniform() < taste.broad) return catalogue.all.draw(rng);
@@ -37,7 +37,7 @@ Taste make_taste(const Shape& shape, const Catalogue& catalogue, std::uint64_t s
   taste.broad = shape.broad_least + (shape.broad_most - shape.broad_least) * rng.uniform();
   const int wanted = min_groups + static_cast<int>(rng.below(Taste::max_groups - min_groups + 1));
   double total = 0;
-  // A group drawn twice is simply liked more: favouring by popularity keeps the items' overall popularity.
+  // A group drawn twice is favoured more; drawing by popularity preserves the items' overall popularity.
   for (int k = 0; k < wanted; ++k) {
     const std::int32_t group = catalogue.groups.draw(rng);
     const double weight = rng.exponential();
@@ -96,7 +96,8 @@ void draw_items(const Shape& shape, const Catalogue& catalogue, const Taste& tas
   const auto add = [&](std::int32_t item) {
     if (size < row.size() && taken.take(item)) row[size++] = item;
   };
-  // A user who has seen nearly all of the own taste would draw in vain for long: from here on anything new.
+  // A user who already has nearly all items of its taste would draw in vain: after so many draws any new item
+  // is taken.
   std::size_t patience = 100 * row.size() + 1000;
   while (size < row.size()) {
     if (patience == 0) {

@@ -10,7 +10,7 @@
 
 namespace poise::synth {
 
-/// What one user likes: some groups and, within each, some niches; the rest is popularity.
+/// The taste of one user: some groups and, within each, some niches; the other draws follow popularity.
 struct Taste {
   static constexpr int max_groups = 4;
   static constexpr int niches_each = 2;
@@ -21,11 +21,11 @@ struct Taste {
   std::array<double, max_groups> share{};  ///< of the other draws; adds up to 1
   std::array<std::array<std::int32_t, niches_each>, max_groups> niche{};
 
-  /// How much the user likes an item: 0 outside the favoured groups, up to 2.
+  /// The user's affinity for an item: 0 outside the favoured groups, up to 2.
   [[nodiscard]] double affinity(const Catalogue& catalogue, std::int32_t item) const;
 };
 
-/// The taste of a user: a function of (seed, user).
+/// The taste of a user, which depends on (seed, user) alone.
 Taste make_taste(const Shape& shape, const Catalogue& catalogue, std::uint64_t seed, std::int64_t user);
 
 /// How many items each user has: lognormal above the minimum, capped, their sum as close to `total` as
@@ -33,12 +33,12 @@ Taste make_taste(const Shape& shape, const Catalogue& catalogue, std::uint64_t s
 std::vector<std::int64_t> make_activity(const Shape& shape, std::int64_t users, std::int64_t total,
                                         std::uint64_t seed, const Execution& execution);
 
-/// Marks items as taken, for one user after the other; forgetting all marks is O(1).
+/// Marks items as taken for one user at a time; clearing all marks is O(1).
 class Taken {
  public:
   explicit Taken(std::int64_t items) : stamp_(items, 0) {}
   void clear() { ++now_; }
-  /// False when it was taken already.
+  /// False if it was taken already.
   bool take(std::int32_t item) {
     if (stamp_[item] == now_) return false;
     stamp_[item] = now_;
