@@ -1,3 +1,5 @@
+#include "poise/model/full_rank/certify.hpp"
+
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -6,9 +8,8 @@
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/data/dataset_file.hpp"
-#include "poise/model/full_rank.hpp"
 #include "poise/model/full_rank/family.hpp"
-#include "poise/model/full_rank_certify.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/search/point_json.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/model_file.hpp"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "poise/evaluate/evaluate.hpp"
-#include "poise/model/full_rank.hpp"
 #include "poise/model/full_rank/family.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 
 #include "train.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/data/dataset_file.hpp"
-#include "poise/model/full_rank.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/parameters.hpp"
 
 #include "command.hpp"

@@ -19,8 +19,8 @@
 
 #include "poise/backend/resident.hpp"
 #include "poise/data/synth.hpp"
-#include "poise/model/full_rank_fit.hpp"
-#include "poise/model/spectrum_cache.hpp"
+#include "poise/model/full_rank/fit.hpp"
+#include "poise/model/spectrum/cache.hpp"
 #include "poise/search/search.hpp"
 
 #include "gpu_kernels.hpp"

@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 #include <lapacke.h>
 
-#include "poise/model/full_rank_certify.hpp"
-#include "poise/model/full_rank_fit.hpp"
+#include "poise/model/full_rank/certify.hpp"
+#include "poise/model/full_rank/fit.hpp"
 #include "poise/solver/column_certificate.hpp"
 #include "poise/weighting/weighting.hpp"
 

@@ -1,7 +1,8 @@
+#include "poise/model/low_rank/family.hpp"
+
 #include "poise/base/stopwatch.hpp"
-#include "poise/model/asymmetric.hpp"
-#include "poise/model/asymmetric_fit.hpp"
-#include "poise/model/low_rank_family.hpp"
+#include "poise/model/asymmetric/asymmetric.hpp"
+#include "poise/model/asymmetric/fit.hpp"
 
 namespace poise {
 namespace {
