@@ -71,10 +71,9 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   }
   const ModelParameters parameters = parameters_of(model.info.options);
   const CsrView X = data.dataset.train.view();
-  const auto backend = backend_for(
-      [&] { return training_work(std::span(&parameters, 1), X, context.memory_limit, worth_a_gpu); },
-      context);
-  const Weights W = make_weights(X, parameters.weighting);
+  const Weights W = weights_of(parameters, X, context.execution.threads);
+  const auto backend =
+      backend_for([&] { return work_of(training_cost(parameters, X, context.memory_limit, W)); }, context);
   const FullRankCheck check =
       certify_full_rank(X, W, full_rank_options(parameters, context.memory_limit),
                         columns_of(full_rank, context.execution.threads), *backend, context.execution);

@@ -21,7 +21,7 @@ struct TrainReport {
 /// The sparse model of the K largest entries a column; the report gains what that costs. What is known of the
 /// whole matrix and the objectives of both bound the sparse one's distance from the minimum.
 FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset& data,
-                  const ModelParameters& parameters, Backend& backend, const Context& context,
-                  TrainReport& report);
+                  const ModelParameters& parameters, const Weights& W, Backend& backend,
+                  const Context& context, TrainReport& report);
 
 }  // namespace poise::app

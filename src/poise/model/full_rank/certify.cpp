@@ -29,12 +29,8 @@ class Check {
         columns_(backend, std::move(columns)),
         backend_(backend),
         execution_(execution),
-        users_of_(weighted_transpose(problem, execution.threads)),
-        users_of_pin_(backend.pin(users_of_.view())),
-        columns_pin_(backend.pin(problem.columns.view())),
-        observed_(observed_weights(problem, execution.threads)),
-        A_(problem, users_of_.view(), backend, execution),
-        proof_(A_, observed_, options.zero_diagonal, backend, execution),
+        data_(problem, backend, execution),
+        proof_(data_.shared_system(), data_.observed(), options.zero_diagonal, backend, execution),
         measured_whole_(measured_whole(problem, options)) {}
 
   FullRankCheck run() {
@@ -62,22 +58,19 @@ class Check {
 
   void add_all() {
     explained_.resize(problem_.items());
-    const std::vector<double> corrections = weight_corrections(users_of_.view(), observed_);
     for_each_block(
         numbers_from(0, problem_.items()), full_rank_block, execution_, "reading the model",
         [&](std::span<const std::int32_t> part) {
           const MatrixView<const float> beta =
               columns_.view().block(part.front(), static_cast<std::int64_t>(part.size()));
-          std::vector<double> explained(part.size());
-          backend_.column_form(problem_.X, users_of_.view(), part, beta, explained, {});
-          for (std::size_t k = 0; k < part.size(); ++k) explained[k] *= corrections[part[k]];
+          const std::vector<double> explained = data_.explained(part, beta);
           std::copy(explained.begin(), explained.end(), explained_.begin() + part.front());
           std::vector<double> objectives;
           if (measured_whole_) {
             Matrix<float> home(beta.rows, beta.cols);
             backend_.copy(beta, home.view());
             std::vector<ColumnFigures> figures(part.size());
-            block_residuals(problem_, users_of_.view(), part, home.view(), {}, figures, backend_, execution_);
+            block_residuals(problem_, data_.users_of(), part, home.view(), {}, figures, backend_, execution_);
             for (const ColumnFigures& column : figures) objectives.push_back(column.objective);
             objective_ += sum_of(objectives);
           }
@@ -89,7 +82,7 @@ class Check {
   [[nodiscard]] std::vector<double> inverse_factors() const {
     std::vector<double> p = problem_.l;
     for (std::size_t i = 0; i < p.size(); ++i)
-      p[i] = 1 / (p[i] + (options_.zero_diagonal ? observed_[i] - explained_[i] : 0.0));
+      p[i] = 1 / (p[i] + (options_.zero_diagonal ? data_.observed()[i] - explained_[i] : 0.0));
     return p;
   }
 
@@ -99,8 +92,7 @@ class Check {
     Stopwatch watch(seconds_);
     if (!invert_shared_system<T>(problem_, basis, backend_, watch, condition_)) return false;
     const MatrixView<const T> A_inverse = std::as_const(basis.inverse<T>().matrix).view();
-    const ColumnChecker<T> checker(problem_, A_inverse, std::as_const(basis.gram()).view(), backend_,
-                                   execution_);
+    const ColumnChecker<T> checker(data_, A_inverse, std::as_const(basis.gram()).view());
     ComputedInverse<T> P(A_inverse, backend_);
     if (options_.zero_diagonal && !problem_.weighted() && !measured_whole_) {
       std::vector<double> own = checker.inverse_diagonal();
@@ -147,11 +139,7 @@ class Check {
   Resident<float> columns_;
   Backend& backend_;
   const Execution& execution_;
-  WeightedTranspose users_of_;
-  Pin users_of_pin_;
-  Pin columns_pin_;
-  std::vector<double> observed_;
-  SharedSystem A_;
+  ColumnData data_;
   ColumnCertificate proof_;
   bool measured_whole_;
   double objective_ = 0;

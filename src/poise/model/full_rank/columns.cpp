@@ -28,10 +28,10 @@ constexpr std::int64_t small_items = 8192;
 template <class T>
 ColumnSolver<T>::ColumnSolver(const ColumnChecker<T>& checker, double tolerance)
     : checker_(checker),
-      problem_(checker.problem()),
+      problem_(checker.data().problem()),
       A_inverse_(checker.A_inverse()),
       diagonal_(checker.inverse_diagonal()),
-      backend_(checker.backend()),
+      backend_(checker.data().backend()),
       tolerance_(tolerance),
       aim_(std::min(
           loosest_aim,
@@ -65,19 +65,19 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
     const double h_ii = state.x;
     const double scale = problem_.lo(i) * b;
     const auto ratio = [&](double excess, double objective) {
-      return excess <= 0
-                 ? 0
-                 : excess / std::max(checker_.observed()[i] - objective, 1e-6 * checker_.observed()[i]);
+      return excess <= 0 ? 0
+                         : excess / std::max(checker_.data().observed()[i] - objective,
+                                             1e-6 * checker_.data().observed()[i]);
     };
     const double off_diagonal = state.rz - state.z * state.z / diagonal_[i];
     const double larger = std::max(ratio(l * l * state.rz / scale, l - l * l * h_ii / b),
                                    ratio(b * b / (h_ii * h_ii) * off_diagonal / scale, b / h_ii - l));
-    if (checker_.observed()[i] > 0) ratios[position[i]].push_back(larger);
+    if (checker_.data().observed()[i] > 0) ratios[position[i]].push_back(larger);
     return larger <= aim_;
   };
   const std::vector<PcgOutcome> outcomes =
       pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(), {solved, max_iterations},
-             inner_product<T>(backend_), backend_, checker_.observer());
+             inner_product<T>(backend_), backend_, checker_.data().execution().observer);
   int most = 0;
   for (const PcgOutcome& outcome : outcomes) most = std::max(most, outcome.iterations);
   for (const std::vector<double>& of_column : ratios) {
@@ -98,7 +98,7 @@ void ColumnSolver<T>::to_columns(std::span<const std::int32_t> items, bool zero_
   } else {
     // 1 - l_i h_ii cancels where l_i is large; the same number is a sum over the item's users without
     // cancellation.
-    backend_.column_form(problem_.X, checker_.users_of(), items, h, diagonal, {});
+    backend_.column_form(problem_.X, checker_.data().users_of(), items, h, diagonal, {});
     for (std::size_t k = 0; k < items.size(); ++k) {
       factor[k] = -problem_.l[items[k]] / problem_.W->b_of(items[k]);
       diagonal[k] /= problem_.W->b_of(items[k]);
@@ -180,7 +180,7 @@ std::vector<CheckedColumn> ColumnSolver<T>::check_and_correct(std::span<const st
     };
     for (const PcgOutcome& outcome :
          pcg<T>(H, A_inverse, systems, x.view(), r.view(), {solved, max_iterations},
-                inner_product<T>(backend_), backend_, checker_.observer())) {
+                inner_product<T>(backend_), backend_, checker_.data().execution().observer)) {
       iterations = std::max(iterations, outcome.iterations);
     }
     Resident<float> corrected(backend_, count, beta.cols);

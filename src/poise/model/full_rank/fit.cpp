@@ -5,6 +5,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "poise/base/bytes.hpp"
@@ -165,12 +166,12 @@ class FullRankSolver {
 /// Tries one precision; false when it cannot hold the inverse. `complete` makes what the problem lacks, once
 /// the inverse is there.
 template <class T>
-bool fit_in(const ColumnProblem& problem, const std::function<void()>& complete,
+bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&()>& complete,
             const FullRankOptions& options, FullRankBasis& basis, bool keep, Backend& backend,
             const Execution& execution, FullRankFit& result) {
   Stopwatch watch(result.seconds);
   if (!invert_shared_system<T>(problem, basis, backend, watch, result.condition)) return false;
-  complete();
+  const ColumnData& data = complete();
   std::vector<std::pair<bool, std::future<Matrix<float>>>> wanted;  // and where it goes
   for (const bool zero_diagonal : {false, true}) {
     if (!(zero_diagonal ? options.zero_diagonal : options.unconstrained)) continue;
@@ -178,11 +179,10 @@ bool fit_in(const ColumnProblem& problem, const std::function<void()>& complete,
                                            ? std::future<Matrix<float>>()
                                            : room_for(problem.items(), execution.threads));
   }
-  const ColumnChecker<T> checker(problem, basis.inverse<T>().matrix.view(), basis.gram().view(), backend,
-                                 execution);
+  const ColumnChecker<T> checker(data, basis.inverse<T>().matrix.view(), basis.gram().view());
   const ColumnSolver<T> solver(checker, options.tolerance);
-  const FullRankWork<T> work{problem, options,   checker, solver, measured_whole(problem, options),
-                             backend, execution, watch,   result};
+  const FullRankWork<T> work{problem, options,   data,  checker, solver, measured_whole(problem, options),
+                             backend, execution, watch, result};
   std::vector<FullRankVariant<T>> variants;
   for (auto& [zero_diagonal, room] : wanted) variants.emplace_back(work, zero_diagonal, std::move(room));
   watch.book("data");
@@ -249,8 +249,13 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   const bool beside = backend.traits().leaves_processor_free;
   std::future<Csr> columns = std::async(beside ? std::launch::async : std::launch::deferred,
                                         [&] { return columns_of_weights(X, W, execution.threads); });
-  const auto complete = [&] {
-    if (columns.valid()) problem.columns = columns.get();
+  std::optional<ColumnData> data;
+  const auto complete = [&]() -> const ColumnData& {
+    if (!data) {
+      problem.columns = columns.get();
+      data.emplace(problem, backend, execution);
+    }
+    return *data;
   };
   if (!beside) complete();
   CsrView support = X;

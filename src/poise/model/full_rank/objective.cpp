@@ -7,8 +7,9 @@ namespace poise {
 
 double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& options, CsrView B,
                            Backend& backend, const Execution& execution) {
-  const ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options));
-  const WeightedTranspose users_of = weighted_transpose(problem);
+  const ColumnProblem problem =
+      make_column_problem(X, W, full_rank_lambda(X, options), nullptr, execution.threads);
+  const WeightedTranspose users_of = weighted_transpose(problem, execution.threads);
   const Csr columns = transpose(B);
   double objective = 0;
   const std::vector<std::int32_t> all = numbers_from(0, X.cols);

@@ -13,8 +13,7 @@ FullRankVariant<T>::FullRankVariant(const FullRankWork<T>& work, bool zero_diago
     : work_(work),
       zero_diagonal_(zero_diagonal),
       room_(std::move(room)),
-      proof_(work.checker.shared_system(), work.checker.observed(), zero_diagonal, work.backend,
-             work.execution),
+      proof_(work.data.shared_system(), work.data.observed(), zero_diagonal, work.backend, work.execution),
       objectives_(work.problem.items(), 0.0) {}
 
 template <class T>
@@ -59,7 +58,7 @@ void FullRankVariant<T>::take_note(std::span<const std::int32_t> items, MatrixVi
                                    std::vector<double> own) {
   std::vector<double> scores;
   const std::vector<double> explained =
-      work_.checker.explained(items, beta, proof_.takes_scores() ? &scores : nullptr);
+      work_.data.explained(items, beta, proof_.takes_scores() ? &scores : nullptr);
   if (work_.measured_whole) {
     std::vector<ColumnFigures> figures(items.size());
     work_.checker.residuals(items, beta, {}, figures);
@@ -113,7 +112,7 @@ void FullRankVariant<T>::correct(std::span<const std::int32_t> items) {
 /// proof knows of it.
 template <class T>
 void FullRankVariant<T>::measure() {
-  observed_ = sum_of(work_.checker.observed());
+  observed_ = sum_of(work_.data.observed());
   if (work_.measured_whole) {
     objective_ = sum_of(objectives_);
     return;

@@ -22,6 +22,7 @@ template <class T>
 struct FullRankWork {
   const ColumnProblem& problem;
   const FullRankOptions& options;
+  const ColumnData& data;
   const ColumnChecker<T>& checker;
   const ColumnSolver<T>& solver;
   bool measured_whole;  ///< see full_rank_cost.hpp
