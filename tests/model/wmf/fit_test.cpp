@@ -1,11 +1,12 @@
 #include "poise/model/wmf/fit.hpp"
 
 #include <cmath>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
 #include "poise/model/closed_form.hpp"
-#include "poise/model/low_rank/rebalance.hpp"
+#include "poise/model/low_rank/gauge.hpp"
 
 #include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
@@ -235,16 +236,16 @@ TEST(Rebalance, KeepsTheProductAndNeverGrows) {
     }
     const Eigen::MatrixXd product = to_dense(U.view()) * to_dense(V.view()).transpose();
     const double before = to_dense(U.view()).squaredNorm() + to_dense(V.view()).squaredNorm();
-    const Rebalanced balance =
-        rebalance(backend->factor_gram(U.view(), {}), backend->factor_gram(V.view(), {}), *backend);
-    backend->multiply_rows(U.view(), balance.A_u);
-    backend->multiply_rows(V.view(), balance.A_v);
-    const Eigen::MatrixXd after_U = to_dense(U.view());
-    const Eigen::MatrixXd after_V = to_dense(V.view());
+    const Gauge balance = balancing_gauge(roots_of(backend->factor_gram(U.view(), {}), 1e-20, *backend),
+                                          backend->factor_gram(V.view(), {}), 0, *backend);
+    EXPECT_EQ(balance.T.cols(), deficient ? 6 : 7);
+    const Eigen::MatrixXd after_U = to_dense(changed(U.view(), balance.T, *backend).home().view());
+    const Eigen::MatrixXd after_V = to_dense(changed(V.view(), balance.T_dual, *backend).home().view());
+    const double least = 2 * std::accumulate(balance.values.begin(), balance.values.end(), 0.0);
     EXPECT_LE((after_U * after_V.transpose() - product).norm(), 1e-5 * product.norm());
-    EXPECT_NEAR(after_U.squaredNorm() + after_V.squaredNorm(), before + balance.change, 1e-4 * before);
+    EXPECT_NEAR(after_U.squaredNorm() + after_V.squaredNorm(), least, 1e-4 * before);
     const double nuclear = product.jacobiSvd().singularValues().sum();
-    EXPECT_NEAR(before + balance.change, 2 * nuclear, 1e-5 * nuclear);
+    EXPECT_NEAR(least, 2 * nuclear, 1e-5 * nuclear);
     EXPECT_LE((after_U.transpose() * after_U - after_V.transpose() * after_V).norm(), 1e-4 * nuclear);
   }
 }

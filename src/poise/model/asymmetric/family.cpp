@@ -7,6 +7,12 @@
 namespace poise {
 namespace {
 
+/// In the order of Regularizer.
+const std::vector<std::string>& regularizers() {
+  static const std::vector<std::string> names = {"weight-decay", "dropout", "data-weight-decay"};
+  return names;
+}
+
 AsymmetricOptions asymmetric_options(const ModelParameters& parameters, std::uint64_t memory_limit) {
   AsymmetricOptions options;
   copy_low_rank(parameters, memory_limit, options);
@@ -27,7 +33,7 @@ class AsymmetricFamily : public ModelFamily {
              .help = "weight-decay, lambda (|U|^2 + |V|^2); dropout, lambda |U V'|^2; or data-weight-decay, "
                      "lambda (|X U|^2 "
                      "+ |V|^2)",
-             .names = {"weight-decay", "dropout", "data-weight-decay"}},
+             .names = regularizers()},
             in_member(&ModelParameters::regularizer)}};
     const auto kind = [](int place, const std::string& regularizer, std::string title, std::string penalty) {
       return ModelKind{.place = place,
@@ -88,6 +94,10 @@ class AsymmetricFamily : public ModelFamily {
 };
 
 }  // namespace
+
+std::string_view regularizer_name(Regularizer regularizer) {
+  return regularizers()[static_cast<std::size_t>(regularizer)];
+}
 
 std::unique_ptr<ModelFamily> asymmetric_family() { return std::make_unique<AsymmetricFamily>(); }
 

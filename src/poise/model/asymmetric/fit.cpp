@@ -19,9 +19,7 @@
 namespace poise {
 namespace {
 
-/// Inner solves leave at most this part of what the round before gained; the first round's leave this part of
-/// the explained weight.
-constexpr double inner_share = 0.1;
+/// The first round's inner solves leave this part of the explained weight.
 constexpr double first_tolerance = 1e-3;
 /// V's solves, the cheaper ones, leave that part of it: rows that end by themselves at what they may leave
 /// end elsewhere on another machine.
@@ -38,109 +36,86 @@ std::int64_t live_columns(const Matrix<float>& A) {
   return live;
 }
 
-class AsymmetricSolver final : public FactorPair {
+class AsymmetricPair final : public FactorPair {
  public:
-  AsymmetricSolver(const AsymmetricProblem& problem, const AsymmetricOptions& options,
-                   const Spectrum& spectrum, LeftFactorCache& cache, Backend& backend,
-                   const Execution& execution)
+  AsymmetricPair(const AsymmetricProblem& problem, const AsymmetricOptions& options, const Spectrum& spectrum,
+                 LeftFactorCache& cache, Backend& backend, const Execution& execution, Stopwatch& watch)
       : problem_(problem),
         options_(options),
         spectrum_(spectrum),
-        cache_(cache),
         backend_(backend),
         execution_(execution),
-        watch_(result_.seconds),
-        acceleration_(problem, backend) {}
-
-  LowRankFit run() {
-    result_.observed_weight = problem_.W->observed;
-    if (closed_form()) {
-      take_closed_form();
-    } else {
-      iterate();
-    }
-    finish();
-    return std::move(result_);
+        watch_(watch),
+        acceleration_(problem, backend) {
+    point_ = options.start == Start::random ? random_start() : closed_form();
+    complete(problem, point_, backend);
+    objective_ = asymmetric_objective(problem, point_, backend);
+    watch.book(solved() ? "closed form" : "start");
+    if (solved() || point_.rank() == 0) return;
+    const std::uint64_t used =
+        asymmetric_memory(problem.X, options.rank) +
+        sizeof(float) * static_cast<std::uint64_t>(spectrum.Q.rows() * spectrum.Q.cols());
+    left_ = &cache.get(problem.X, *problem.W, options.regularizer, options.lambda, spectrum,
+                       options.memory_limit - std::min(used, options.memory_limit), backend, execution);
+    watch.book("items x items");
   }
 
-  /// Solves to what `excess_` says, the last round to the tolerance. Sets `converged` when no more is to be
-  /// gained, unless the inner solves were too coarse to say so.
-  RoundDone round(int number) override {
-    const bool last = result_.converged || number == options_.rounds;
-    const std::int64_t iterations = one_round(last);
-    // A last round that gains shows that the rounds before were too coarse: then there are more.
-    return {objective_, iterations, (last && result_.converged) || point_.rank() == 0};
-  }
-
- private:
   /// At W = 1 the closed form is the answer, unless a start was asked for by name.
-  [[nodiscard]] bool closed_form() const {
+  [[nodiscard]] bool solved() const override {
     return problem_.W->uniform() && options_.start == Start::closed_form;
   }
-  [[nodiscard]] double explained() const { return std::max(0.0, problem_.W->observed - objective_); }
-
-  void take_closed_form() {
-    point_ = from(asymmetric_closed_form(options_.regularizer, spectrum_, options_.rank, options_.lambda));
-    complete(problem_, point_, backend_);
-    objective_ = asymmetric_objective(problem_, point_, backend_);
-    watch_.book("closed form");
-    result_.trace.push_back({0, objective_, 0, watch_.total()});
-    result_.converged = true;
+  [[nodiscard]] std::int64_t live() const override { return point_.rank(); }
+  [[nodiscard]] double coarsest() const override {
+    return first_tolerance * std::max(explained(), 1e-3 * problem_.W->observed);
   }
+  Factors take() override { return {point_.U.take(), point_.V.take()}; }
 
-  void iterate() {
-    point_ = options_.start == Start::random
-                 ? random_start()
-                 : from(asymmetric_closed_form(
-                       options_.regularizer, spectrum_, options_.rank,
-                       start_lambda(options_.regularizer, spectrum_, options_.rank, options_.lambda)));
-    complete(problem_, point_, backend_);
-    objective_ = asymmetric_objective(problem_, point_, backend_);
-    watch_.book("start");
-    result_.trace.push_back({0, objective_, 0, watch_.total()});
-    if (point_.rank() == 0) {
-      result_.converged = true;
-      return;
-    }
-    const std::uint64_t used =
-        asymmetric_memory(problem_.X, options_.rank) +
-        sizeof(float) * static_cast<std::uint64_t>(spectrum_.Q.rows() * spectrum_.Q.cols());
-    left_ = &cache_.get(problem_.X, *problem_.W, options_.regularizer, options_.lambda, spectrum_,
-                        options_.memory_limit - std::min(used, options_.memory_limit), backend_, execution_);
-    watch_.book("items x items");
-    excess_ = first_tolerance * std::max(explained(), 1e-3 * problem_.W->observed);
-    alternate(*this, options_, execution_.observer, watch_, result_);
-    if (point_.rank() == 0) result_.converged = true;
-  }
-
-  /// Returns the most iterations that a system took.
-  std::int64_t one_round(bool last) {
-    const double target = last ? std::min(excess_, options_.tolerance * explained()) : excess_;
+  RoundDone round(double excess, bool last) override {
+    const double target = last ? std::min(excess, options_.tolerance * explained()) : excess;
     AsymmetricPoint next{point_.U.clone(), point_.V.clone(), {}, point_.Z_gram, {}};
     const Steps steps = alternate_once(next, target);
     const double reached = asymmetric_objective(problem_, next, backend_);
     watch_.book("objective");
+    RoundDone done{.before = objective_,
+                   .objective = objective_,
+                   .resolution = target,
+                   .iterations = steps.iterations,
+                   .end = std::isfinite(reached) ? RoundEnd::stands : RoundEnd::failed};
     const double difference = objective_ - reached;
     const double error = told_apart * problem_.W->observed;
-    if (!(difference >= -error)) {
-      // Rounding has the better of it: what was reached before stands.
-      result_.converged = result_.converged || std::isfinite(reached);
-      return steps.iterations;
-    }
-    double gained = difference < error ? steps.gained : difference;
-    if (last || next.rank() != point_.rank() || !acceleration_.advance(next, point_, gained)) {
+    if (!(difference >= -error)) return done;
+    done.end = RoundEnd::lower;
+    done.gained = difference < error ? steps.gained : difference;
+    if (last || next.rank() != point_.rank() || !acceleration_.advance(next, point_, done.gained)) {
       const bool same = next.rank() == point_.rank();
       point_ = std::move(next);
       if (!same) acceleration_.restart();
     }
-    objective_ -= gained;
+    objective_ -= done.gained;
+    done.objective = objective_;
     watch_.book("acceleration");
-    const double least = std::max(options_.least_decrease, gain_of_rounding) * std::abs(objective_);
-    const bool small = gained <= least;
-    const double finest = inner_share * least;
-    result_.converged = small && (result_.converged || target <= least);
-    excess_ = small ? finest : std::clamp(inner_share * gained, finest, std::max(finest, excess_));
-    return steps.iterations;
+    return done;
+  }
+
+  CheckedPair check() override {
+    complete(problem_, point_, backend_);
+    const double objective = asymmetric_objective(problem_, point_, backend_);
+    if (!std::isfinite(objective)) return {objective, 0};
+    const double of_V = V_excess(problem_, point_, backend_);
+    const double of_U = checked_U_excess();
+    watch_.book("certificate");
+    return {objective, std::max(of_U, of_V)};
+  }
+
+ private:
+  [[nodiscard]] double explained() const { return std::max(0.0, problem_.W->observed - objective_); }
+
+  [[nodiscard]] double checked_U_excess() const {
+    if (point_.rank() == 0) return 0;
+    if (!solved()) return U_excess(problem_, *left_, point_, backend_);
+    if (problem_.data_metric() || options_.lambda == 0)
+      return unweighted_U_excess(problem_, point_, backend_);
+    return U_excess(problem_, left_factor_of(spectrum_, backend_), point_, backend_);
   }
 
   struct Steps {
@@ -175,12 +150,17 @@ class AsymmetricSolver final : public FactorPair {
       K_gram = backend_.factor_gram(next.U.view(), {});
     }
     const double scale = problem_.data_metric() ? std::sqrt(spectrum_.s[0]) : 1;
-    const Gauge gauge = balancing_gauge(K_gram, next.V.view(), scale, backend_);
+    const Gauge gauge = balancing_gauge(roots_of(K_gram, gram_cut_off, backend_),
+                                        backend_.factor_gram(next.V.view(), {}), scale, backend_);
     next.U = changed(next.U.view(), gauge.T, backend_);
     next.V = changed(next.V.view(), gauge.T_dual, backend_);
   }
 
-  [[nodiscard]] AsymmetricPoint from(const Factors& factors) const {
+  [[nodiscard]] AsymmetricPoint closed_form() const {
+    const double lambda = solved()
+                              ? options_.lambda
+                              : start_lambda(options_.regularizer, spectrum_, options_.rank, options_.lambda);
+    const Factors factors = asymmetric_closed_form(options_.regularizer, spectrum_, options_.rank, lambda);
     const std::int64_t live = std::min(live_columns(factors.U), live_columns(factors.V));
     return {Resident<float>(backend_, with_columns(factors.U, live)),
             Resident<float>(backend_, with_columns(factors.V, live))};
@@ -202,44 +182,16 @@ class AsymmetricSolver final : public FactorPair {
     return {Resident<float>(backend_, std::move(start.U)), Resident<float>(backend_, std::move(start.V))};
   }
 
-  /// The saved pair's own objective and certificate, through the data.
-  void finish() {
-    complete(problem_, point_, backend_);
-    result_.objective = asymmetric_objective(problem_, point_, backend_);
-    if (!std::isfinite(result_.objective))
-      fail(ErrorKind::numerical, "training ended with factors that are not finite; raise {}", "lambda"_p);
-    const bool sparse_residual = problem_.data_metric() || options_.lambda == 0;
-    LeftFactor top;
-    if (closed_form() && !sparse_residual) {
-      top = left_factor_of(spectrum_, backend_);
-      left_ = &top;
-    }
-    const double of_V = V_excess(problem_, point_, backend_);
-    const double of_U = closed_form() && sparse_residual ? unweighted_U_excess(problem_, point_, backend_)
-                                                         : U_excess(problem_, *left_, point_, backend_);
-    result_.certificate.absolute = std::max(of_U, of_V);
-    const double explained = problem_.W->observed - result_.objective;
-    result_.certificate.relative = explained > 0 ? result_.certificate.absolute / explained : 0;
-    result_.live_directions = point_.rank();
-    result_.U = with_columns(point_.U.take(), options_.rank);
-    result_.V = with_columns(point_.V.take(), options_.rank);
-    watch_.book("certificate");
-  }
-
   const AsymmetricProblem& problem_;
   const AsymmetricOptions& options_;
   const Spectrum& spectrum_;
-  LeftFactorCache& cache_;
   Backend& backend_;
   const Execution& execution_;
-  LowRankFit result_;
-  Stopwatch watch_;
-  LeftFactor none_;
-  const LeftFactor* left_ = &none_;
+  Stopwatch& watch_;
+  const LeftFactor* left_ = nullptr;
   AsymmetricPoint point_;
   RoundAcceleration acceleration_;
   double objective_ = 0;
-  double excess_ = 0;  ///< what inner solves may leave
 };
 
 }  // namespace
@@ -260,11 +212,17 @@ LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& 
   validate(options);
   assert(spectrum.pairs() >= std::min(options.rank, X.cols));
   check_memory(options, asymmetric_memory(X, std::min(options.rank, X.cols)));
+  LowRankFit fit;
+  Stopwatch watch(fit.seconds);
   const AsymmetricProblem problem =
       make_asymmetric_problem(X, W, options.regularizer, options.lambda, backend, execution);
+  AsymmetricOptions possible = options;
+  possible.least_decrease = std::max(options.least_decrease, gain_of_rounding);
   LeftFactorCache own;
-  return AsymmetricSolver(problem, options, spectrum, cache != nullptr ? *cache : own, backend, execution)
-      .run();
+  AsymmetricPair pair(problem, possible, spectrum, cache != nullptr ? *cache : own, backend, execution,
+                      watch);
+  alternate(pair, possible, W.observed, execution.observer, watch, fit);
+  return fit;
 }
 
 }  // namespace poise

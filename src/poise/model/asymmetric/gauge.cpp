@@ -15,100 +15,33 @@
 namespace poise {
 namespace {
 
-/// F diag(scale): the leading columns of F, as many as there are scales.
-Matrix<double> scaled(const Matrix<double>& F, const std::vector<double>& scale) {
-  Matrix<double> result(F.rows(), static_cast<std::int64_t>(scale.size()));
-  for (std::int64_t i = 0; i < result.rows(); ++i) {
-    for (std::int64_t k = 0; k < result.cols(); ++k) result(i, k) = F(i, k) * scale[k];
-  }
-  return result;
-}
-
-/// A'B A for symmetric B.
-Matrix<double> congruent(const Matrix<double>& A, const Matrix<double>& B, Backend& backend) {
-  const Matrix<double> BA = product(B, A, backend);
-  Matrix<double> result(A.cols(), A.cols());
-  backend.gemm(Op::transpose, Op::none, 1.0, A.view(), BA.view(), 0.0, result.view());
-  return result;
-}
-
-/// Eigenvalues, none below 0.
-EigenPairs nonnegative_pairs(Matrix<double> A, Backend& backend) {
-  EigenPairs pairs = backend.symmetric_eigenpairs(std::move(A));
-  for (double& s : pairs.s) s = std::max(0.0, s);
-  return pairs;
-}
-
-/// With S = F diag(mu) F', mu > 0 on what is kept: F diag(sqrt(mu)) and F diag(1 / sqrt(mu)).
-struct Roots {
-  Matrix<double> root;
-  Matrix<double> inverse;
-};
-
-Roots roots_of(Matrix<double> S, Backend& backend) {
-  const EigenPairs pairs = nonnegative_pairs(std::move(S), backend);
-  std::vector<double> root;
-  std::vector<double> inverse;
-  for (const double mu : pairs.s) {
-    if (mu <= gram_cut_off * pairs.s[0]) break;
-    root.push_back(std::sqrt(mu));
-    inverse.push_back(1 / root.back());
-  }
-  return {scaled(pairs.Q, root), scaled(pairs.Q, inverse)};
-}
-
-/// The orthogonal eigenbasis of `shared`, or, given the metric, the generalized one: T'(metric)T = I.
-Gauge eigenbasis(Matrix<double> shared, Matrix<double> metric, bool generalized, Backend& backend) {
-  if (!generalized) {
+/// The orthogonal eigenbasis of `shared`, or, given a metric, the generalized one: T'(metric)T = I.
+Gauge eigenbasis(Matrix<double> shared, const Matrix<double>& metric, Backend& backend) {
+  if (metric.rows() == 0) {
     EigenPairs pairs = nonnegative_pairs(std::move(shared), backend);
     return {pairs.Q, pairs.Q, std::move(pairs.s)};
   }
-  const Roots roots = roots_of(std::move(metric), backend);
-  EigenPairs pairs = nonnegative_pairs(congruent(roots.inverse, shared, backend), backend);
-  return {product(roots.inverse, pairs.Q, backend), product(roots.root, pairs.Q, backend),
-          std::move(pairs.s)};
+  const Roots roots = roots_of(metric, gram_cut_off, backend);
+  const Matrix<double> inverse = roots.inverse();
+  EigenPairs pairs = nonnegative_pairs(congruent(inverse, shared, backend), backend);
+  return {product(inverse, pairs.Q, backend), product(roots.root(), pairs.Q, backend), std::move(pairs.s)};
+}
+
+/// Of dropout; none where the regularization is a multiple of I.
+Matrix<double> metric(const AsymmetricProblem& problem, MatrixView<const float> factor, Backend& backend) {
+  return problem.dropout() ? backend.factor_gram(factor, {}) : Matrix<double>();
 }
 
 }  // namespace
 
 Gauge v_step_gauge(const AsymmetricProblem& problem, const AsymmetricPoint& point, Backend& backend) {
-  const bool dropout = problem.dropout();
-  return eigenbasis(point.Z_gram, dropout ? backend.factor_gram(point.U.view(), {}) : Matrix<double>(),
-                    dropout, backend);
+  return eigenbasis(point.Z_gram, metric(problem, point.U.view(), backend), backend);
 }
 
 Gauge u_step_gauge(const AsymmetricProblem& problem, MatrixView<const float> V, Backend& backend) {
-  const bool dropout = problem.dropout();
-  Gauge gauge = eigenbasis(backend.factor_gram(V, problem.W->b),
-                           dropout ? backend.factor_gram(V, {}) : Matrix<double>(), dropout, backend);
+  Gauge gauge = eigenbasis(backend.factor_gram(V, problem.W->b), metric(problem, V, backend), backend);
   std::swap(gauge.T, gauge.T_dual);
   return gauge;
-}
-
-Gauge balancing_gauge(const Matrix<double>& K_gram, MatrixView<const float> V, double scale,
-                      Backend& backend) {
-  const Roots roots = roots_of(K_gram, backend);
-  const EigenPairs pairs =
-      nonnegative_pairs(congruent(roots.root, backend.factor_gram(V, {}), backend), backend);
-  Gauge gauge;
-  std::vector<double> half;
-  std::vector<double> inverse_half;
-  for (const double square : pairs.s) {
-    const double sigma = std::sqrt(square);
-    if (sigma <= product_noise * std::max(scale, std::sqrt(pairs.s[0]))) break;
-    gauge.values.push_back(sigma);
-    half.push_back(std::sqrt(sigma));
-    inverse_half.push_back(1 / half.back());
-  }
-  gauge.T = product(roots.inverse, scaled(pairs.Q, half), backend);
-  gauge.T_dual = product(roots.root, scaled(pairs.Q, inverse_half), backend);
-  return gauge;
-}
-
-Resident<float> changed(MatrixView<const float> A, const Matrix<double>& T, Backend& backend) {
-  Resident<float> result(backend, A.rows, T.cols());
-  if (T.cols() > 0) backend.combine_rows(A, T, result.view(), {});
-  return result;
 }
 
 bool rotate_by_newton(Matrix<double>& A, Backend& backend) {

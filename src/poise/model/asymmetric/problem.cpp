@@ -16,11 +16,8 @@ AsymmetricProblem make_asymmetric_problem(CsrView X, const Weights& W, Regulariz
     problem.own_transpose = transpose(problem.X, execution.threads);
   problem.pins.push_back(backend.pin(problem.X));
   if (problem.own_transpose.rows > 0) problem.pins.push_back(backend.pin(problem.own_transpose.view()));
-  for (const RowEntries* const entries : {&problem.users, &problem.items}) {
-    problem.pins.push_back(backend.pin(entries->view()));
-    problem.pins.push_back(backend.pin(std::span<const float>(entries->c)));
-    problem.pins.push_back(backend.pin(std::span<const float>(entries->w)));
-  }
+  pin(problem.users, backend, problem.pins);
+  pin(problem.items, backend, problem.pins);
   return problem;
 }
 

@@ -48,9 +48,6 @@ struct AsymmetricPoint {
   Resident<float> scores = {};  ///< z_u . v_i for each of the problem's entries, by users; one row
 
   [[nodiscard]] std::int64_t rank() const { return U.cols(); }
-  [[nodiscard]] AsymmetricPoint clone() const {
-    return {U.clone(), V.clone(), Z.clone(), Z_gram, scores.clone()};
-  }
 };
 
 /// The only row of a matrix.

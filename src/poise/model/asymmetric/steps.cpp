@@ -17,15 +17,9 @@ constexpr int most_iterations = 500;
 
 RowSystems row_systems(const AsymmetricProblem& problem, MatrixView<const float> Z,
                        std::span<const double> sigma) {
-  return {.factors = Z,
-          .sigma = sigma,
-          .b = problem.W->b,
-          .lambda = problem.lambda,
-          .entries = problem.items.view(),
-          .c = problem.items.c,
-          .w = problem.items.w,
-          .lowest = problem.W->lowest,
-          .highest = problem.W->highest};
+  RowSystems systems = systems_of(problem.items, *problem.W, problem.W->b, Z, sigma);
+  systems.lambda = problem.lambda;
+  return systems;
 }
 
 UProblem u_problem(const AsymmetricProblem& problem, MatrixView<const float> V, std::span<const double> nu) {

@@ -18,25 +18,16 @@ WmfProblem::WmfProblem(CsrView X, const Weights& W, const WmfOptions& options, B
     for (std::int64_t r = 0; r < X.rows; ++r) users_.lambdas.push_back(lambda.of(X.row_size(r), X.cols));
     for (const std::int64_t count : column_counts(X)) items_.lambdas.push_back(lambda.of(count, X.rows));
   }
-  for (const WmfSide* const side : {&users_, &items_}) {
-    pins_.push_back(backend.pin(side->entries.view()));
-    pins_.push_back(backend.pin(std::span<const float>(side->entries.c)));
-    pins_.push_back(backend.pin(std::span<const float>(side->entries.w)));
-  }
+  pin(users_.entries, backend, pins_);
+  pin(items_.entries, backend, pins_);
 }
 
 RowSystems WmfProblem::systems(const WmfSide& rows, const Resident<float>& factors,
                                std::span<const double> sigma) const {
-  return {.factors = factors.view(),
-          .sigma = sigma,
-          .b = rows.weights,
-          .lambda = lambda_,
-          .lambdas = rows.lambdas,
-          .entries = rows.entries.view(),
-          .c = rows.entries.c,
-          .w = rows.entries.w,
-          .lowest = W_.lowest,
-          .highest = W_.highest};
+  RowSystems systems = systems_of(rows.entries, W_, rows.weights, factors.view(), sigma);
+  systems.lambda = lambda_;
+  systems.lambdas = rows.lambdas;
+  return systems;
 }
 
 double WmfProblem::penalty(const Resident<float>& Z, const WmfSide& side) const {
@@ -52,7 +43,7 @@ double WmfProblem::objective(const WmfPair& pair) const {
   return W_.observed - checked(items_, users_, pair.V, pair.U).explained + penalty(pair.U, users_);
 }
 
-WmfProblem::Checked WmfProblem::check(const WmfPair& pair) const {
+CheckedPair WmfProblem::check(const WmfPair& pair) const {
   const RowsChecked users = checked(users_, items_, pair.U, pair.V);
   const RowsChecked items = checked(items_, users_, pair.V, pair.U);
   return {W_.observed - users.explained + penalty(pair.V, items_), std::max(users.excess, items.excess)};

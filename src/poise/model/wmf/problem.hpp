@@ -6,6 +6,7 @@
 #include "poise/backend/resident.hpp"
 #include "poise/backend/row_systems.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/model/low_rank/alternating.hpp"
 #include "poise/model/wmf/fit.hpp"
 #include "poise/solver/row_entries.hpp"
 
@@ -14,8 +15,8 @@ namespace poise {
 /// One side of the problem: the rows that a half-round solves.
 struct WmfSide {
   RowEntries entries;
-  std::vector<float> weights;   ///< a or b of these rows
-  std::vector<double> lambdas;  ///< empty: one lambda
+  std::span<const float> weights;  ///< a or b of these rows
+  std::vector<double> lambdas;     ///< empty: one lambda
 };
 
 struct WmfPair {
@@ -44,12 +45,7 @@ class WmfProblem {
   /// In float64.
   [[nodiscard]] double objective(const WmfPair& pair) const;
 
-  /// The objective of a pair and the most that re-solving one side could gain, in float64.
-  struct Checked {
-    double objective = 0;
-    double excess = 0;
-  };
-  [[nodiscard]] Checked check(const WmfPair& pair) const;
+  [[nodiscard]] CheckedPair check(const WmfPair& pair) const;
 
  private:
   /// What the rows of one side explain and could still gain, the other side's factors being fixed.

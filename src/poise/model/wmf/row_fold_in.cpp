@@ -44,15 +44,8 @@ void RowFoldIn::fold_in_on(Backend& backend, MatrixView<const float> rotated, Cs
   const RowEntries entries = make_row_entries(rows, W, execution);
   std::vector<double> lambdas;
   for (std::int64_t r = 0; r < rows.rows; ++r) lambdas.push_back(lambda.of(rows.row_size(r), rows.cols));
-  const RowSystems systems{.factors = rotated,
-                           .sigma = sigma_,
-                           .b = W.a,
-                           .lambdas = lambdas,
-                           .entries = entries.view(),
-                           .c = entries.c,
-                           .w = entries.w,
-                           .lowest = W.lowest,
-                           .highest = W.highest};
+  RowSystems systems = systems_of(entries, W, W.a, rotated, sigma_);
+  systems.lambdas = lambdas;
   static_cast<void>(backend.solve_rows(systems, y, {.relative = fold_in_tolerance}));
 }
 
