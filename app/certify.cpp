@@ -1,3 +1,5 @@
+#include "poise/model/full_rank/certify.hpp"
+
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -6,9 +8,8 @@
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/data/dataset_file.hpp"
-#include "poise/model/full_rank.hpp"
 #include "poise/model/full_rank/family.hpp"
-#include "poise/model/full_rank_certify.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/train/certificate_json.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/model_file.hpp"
@@ -69,10 +70,9 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   }
   const ModelParameters parameters = parameters_of(model.info.options);
   const CsrView X = data.dataset.train.view();
-  const auto backend = backend_for(
-      [&] { return training_work(std::span(&parameters, 1), X, context.memory_limit, worth_a_gpu); },
-      context);
-  const Weights W = make_weights(X, parameters.weighting);
+  const Weights W = weights_of(parameters, X, context.execution.threads);
+  const auto backend =
+      backend_for([&] { return work_of(training_cost(parameters, X, context.memory_limit, W)); }, context);
   const FullRankCheck check =
       certify_full_rank(X, W, full_rank_options(parameters, context.memory_limit),
                         columns_of(full_rank, context.execution.threads), *backend, context.execution);

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "poise/data/dataset_file.hpp"
-#include "poise/model/full_rank.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/train/model_file.hpp"
 
 #include "command.hpp"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "poise/evaluate/evaluate.hpp"
-#include "poise/model/full_rank.hpp"
 #include "poise/model/full_rank/family.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 
 #include "train.hpp"
 
@@ -23,8 +23,8 @@ double validation_ndcg(const FullRank& model, const Dataset& dataset, const Exec
 }  // namespace
 
 FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset& data,
-                  const ModelParameters& parameters, Backend& backend, const Context& context,
-                  TrainReport& report) {
+                  const ModelParameters& parameters, const Weights& W, Backend& backend,
+                  const Context& context, TrainReport& report) {
   const Dataset& dataset = data.dataset;
   FullRank sparse(keep_top(dense.dense(), keep, context.execution.threads));
   Json kept = {{"per_column", keep}, {"entries", sparse.sparse()->entries()}};
@@ -38,10 +38,9 @@ FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset&
   }
   report.text += "\n";
   report.json["kept"] = kept;
-  const CsrView X = dataset.train.view();
-  const Weights W = make_weights(X, parameters.weighting);
-  const double objective = full_rank_objective(X, W, full_rank_options(parameters, context.memory_limit),
-                                               sparse.sparse()->view(), backend, context.execution);
+  const double objective =
+      full_rank_objective(dataset.train.view(), W, full_rank_options(parameters, context.memory_limit),
+                          sparse.sparse()->view(), backend, context.execution);
   const double before = report.json["objective"];
   const double absolute = report.json["certificate"]["absolute"].get<double>() +
                           report.json["objective_error"].get<double>() + std::max(0.0, objective - before);

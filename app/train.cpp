@@ -93,15 +93,13 @@ void run_train(TrainOptions options, const Context& context) {
   if (!counts_only) check_values(parameters.weighting.scheme, !data.dataset.train.values.empty(), context);
   const CsrView X = data.dataset.train.view();
   const int threads = context.execution.threads;
-  const Weights W = counts_only ? Weights() : make_weights(X, parameters.weighting, threads);
+  const Weights W = weights_of(parameters, X, threads);
   watch.book("weights");
-  const TrainingCost cost = training_cost(parameters, X, context.memory_limit, &W, threads);
+  const TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
   watch.book("estimate");
-  const auto backend =
-      backend_for([&] { return Work{.operations = cost.operations(), .gpu_bytes = cost.gpu_bytes}; }, context,
-                  std::move(early));
+  const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
-    check_memory(parameters, X, context.memory_limit, W, cost);
+    check_memory(parameters, X, context.memory_limit, W, &cost);
     if (rate == 0 || backend->on_host()) rate = product_rate(*backend);
     constexpr double worth_saying = 2;  // seconds
     if (cost.operations() >= worth_saying * rate) warn_if_slow(*backend, context);
@@ -121,7 +119,7 @@ void run_train(TrainOptions options, const Context& context) {
     texts["keep-top"] = fmt::format("{}", *options.keep_top);
     trained.model =
         std::make_shared<FullRank>(sparsify(dynamic_cast<const FullRank&>(*trained.model), *options.keep_top,
-                                            data, parameters, *backend, context, report));
+                                            data, parameters, W, *backend, context, report));
   }
   watch.book("report");
   const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);

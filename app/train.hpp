@@ -5,7 +5,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/data/dataset_file.hpp"
-#include "poise/model/full_rank.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/parameters.hpp"
 
 #include "command.hpp"
@@ -21,7 +21,7 @@ struct TrainReport {
 /// The sparse model of the K largest entries per column; the report gains its loss. The dense matrix's
 /// certificate and both objectives bound the sparse model's distance from the minimum.
 FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset& data,
-                  const ModelParameters& parameters, Backend& backend, const Context& context,
-                  TrainReport& report);
+                  const ModelParameters& parameters, const Weights& W, Backend& backend,
+                  const Context& context, TrainReport& report);
 
 }  // namespace poise::app

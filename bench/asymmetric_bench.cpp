@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include "poise/data/synth.hpp"
-#include "poise/model/asymmetric_fit.hpp"
-#include "poise/model/asymmetric_steps.hpp"
+#include "poise/model/asymmetric/fit.hpp"
+#include "poise/model/asymmetric/steps.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "timing.hpp"

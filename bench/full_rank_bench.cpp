@@ -5,7 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "poise/data/synth.hpp"
-#include "poise/model/full_rank_fit.hpp"
+#include "poise/model/full_rank/fit.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "timing.hpp"

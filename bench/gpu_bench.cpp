@@ -18,12 +18,10 @@
 #include <unistd.h>
 
 #include "poise/backend/resident.hpp"
-#include "poise/model/asymmetric_fit.hpp"
 #include "poise/model/family.hpp"
-#include "poise/model/full_rank.hpp"
-#include "poise/model/full_rank_fit.hpp"
-#include "poise/model/spectrum_cache.hpp"
-#include "poise/model/wmf_fit.hpp"
+#include "poise/model/full_rank/fit.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/spectrum/cache.hpp"
 #include "poise/search/search.hpp"
 
 #include "gpu_data.hpp"

@@ -1,7 +1,7 @@
 #include <benchmark/benchmark.h>
 
 #include "poise/data/synth.hpp"
-#include "poise/model/spectrum.hpp"
+#include "poise/model/spectrum/spectrum.hpp"
 
 #include "timing.hpp"
 

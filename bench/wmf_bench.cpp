@@ -11,8 +11,8 @@
 #include "poise/backend/cpu/row_systems.hpp"
 #include "poise/data/synth.hpp"
 #include "poise/linalg/symmetric_eigen.hpp"
-#include "poise/model/spectrum_cache.hpp"
-#include "poise/model/wmf_fit.hpp"
+#include "poise/model/spectrum/cache.hpp"
+#include "poise/model/wmf/fit.hpp"
 #include "poise/solver/row_entries.hpp"
 #include "poise/weighting/weighting.hpp"
 

@@ -9,7 +9,7 @@
 #include <pybind11/pybind11.h>
 
 #include "poise/model/low_rank.hpp"
-#include "poise/model/wmf.hpp"
+#include "poise/model/wmf/wmf.hpp"
 #include "poise/train/model_file.hpp"
 
 namespace poise::python {

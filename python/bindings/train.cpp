@@ -57,16 +57,16 @@ Model model_of(const ModelParameters& parameters, Trained trained, Ids items, st
 
 namespace {
 
-std::function<Work()> work_of(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit) {
-  return [&parameters, X, memory_limit] {
-    return training_work(std::span(&parameters, 1), X, memory_limit, worth_a_gpu);
-  };
-}
-
-Model train(Trainer& trainer, CsrView X, const ModelParameters& parameters, std::uint64_t memory_limit,
-            Ids items, std::string checksum) {
-  check_memory(parameters, X, memory_limit);
-  Trained trained = trainer.train(parameters);
+/// `trainer_on` makes the trainer, given the backend. Weights are made once for all that reads them.
+template <class TrainerOn>
+Model train(CsrView X, const ModelParameters& parameters, std::string_view device, std::uint64_t memory_limit,
+            const Execution& execution, const TrainerOn& trainer_on, Ids items, std::string checksum) {
+  const Weights W = weights_of(parameters, X, execution.threads);
+  const TrainingCost cost = training_cost(parameters, X, memory_limit, W, execution.threads);
+  const auto backend = backend_of(
+      device, [&] { return work_of(cost); }, execution);
+  check_memory(parameters, X, memory_limit, W, &cost);
+  Trained trained = trainer_on(*backend).train(parameters, &W);
   std::string report = trained_json(parameters, trained).dump();
   return model_of(parameters, std::move(trained), std::move(items), std::move(checksum), std::move(report));
 }
@@ -83,9 +83,10 @@ void bind_train(py::module_& module) {
     const CsrView X = view_of(arrays);
     const ModelParameters parameters = parameters_of(values);
     return run({threads, progress}, [&](const Execution& execution) {
-      const auto backend = backend_of(device, work_of(parameters, X, memory_limit), execution);
-      Trainer trainer(X, Keep::nothing, memory_limit, *backend, execution);
-      return train(trainer, X, parameters, memory_limit, ids_of(item_ids), {});
+      const auto trainer_on = [&](Backend& backend) {
+        return Trainer(X, Keep::nothing, memory_limit, backend, execution);
+      };
+      return train(X, parameters, device, memory_limit, execution, trainer_on, ids_of(item_ids), {});
     });
   });
   module.def("train_data", [](const Data& data, const std::string& folder, const py::dict& values,
@@ -94,10 +95,11 @@ void bind_train(py::module_& module) {
     const ModelParameters parameters = parameters_of(values);
     return run({threads, progress}, [&](const Execution& execution) {
       const LoadedDataset& loaded = *data.loaded();
-      const CsrView X = loaded.dataset.train.view();
-      const auto backend = backend_of(device, work_of(parameters, X, memory_limit), execution);
-      Trainer trainer(loaded, folder, Keep::nothing, memory_limit, *backend, execution);
-      return train(trainer, X, parameters, memory_limit, loaded.dataset.items, loaded.checksum);
+      const auto trainer_on = [&](Backend& backend) {
+        return Trainer(loaded, folder, Keep::nothing, memory_limit, backend, execution);
+      };
+      return train(loaded.dataset.train.view(), parameters, device, memory_limit, execution, trainer_on,
+                   loaded.dataset.items, loaded.checksum);
     });
   });
 }

@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "poise/evaluate/evaluate.hpp"
-#include "poise/model/asymmetric.hpp"
-#include "poise/model/full_rank.hpp"
+#include "poise/model/asymmetric/asymmetric.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/popularity.hpp"
-#include "poise/model/wmf.hpp"
+#include "poise/model/wmf/wmf.hpp"
 #include "poise/recommend/ranked_blocks.hpp"
 #include "poise/recommend/recommend.hpp"
 

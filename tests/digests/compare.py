@@ -34,6 +34,10 @@ def models():
         for weighting in WEIGHTINGS:
             yield "-".join(flags + weighting).replace("--", ""), ["--model", *flags, "--rank", "12", "--lambda", "5", *weighting]
     yield "wmf-random", ["--model", "wmf", "--rank", "12", "--start", "random", "--alpha", "3", "--lambda", "5", "--seed", "7"]
+    for regularizer in ("weight-decay", "dropout", "data-weight-decay"):
+        yield f"{regularizer}-random", ["--model", regularizer, "--rank", "12", "--start", "random", "--alpha", "3", "--lambda", "5", "--seed", "7"]
+    yield "wmf-rounds", ["--model", "wmf", "--rank", "12", "--alpha", "3", "--lambda", "5", "--least-decrease", "1e-13"]
+    yield "weight-decay-rounds", ["--model", "weight-decay", "--rank", "12", "--alpha", "3", "--lambda", "5", "--least-decrease", "1e-13"]
     yield "wmf-exponent", ["--model", "wmf", "--rank", "12", "--alpha", "3", "--lambda", "1", "--lambda-exponent", "1"]
     yield "full-rank-keep-top", ["--model", "ease", "--alpha", "2", "--keep-top", "20"]
     yield "full-rank-column", ["--model", "full-rank", "--alpha", "2", "--weighting", "column"]

@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 #include <lapacke.h>
 
-#include "poise/model/full_rank_certify.hpp"
-#include "poise/model/full_rank_fit.hpp"
+#include "poise/model/full_rank/certify.hpp"
+#include "poise/model/full_rank/fit.hpp"
 #include "poise/solver/column_certificate.hpp"
 #include "poise/weighting/weighting.hpp"
 
@@ -389,13 +389,13 @@ TEST_F(CertificateProperty, AWrongInverseNeverMakesABoundTooSmall) {
     if (k % 2 == 0) B(1, 0) += 1e-3F;  // an error of B's own
     const Truth truth = truth_of(X.view(), W, lambda, B, zero_diagonal);
     const ColumnProblem problem = make_column_problem(X.view(), W, std::vector<double>(X.cols, lambda));
-    const WeightedTranspose users_of = weighted_transpose(problem);
-    const SharedSystem A(problem, users_of.view(), *backend, execution);
+    const ColumnData data(problem, *backend, execution);
+    const SharedSystem& A = data.shared_system();
     const Matrix<float> columns = transposed(B);
     std::vector<std::int32_t> all(X.cols);
     std::iota(all.begin(), all.end(), 0);
     std::vector<double> explained(X.cols);
-    backend->column_form(X.view(), users_of.view(), all, columns.view(), explained, {});
+    backend->column_form(X.view(), data.users_of(), all, columns.view(), explained, {});
 
     const WideMatrix good = inverse_of([&] {
       WideMatrix G(X.cols, X.cols);
@@ -416,7 +416,7 @@ TEST_F(CertificateProperty, AWrongInverseNeverMakesABoundTooSmall) {
       for (std::int64_t i = 0; i < P.rows(); ++i) {
         for (std::int64_t j = 0; j < P.cols(); ++j) spoil(i, j, P(i, j));
       }
-      ColumnCertificate proof(A, observed_weights(problem), zero_diagonal, *backend, execution);
+      ColumnCertificate proof(A, data.observed(), zero_diagonal, *backend, execution);
       if (k % 3 == 1) proof.expect_iterated_columns();
       proof.add(all, columns.view(), explained, {}, {});
       WrongInverse wrong(std::move(P));

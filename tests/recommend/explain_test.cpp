@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "poise/model/full_rank.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/popularity.hpp"
 #include "poise/recommend/recommend.hpp"
 

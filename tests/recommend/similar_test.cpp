@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "poise/model/full_rank.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/popularity.hpp"
 #include "poise/recommend/recommend.hpp"
 

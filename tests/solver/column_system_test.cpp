@@ -165,7 +165,8 @@ TEST(ColumnChecker, ProvesExcessesObjectivesAndResiduals) {
   for (const bool with_b : {false, true}) {
     const ColumnCase given(with_b);
     const Resident<double> A_inverse(*backend, given.A_inverse.view());
-    const ColumnChecker<double> checker(given.problem, A_inverse.view(), {}, *backend, execution);
+    const ColumnData data(given.problem, *backend, execution);
+    const ColumnChecker<double> checker(data, A_inverse.view(), {});
     for (const bool zero_diagonal : {false, true}) {
       Matrix<float> beta(5, 17);
       for (std::int64_t k = 0; k < 5; ++k) {

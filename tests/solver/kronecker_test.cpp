@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "poise/model/asymmetric_gauge.hpp"
-#include "poise/model/asymmetric_steps.hpp"
-#include "poise/model/left_factor.hpp"
+#include "poise/model/asymmetric/gauge.hpp"
+#include "poise/model/asymmetric/left_factor.hpp"
+#include "poise/model/asymmetric/steps.hpp"
 #include "poise/solver/kronecker_bound.hpp"
 
 #include "support/asymmetric_oracle.hpp"

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
-#include "poise/model/asymmetric.hpp"
-#include "poise/model/full_rank.hpp"
+#include "poise/model/asymmetric/asymmetric.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/popularity.hpp"
-#include "poise/model/wmf.hpp"
+#include "poise/model/wmf/wmf.hpp"
 
 #include "support/data_limit.hpp"
 #include "support/test_data.hpp"

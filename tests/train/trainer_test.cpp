@@ -1,11 +1,14 @@
 #include "poise/train/trainer.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
+#include "poise/model/full_rank/certify.hpp"
 #include "poise/model/full_rank/family.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/model_file.hpp"
 #include "poise/train/parameter_table.hpp"
@@ -69,15 +72,49 @@ TEST(Trainer, WeightsThatAreKnown) {
     parameters.weighting.alpha = 4;
     const Weights W = make_weights(X.view(), parameters.weighting, 2);
     EXPECT_EQ(bytes_of(trainer.train(parameters, &W)), bytes_of(trainer.train(parameters)));
-    const TrainingCost cost = training_cost(parameters, X.view(), 1U << 30U);
-    const TrainingCost known = training_cost(parameters, X.view(), 1U << 30U, &W, 3);
+    const TrainingCost cost =
+        training_cost(parameters, X.view(), 1U << 30U, weights_of(parameters, X.view()));
+    const TrainingCost known = training_cost(parameters, X.view(), 1U << 30U, W, 3);
     EXPECT_EQ(known.operations(), cost.operations());
     EXPECT_EQ(known.bytes, cost.bytes);
     const Work work = training_work(std::span(&parameters, 1), X.view(), 1U << 30U, worth_a_gpu);
     EXPECT_EQ(work.operations, known.operations());
     EXPECT_EQ(work.gpu_bytes, known.gpu_bytes);
-    EXPECT_NO_THROW(check_memory(parameters, X.view(), 1U << 30U, W, known));
-    EXPECT_THROW(check_memory(parameters, X.view(), 1000, W, known), Error);
+    EXPECT_NO_THROW(check_memory(parameters, X.view(), 1U << 30U, W, &known));
+    EXPECT_THROW(check_memory(parameters, X.view(), 1000, W, &known), Error);
+  }
+}
+
+/// Nothing that is given the weights makes them again: it would read the values, which are spoiled by then.
+TEST(Trainer, WeightsAreMadeOnce) {
+  Csr X = testing::random_dataset({.users = 80, .items = 25, .values = true, .seed = 3}).train;
+  const std::vector<float> values = X.values;
+  const auto backend = make_backend(BackendKind::cpu, 2);
+  const Execution execution{.threads = 2};
+  for (const Family family : {Family::full_rank, Family::awmf, Family::wmf}) {
+    ModelParameters parameters{.family = family, .rank = 5, .lambda = 3};
+    parameters.weighting = {.scheme = Scheme::linear, .alpha = 0.5};
+    X.values = values;
+    const Weights W = weights_of(parameters, X.view());
+    std::ranges::fill(X.values, -1.0F);
+    ASSERT_THROW(weights_of(parameters, X.view()), Error);
+    const TrainingCost cost = training_cost(parameters, X.view(), 1U << 30U, W, 2);
+    check_memory(parameters, X.view(), 1U << 30U, W, &cost);
+    check_memory(parameters, X.view(), 1U << 30U, W);
+    Trainer trainer(X.view(), Keep::nothing, 1U << 30U, *backend, execution);
+    const Trained trained = trainer.train(parameters, &W);
+    EXPECT_GT(trained.objective, 0);
+    if (family != Family::full_rank) continue;
+    const FullRankOptions options = full_rank_options(parameters, 1U << 30U);
+    const MatrixView<const float> B = dynamic_cast<const FullRank&>(*trained.model).dense();
+    const double objective =
+        full_rank_objective(X.view(), W, options, keep_top(B, B.rows, 2).view(), *backend, execution);
+    EXPECT_NEAR(objective, trained.objective, 1e-6 * objective);
+    Matrix<float> columns(B.rows, B.cols);
+    for (std::int64_t j = 0; j < B.rows; ++j) {
+      for (std::int64_t i = 0; i < B.cols; ++i) columns(i, j) = B(j, i);
+    }
+    EXPECT_TRUE(certify_full_rank(X.view(), W, options, std::move(columns), *backend, execution).converged);
   }
 }
 

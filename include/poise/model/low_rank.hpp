@@ -59,7 +59,4 @@ struct LowRankFit {
   std::map<std::string, double> seconds;  ///< by phase
 };
 
-/// The first columns of A, padded with zero columns.
-Matrix<float> with_columns(Matrix<float> A, std::int64_t columns);
-
 }  // namespace poise

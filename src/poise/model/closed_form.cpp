@@ -50,18 +50,6 @@ Matrix<float> scaled(const Matrix<float>& Q, const std::vector<double>& factors,
 
 }  // namespace
 
-std::string_view regularizer_name(Regularizer regularizer) {
-  switch (regularizer) {
-    case Regularizer::weight_decay:
-      return "weight-decay";
-    case Regularizer::dropout:
-      return "dropout";
-    case Regularizer::data_weight_decay:
-      break;
-  }
-  return "data-weight-decay";
-}
-
 Factors asymmetric_closed_form(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank,
                                double lambda) {
   assert(spectrum.pairs() >= std::min(rank, spectrum.Q.rows()));

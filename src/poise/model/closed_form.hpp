@@ -6,7 +6,7 @@
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/model/regularizer.hpp"
-#include "poise/model/spectrum.hpp"
+#include "poise/model/spectrum/spectrum.hpp"
 
 namespace poise {
 

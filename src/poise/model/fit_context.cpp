@@ -1,6 +1,6 @@
 #include "poise/model/fit_context.hpp"
 
-#include "poise/model/spectrum_cache.hpp"
+#include "poise/model/spectrum/cache.hpp"
 
 namespace poise {
 

@@ -7,9 +7,9 @@
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
-#include "poise/model/full_rank_basis.hpp"
-#include "poise/model/left_factor.hpp"
-#include "poise/model/spectrum.hpp"
+#include "poise/model/asymmetric/left_factor.hpp"
+#include "poise/model/full_rank/basis.hpp"
+#include "poise/model/spectrum/spectrum.hpp"
 
 namespace poise {
 

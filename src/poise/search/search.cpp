@@ -186,7 +186,7 @@ void check_memory(const SearchSpace& space, CsrView X, std::uint64_t memory_limi
   for (const ModelParameters& point : first_points(space)) {
     const ModelParameters costly = cost_parameters(point);
     if (checked.insert(option_texts(costly)).second)
-      check_memory(costly, X, memory_limit, space.both_diagonals);
+      check_memory(costly, X, memory_limit, weights_of(costly, X), nullptr, space.both_diagonals);
   }
 }
 

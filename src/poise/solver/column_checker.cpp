@@ -11,33 +11,16 @@
 namespace poise {
 
 template <class T>
-ColumnChecker<T>::ColumnChecker(const ColumnProblem& problem, MatrixView<const T> A_inverse,
-                                MatrixView<const double> G, Backend& backend, const Execution& execution)
-    : problem_(problem),
+ColumnChecker<T>::ColumnChecker(const ColumnData& data, MatrixView<const T> A_inverse,
+                                MatrixView<const double> G)
+    : data_(data),
+      problem_(data.problem()),
       A_inverse_(A_inverse),
       G_(G),
-      backend_(backend),
-      execution_(execution),
-      observed_(observed_weights(problem, execution.threads)),
-      diagonal_(problem.items()) {
-  const std::vector<std::int32_t> all = numbers_from(0, problem.items());
-  backend.get_entries(A_inverse, all, all, diagonal_);
-  pins_.push_back(backend.pin(problem.columns.view()));
-}
-
-template <class T>
-CsrView ColumnChecker<T>::users_of() const {
-  if (users_of_.view().rows == 0 && problem_.items() > 0) {
-    users_of_ = weighted_transpose(problem_, execution_.threads);
-    pins_.push_back(backend_.pin(users_of_.view()));
-  }
-  return users_of_.view();
-}
-
-template <class T>
-const SharedSystem& ColumnChecker<T>::shared_system() const {
-  if (!shared_system_) shared_system_.emplace(problem_, users_of(), backend_, execution_);
-  return *shared_system_;
+      backend_(data.backend()),
+      diagonal_(problem_.items()) {
+  const std::vector<std::int32_t> all = numbers_from(0, problem_.items());
+  backend_.get_entries(A_inverse, all, all, diagonal_);
 }
 
 template <class T>
@@ -70,7 +53,7 @@ std::vector<double> ColumnChecker<T>::inverse_forms(std::span<const std::int32_t
   std::vector<double> least(problem_.items());
   std::vector<double> inverse_of_least(problem_.items());
   for (std::int64_t j = 0; j < problem_.items(); ++j) {
-    least[j] = shared_system().least(j);
+    least[j] = data_.shared_system().least(j);
     inverse_of_least[j] = 1 / least[j];
   }
   Resident<double> e(backend_, rho.rows, rho.cols);
@@ -117,7 +100,7 @@ void ColumnChecker<T>::background(MatrixView<const double> e, MatrixView<double>
   }
   Matrix<double> rows(e.rows, e.cols);
   backend_.copy(e, rows.view());
-  const Matrix<double> product = transposed(shared_system().background(transposed(rows)));
+  const Matrix<double> product = transposed(data_.shared_system().background(transposed(rows)));
   backend_.copy(product.view(), to);
 }
 
@@ -128,13 +111,13 @@ void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, MatrixView
   if (G_.rows > 0 && problem_.target_is_X) {
     residuals_through_gram(items, beta, rho, figures);
   } else if (std::is_same_v<T, float> && problem_.target_is_X && backend_.traits().cheap_gathers) {
-    block_residuals(problem_, users_of(), items, beta, rho, figures, backend_, execution_);
+    block_residuals(problem_, data_.users_of(), items, beta, rho, figures, backend_, data_.execution());
   } else {
     // Through the data, in host memory.
     Matrix<float> columns(beta.rows, beta.cols);
     Matrix<double> home(rho.rows, rho.cols);
     backend_.copy(beta, columns.view());
-    column_residuals(problem_, items, columns.view(), home.view(), figures, execution_);
+    column_residuals(problem_, items, columns.view(), home.view(), figures, data_.execution());
     if (rho.rows > 0) backend_.copy(std::as_const(home).view(), rho);
   }
 }
@@ -175,25 +158,7 @@ void ColumnChecker<T>::residuals_through_gram(std::span<const std::int32_t> item
   backend_.combine(std::vector<Term<double>>{{.x = rho, .rows = b}, {.x = Lambda_beta.view(), .scale = -1}},
                    rho);
   for (std::size_t k = 0; k < items.size(); ++k)
-    figures[k] = {.observed = observed_[items[k]], .objective = b[k] * form[k] + penalty[k]};
-}
-
-template <class T>
-std::vector<double> ColumnChecker<T>::explained(std::span<const std::int32_t> items,
-                                                MatrixView<const float> beta,
-                                                std::vector<double>* scores) const {
-  std::vector<double> result(items.size());
-  std::span<double> to;
-  if (scores != nullptr) {
-    std::int64_t entries = 0;
-    for (const std::int32_t i : items) entries += users_of().row_size(i);
-    scores->resize(entries);
-    to = *scores;
-  }
-  backend_.column_form(problem_.X, users_of(), items, beta, result, to);
-  if (weight_corrections_.empty()) weight_corrections_ = weight_corrections(users_of(), observed_);
-  for (std::size_t k = 0; k < items.size(); ++k) result[k] *= weight_corrections_[items[k]];
-  return result;
+    figures[k] = {.observed = data_.observed()[items[k]], .objective = b[k] * form[k] + penalty[k]};
 }
 
 template class ColumnChecker<float>;

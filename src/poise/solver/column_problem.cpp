@@ -79,7 +79,7 @@ std::vector<double> weight_corrections(CsrView users_of, std::span<const double>
   return corrections;
 }
 
-std::vector<double> observed_weights(const ColumnProblem& problem, int threads) {
+std::vector<double> observed_weights(const ColumnProblem& problem, CsrView users_of, int threads) {
   const Weights& W = *problem.W;
   std::vector<double> observed(problem.items(), 0.0);
   if (W.c.empty()) {
@@ -97,10 +97,9 @@ std::vector<double> observed_weights(const ColumnProblem& problem, int threads) 
     for (std::int64_t i = 0; i < problem.items(); ++i) observed[i] *= W.b_of(i);
     return observed;
   }
-  const Csr own = problem.on_support_of_X() ? Csr() : weighted_transpose(problem, threads).own;
   for_each_row(problem.items(), threads, [&](std::int64_t i) {
-    if (own.rows > 0) {
-      for (const float weight : own.view().row_values(i)) observed[i] += weight;
+    if (users_of.rows > 0) {
+      for (const float weight : users_of.row_values(i)) observed[i] += weight;
       return;
     }
     const auto users = problem.columns.view().row(i);

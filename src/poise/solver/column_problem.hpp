@@ -68,8 +68,9 @@ WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads =
 /// rounded to float32. The factor that corrects it to the problem's weights, for each item.
 std::vector<double> weight_corrections(CsrView users_of, std::span<const double> observed);
 
-/// sum_u W_ui X_ui for each item, in float64: the objective of the column at B = 0.
-std::vector<double> observed_weights(const ColumnProblem& problem, int threads = 1);
+/// sum_u W_ui X_ui for each item, in float64: what B = 0 leaves of its column. `users_of`: X' with these
+/// weights, where C has other entries than X; else it has no rows.
+std::vector<double> observed_weights(const ColumnProblem& problem, CsrView users_of, int threads = 1);
 
 /// The size of the correction of an item's system: its users, and the entries of their rows.
 struct ColumnLoad {

@@ -67,6 +67,24 @@ RowEntries make_row_entries(CsrView X, const Weights& W, const Execution& execut
   return merged(X, W);
 }
 
+void pin(const RowEntries& entries, Backend& backend, std::vector<Pin>& pins) {
+  pins.push_back(backend.pin(entries.view()));
+  pins.push_back(backend.pin(std::span<const float>(entries.c)));
+  pins.push_back(backend.pin(std::span<const float>(entries.w)));
+}
+
+RowSystems systems_of(const RowEntries& rows, const Weights& W, std::span<const float> b,
+                      MatrixView<const float> factors, std::span<const double> sigma) {
+  return {.factors = factors,
+          .sigma = sigma,
+          .b = b,
+          .entries = rows.view(),
+          .c = rows.c,
+          .w = rows.w,
+          .lowest = W.lowest,
+          .highest = W.highest};
+}
+
 RowEntries transpose(const RowEntries& entries, const Execution& execution) {
   // Each tile of columns scans all entries for its own: a few scans cost less than scattered writes that
   // several cores share, and the order never depends on the threads.

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/weighting/weights.hpp"
@@ -25,6 +27,13 @@ struct RowEntries {
 
 /// Rows are users. O(entries of both).
 RowEntries make_row_entries(CsrView X, const Weights& W, const Execution& execution);
+
+/// Where the backend computes, while the pins live.
+void pin(const RowEntries& entries, Backend& backend, std::vector<Pin>& pins);
+
+/// The systems of these rows: `sigma` as RowSystems says, `b` the weights of the rows; without a lambda.
+RowSystems systems_of(const RowEntries& rows, const Weights& W, std::span<const float> b,
+                      MatrixView<const float> factors, std::span<const double> sigma);
 
 /// Exchanges rows and columns, with c and w. O(entries + rows + cols).
 RowEntries transpose(const RowEntries& entries, const Execution& execution);

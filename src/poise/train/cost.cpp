@@ -13,12 +13,14 @@ bool trained(const ModelParameters& parameters) { return !family_of(parameters).
 
 }  // namespace
 
+Weights weights_of(const ModelParameters& parameters, CsrView X, int threads) {
+  return trained(parameters) ? make_weights(X, parameters.weighting, threads) : Weights();
+}
+
 TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
-                           const Weights* W, int threads) {
+                           const Weights& W, int threads) {
   if (!trained(parameters)) return {};
-  const Weights own = W == nullptr ? make_weights(X, parameters.weighting, threads) : Weights();
-  TrainingCost cost =
-      family_of(parameters).cost(parameters, X, memory_limit, W == nullptr ? own : *W, threads);
+  TrainingCost cost = family_of(parameters).cost(parameters, X, memory_limit, W, threads);
   cost.gpu_bytes = family_of(parameters).gpu_bytes(parameters, X);
   return cost;
 }
@@ -32,22 +34,16 @@ Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint
     if (work.operations >= enough) continue;
     const ModelParameters costly = cost_parameters(point);
     const auto [entry, unknown] = known.try_emplace(option_texts(costly));
-    if (unknown) entry->second = training_cost(costly, X, memory_limit).operations();
+    if (unknown) entry->second = training_cost(costly, X, memory_limit, weights_of(costly, X)).operations();
     work.operations += entry->second;
   }
   return work;
 }
 
-void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
-                  bool both_diagonals) {
-  if (!trained(parameters)) return;
-  const Weights W = make_weights(X, parameters.weighting);
-  family_of(parameters).check_memory(parameters, X, memory_limit, W, nullptr, both_diagonals);
-}
-
 void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit, const Weights& W,
-                  const TrainingCost& cost) {
-  family_of(parameters).check_memory(parameters, X, memory_limit, W, &cost, false);
+                  const TrainingCost* cost, bool both_diagonals) {
+  if (trained(parameters))
+    family_of(parameters).check_memory(parameters, X, memory_limit, W, cost, both_diagonals);
 }
 
 }  // namespace poise

@@ -10,20 +10,21 @@
 
 namespace poise {
 
-/// `W` are the weights of X, if they are known already.
+/// The weights that these parameters ask for, for all that reads them: what training costs, whether it fits,
+/// the fit, the objective of what is made of it. Empty where there is nothing to train.
+Weights weights_of(const ModelParameters& parameters, CsrView X, int threads = 1);
+
 TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
-                           const Weights* W = nullptr, int threads = 1);
+                           const Weights& W, int threads = 1);
+inline Work work_of(const TrainingCost& cost) { return {cost.operations(), cost.gpu_bytes}; }
 
 /// The work of training all of these one after the other; counting stops at `enough` operations.
 Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
                    double enough);
 
-/// Error{resources}, saying what would fit, if training would not fit; `both_diagonals`: both full-rank
-/// models of one solve.
-void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
-                  bool both_diagonals = false);
-/// The same for one model whose cost is known.
+/// Error{resources}, saying what would fit, when training would not; `cost` where it is known,
+/// `both_diagonals` for both full-rank models of one solve.
 void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit, const Weights& W,
-                  const TrainingCost& cost);
+                  const TrainingCost* cost = nullptr, bool both_diagonals = false);
 
 }  // namespace poise

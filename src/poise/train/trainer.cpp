@@ -29,8 +29,11 @@ struct Trainer::State {
     const auto [entry, unknown] = costs.try_emplace(fmt::format("{}", option_texts(costly)));
     if (unknown)
       entry->second =
-          training_cost(costly, context.X, context.memory_limit, nullptr, context.execution.threads);
+          training_cost(costly, context.X, context.memory_limit, weights(costly), context.execution.threads);
     return entry->second;
+  }
+  [[nodiscard]] Weights weights(const ModelParameters& parameters) const {
+    return weights_of(parameters, context.X, context.execution.threads);
   }
 };
 
@@ -66,20 +69,15 @@ std::uint64_t Trainer::memory_limit() const { return state_->context.memory_limi
 
 Trained Trainer::train(const ModelParameters& parameters, const Weights* W) {
   validate(parameters);
-  const ModelFamily& family = family_of(parameters);
-  const Weights own =
-      W == nullptr && !family.parameters.empty()
-          ? make_weights(state_->context.X, parameters.weighting, state_->context.execution.threads)
-          : Weights();
-  return family.fit(parameters, W == nullptr ? own : *W, state_->context);
+  if (W != nullptr) return family_of(parameters).fit(parameters, *W, state_->context);
+  return family_of(parameters).fit(parameters, state_->weights(parameters), state_->context);
 }
 
 std::pair<Trained, Trained> Trainer::train_both_diagonals(const ModelParameters& parameters) {
   validate(parameters);
   FullRankOptions options = full_rank_options(parameters, state_->context.memory_limit);
   options.unconstrained = options.zero_diagonal = true;
-  const Weights W = make_weights(state_->context.X, parameters.weighting, state_->context.execution.threads);
-  std::vector<Trained> both = train_full_rank(options, W, state_->context);
+  std::vector<Trained> both = train_full_rank(options, state_->weights(parameters), state_->context);
   return {std::move(both[0]), std::move(both[1])};
 }
 

@@ -1,10 +1,17 @@
+#include "poise/model/low_rank/family.hpp"
+
 #include "poise/base/stopwatch.hpp"
-#include "poise/model/asymmetric.hpp"
-#include "poise/model/asymmetric_fit.hpp"
-#include "poise/model/low_rank_family.hpp"
+#include "poise/model/asymmetric/asymmetric.hpp"
+#include "poise/model/asymmetric/fit.hpp"
 
 namespace poise {
 namespace {
+
+/// In the order of Regularizer.
+const std::vector<std::string>& regularizers() {
+  static const std::vector<std::string> names = {"weight-decay", "dropout", "data-weight-decay"};
+  return names;
+}
 
 AsymmetricOptions asymmetric_options(const ModelParameters& parameters, std::uint64_t memory_limit) {
   AsymmetricOptions options;
@@ -26,7 +33,7 @@ class AsymmetricFamily : public ModelFamily {
              .help = "weight-decay, lambda (|U|^2 + |V|^2); dropout, lambda |U V'|^2; or data-weight-decay, "
                      "lambda (|X U|^2 "
                      "+ |V|^2)",
-             .names = {"weight-decay", "dropout", "data-weight-decay"}},
+             .names = regularizers()},
             in_member(&ModelParameters::regularizer)}};
     const auto kind = [](int place, const std::string& regularizer, std::string title, std::string penalty) {
       return ModelKind{.place = place,
@@ -87,6 +94,10 @@ class AsymmetricFamily : public ModelFamily {
 };
 
 }  // namespace
+
+std::string_view regularizer_name(Regularizer regularizer) {
+  return regularizers()[static_cast<std::size_t>(regularizer)];
+}
 
 std::unique_ptr<ModelFamily> asymmetric_family() { return std::make_unique<AsymmetricFamily>(); }
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "poise/model/family.hpp"
-#include "poise/model/full_rank.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 
 namespace poise {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "poise/model/fit_context.hpp"
-#include "poise/model/full_rank_fit.hpp"
+#include "poise/model/full_rank/fit.hpp"
 #include "poise/model/parameters.hpp"
 #include "poise/model/trained.hpp"
 

@@ -1,12 +1,13 @@
+#include "poise/model/low_rank/family.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
-#include "poise/model/low_rank_family.hpp"
-#include "poise/model/wmf.hpp"
-#include "poise/model/wmf_fit.hpp"
+#include "poise/model/wmf/fit.hpp"
+#include "poise/model/wmf/wmf.hpp"
 
 namespace poise {
 namespace {

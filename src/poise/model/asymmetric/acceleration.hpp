@@ -1,0 +1,35 @@
+#pragma once
+
+#include "poise/model/asymmetric/problem.hpp"
+
+namespace poise {
+
+/// Nonlinear conjugate gradients over the rounds of an alternating solve: a round's change of the pair is the
+/// preconditioned gradient. Pairs are compared in the basis in which they are nearest to each other.
+class RoundAcceleration {
+ public:
+  RoundAcceleration(const AsymmetricProblem& problem, Backend& backend)
+      : problem_(problem), backend_(backend) {}
+
+  /// Brings `next` to the basis nearest to that of `point`, where both have the same rank.
+  void align(const AsymmetricPoint& point, AsymmetricPoint& next) const;
+  /// Moves the point along Polak and Ribiere's direction, which the round from `point` to `next` gives, by
+  /// the best step; false, with the point as it was, when that is no better than the round itself. `gained`
+  /// is what the round gained, then what the step did.
+  bool advance(const AsymmetricPoint& next, AsymmetricPoint& point, double& gained);
+  /// The next direction is the round's own.
+  void restart() { step_ = {}; }
+
+ private:
+  [[nodiscard]] double inner(const Resident<float>& A, const Resident<float>& B) const;
+  void combine(const Resident<float>& plus, const Resident<float>& minus, double beta,
+               Resident<float>& to) const;
+  [[nodiscard]] double U_weight(const AsymmetricPoint& point) const;
+
+  const AsymmetricProblem& problem_;
+  Backend& backend_;
+  AsymmetricPoint step_;      ///< the last direction, with its Z
+  AsymmetricPoint gradient_;  ///< the last round's change
+};
+
+}  // namespace poise

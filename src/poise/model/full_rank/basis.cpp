@@ -1,0 +1,16 @@
+#include "poise/model/full_rank/basis.hpp"
+
+namespace poise {
+
+void FullRankBasis::prepare_for(const ColumnProblem& problem) {
+  std::vector<double> diagonal = problem.l;
+  for (double& entry : diagonal) entry /= problem.b_bar;
+  const std::uint64_t X = support_fingerprint(problem.X);
+  if (X == X_ && problem.W->a == a_ && diagonal == diagonal_) return;
+  *this = {};
+  X_ = X;
+  a_ = problem.W->a;
+  diagonal_ = std::move(diagonal);
+}
+
+}  // namespace poise

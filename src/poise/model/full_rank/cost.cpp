@@ -1,0 +1,166 @@
+#include "poise/model/full_rank/cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "poise/base/bytes.hpp"
+#include "poise/base/error.hpp"
+#include "poise/solver/woodbury.hpp"
+
+namespace poise {
+
+namespace {
+
+/// A gathered operation (one of the two of a read and an addition, or of a read, an addition and a store) in
+/// operations of a matrix product.
+constexpr double gathered_cost = 35;
+
+/// l_i <- l_i (|S_i| / g)^nu, g the geometric mean of |S_i| over items with users. An item without users
+/// counts as one that has a single user.
+void scale_by_popularity(std::vector<double>& l, const std::vector<std::int64_t>& counts,
+                         const FullRankOptions& options) {
+  double logs = 0;
+  std::int64_t used = 0;
+  for (const std::int64_t count : counts) {
+    if (count == 0) continue;
+    logs += std::log(static_cast<double>(count));
+    ++used;
+  }
+  const double log_g = used > 0 ? logs / static_cast<double>(used) : 0;
+  for (std::size_t i = 0; i < l.size(); ++i) {
+    const double users = static_cast<double>(std::max<std::int64_t>(counts[i], 1));
+    l[i] *= std::exp(options.lambda_exponent * (std::log(users) - log_g));
+    if (l[i] >= least_lambda && l[i] <= most_lambda) continue;
+    fail(ErrorKind::usage,
+         "{} {} with {} {} is {:.1e} for an item of {} users, outside of {} to {}; give an exponent nearer "
+         "to 0",
+         "lambda"_p, options.lambda, "lambda-exponent"_p, options.lambda_exponent, l[i], counts[i],
+         least_lambda, most_lambda);
+  }
+}
+
+}  // namespace
+
+std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options) {
+  std::vector<double> l(X.cols, options.lambda);
+  if (options.dropout == 0 && options.lambda_exponent == 0) return l;
+  const std::vector<std::int64_t> counts = column_counts(X);
+  if (options.lambda_exponent != 0) scale_by_popularity(l, counts, options);
+  for (std::int64_t i = 0; i < X.cols; ++i) {
+    l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts[i]);
+  }
+  return l;
+}
+
+double iteration_operations(const ColumnProblem& problem, std::int32_t i, const ColumnLoad& load,
+                            double tolerance) {
+  constexpr double residual_cost = 15;
+  const double root = std::sqrt(problem.hi(i) / problem.lo(i));
+  const double rate = std::log((root + 1) / std::max(root - 1, 1e-3));
+  const double iterations = std::max(1.0, 0.75 * std::log(2 / std::sqrt(tolerance)) / rate);
+  const auto n = static_cast<double>(problem.items());
+  return (iterations + 1) * 2 * n * n + gathered_cost * 4 * iterations * load.entries +
+         residual_cost * 4 * static_cast<double>(problem.X.entries());
+}
+
+bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options) {
+  // A sparse-dense product costs some 14 times as much an operation in float64. Of small problems it may take
+  // as much as the rest, and a fraction of a second in any case.
+  constexpr double sparse_cost = 14;
+  constexpr double large = 8000;
+  constexpr double moment = 2e10;
+  const auto n = static_cast<double>(problem.items());
+  const double operations = sparse_cost * 2 * static_cast<double>(problem.X.entries()) * n;
+  if (n < large && operations <= moment) return true;
+  return operations <= (n < large ? 1.0 : 0.03) * full_rank_operations(problem.X, *problem.W, options);
+}
+
+bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64) {
+  if (!problem.W->b.empty() || !problem.target_is_X) return false;
+  const FullRankMemory memory = full_rank_memory(problem.X, true, 2);
+  const auto n = static_cast<std::uint64_t>(problem.items());
+  // In float64 the inverse and T take twice as much.
+  const std::uint64_t more = float64 ? memory.with_T - memory.least + n * n * sizeof(float) : 0;
+  return memory.with_T + more <= memory_limit;
+}
+
+FullRankMemory full_rank_memory(CsrView X, bool weighted, int solutions) {
+  const auto n = static_cast<std::uint64_t>(X.cols);
+  const auto users = static_cast<std::uint64_t>(X.rows);
+  const std::uint64_t matrix = n * n * sizeof(float);
+  // Conjugate gradients hold ten blocks of columns, the proof of a closed form two.
+  const std::uint64_t blocks =
+      (weighted ? 10 : 2) * std::min<std::uint64_t>(n, full_rank_block) * n * sizeof(float);
+  const std::uint64_t matrices = weighted || solutions > 1 ? 1 + static_cast<std::uint64_t>(solutions) : 1;
+  const std::uint64_t scores = 128 * users * sizeof(float);
+  // X', and with weights these, the columns' errors and a copy of half of them by user.
+  const std::uint64_t entries = (weighted ? 28 : 8) * static_cast<std::uint64_t>(X.entries());
+  const std::uint64_t least = matrices * matrix + blocks + scores + entries;
+  return {.least = least, .with_T = least + users * n * sizeof(float)};
+}
+
+void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options) {
+  const bool weighted = !W.c.empty() || !W.b.empty();
+  const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
+  const FullRankMemory memory = full_rank_memory(X, weighted, solutions);
+  if (memory.least > options.memory_limit) {
+    const double scale =
+        std::sqrt(static_cast<double>(options.memory_limit) / static_cast<double>(memory.least));
+    const auto [needed, limit] =
+        compared_bytes(static_cast<double>(memory.least), static_cast<double>(options.memory_limit));
+    fail(ErrorKind::resources,
+         "a full-rank model of {} items needs {} and the memory limit is {}; about {} items would fit ({} at "
+         "`poise prepare`), or raise {}",
+         X.cols, needed, limit, static_cast<std::int64_t>(scale * static_cast<double>(X.cols)),
+         "min-item-users"_p, "memory-limit"_p);
+  }
+}
+
+std::uint64_t full_rank_gpu_memory(std::int64_t items, bool weighted, int solutions) {
+  constexpr std::uint64_t blocks = 256 * 64;
+  const auto n = static_cast<std::uint64_t>(items);
+  return gpu_matrices(weighted, solutions) * n * n * sizeof(float) + blocks * n;
+}
+
+void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptions& options,
+                                std::uint64_t gpu_memory) {
+  const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
+  const auto needed = static_cast<double>(full_rank_gpu_memory(X.cols, !W.uniform(), solutions));
+  const auto there = static_cast<double>(gpu_memory);
+  if (needed <= there) return;
+  const auto [needed_text, there_text] = compared_bytes(needed, there);
+  fail(ErrorKind::resources,
+       "a full-rank model of {} items needs about {} of the GPU's memory, which is {}; about {} items would "
+       "fit ({} at `poise prepare`), or use {} cpu",
+       X.cols, needed_text, there_text,
+       static_cast<std::int64_t>(std::sqrt(there / needed) * static_cast<double>(X.cols)), "min-item-users"_p,
+       "device"_p);
+}
+
+double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options, int threads) {
+  constexpr double inverse_overhead = 1.15;
+  constexpr double row_cost = 30;
+  const auto n = static_cast<double>(X.cols);
+  double pairs = 0;
+  for (std::int64_t u = 0; u < X.rows; ++u) {
+    pairs += static_cast<double>(X.row_size(u)) * static_cast<double>(X.row_size(u));
+  }
+  double operations = inverse_overhead * n * n * n + 2 * gathered_cost * pairs;
+  if (W.c.empty() && W.b.empty()) return operations;
+  // All of the problem but its largest part, which the loads stand for.
+  Weights rest;
+  rest.b = W.b;
+  rest.lowest = W.lowest;
+  rest.highest = W.highest;
+  const ColumnProblem problem = make_column_problem(X, rest, full_rank_lambda(X, options));
+  const std::vector<ColumnLoad> loads = column_loads(X, W, threads);
+  const bool possible = !W.c.empty() && woodbury_possible(problem, options.memory_limit, false);
+  if (possible) operations += row_cost * static_cast<double>(X.entries()) * n;
+  for (std::int32_t i = 0; i < X.cols; ++i) {
+    const double iterated = iteration_operations(problem, i, loads[i], options.tolerance);
+    operations += possible ? std::min(iterated, woodbury_operations(loads[i], X.cols)) : iterated;
+  }
+  return operations;
+}
+
+}  // namespace poise

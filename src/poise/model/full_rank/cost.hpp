@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "poise/model/full_rank/fit.hpp"
+#include "poise/solver/column_problem.hpp"
+
+namespace poise {
+
+/// Columns that are solved and checked together.
+constexpr std::int64_t full_rank_block = 512;
+
+/// Calls body with the items `width` at a time.
+template <class Body>
+void for_each_block(std::span<const std::int32_t> items, std::int64_t width, const Execution& execution,
+                    std::string_view task, const Body& body) {
+  const Tiling tiling{std::ssize(items), width};
+  Progress progress(execution.observer, task, items.size(), "columns");
+  for (std::int64_t block = 0; block < tiling.tiles(); ++block) {
+    const std::int64_t count = tiling.last(block) - tiling.first(block);
+    body(items.subspan(tiling.first(block), count));
+    progress.advance(count);
+  }
+}
+
+/// What an l_i can be: beyond, float32 can hold neither A nor B.
+constexpr double least_lambda = 1e-30;
+constexpr double most_lambda = 1e30;
+
+/// Lambda's diagonal, l_i = lambda (|S_i| / g)^nu + p / (1 - p) |S_i|: FullRankOptions. One pass over X
+/// unless nu and p are 0. Error{usage} where a power leaves what an l_i can be.
+std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options);
+
+/// What conjugate gradients cost for item i, its check included, in operations of a matrix product.
+double iteration_operations(const ColumnProblem& problem, std::int32_t i, const ColumnLoad& load,
+                            double tolerance);
+
+/// Woodbury's identity needs a constant b, X as the target, and the memory for T and both
+/// models, so that one alone takes the same route.
+bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64);
+
+/// Whether the objective is measured through all data, column by column: where that takes little beside an
+/// inverse.
+bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options);
+
+/// Matrices of items x items in float32 that a fit holds on a GPU: A^-1, the models, G in float64, which is
+/// two, and one more while products split A^-1 (or for A^-1 in float64, which is not split); without weights
+/// the last model takes the place of A^-1.
+constexpr int gpu_matrices(bool weighted, int solutions) { return (weighted ? 4 : 3) + solutions; }
+
+/// Error{resources}, saying how many items would fit, where they do not.
+void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptions& options,
+                                std::uint64_t gpu_memory);
+
+}  // namespace poise

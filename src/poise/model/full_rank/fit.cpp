@@ -1,0 +1,316 @@
+#include "poise/model/full_rank/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "poise/base/bytes.hpp"
+#include "poise/base/error.hpp"
+#include "poise/linalg/vector.hpp"
+#include "poise/model/full_rank/inverse.hpp"
+#include "poise/model/full_rank/variant.hpp"
+#include "poise/solver/woodbury.hpp"
+
+namespace poise {
+
+namespace {
+
+/// The fit in one precision of the inverse.
+template <class T>
+class FullRankSolver {
+ public:
+  FullRankSolver(const FullRankWork<T>& work, FullRankBasis& basis, bool keep,
+                 std::vector<FullRankVariant<T>>& variants)
+      : work_(work),
+        problem_(work.problem),
+        backend_(work.backend),
+        basis_(basis),
+        keep_(keep),
+        n_(work.problem.items()),
+        A_inverse_(basis.inverse<T>().matrix),
+        variants_(variants) {}
+
+  void solve() {
+    if (problem_.weighted()) {
+      solve_weighted();
+    } else {
+      solve_unweighted();
+    }
+  }
+
+ private:
+  using Items = std::vector<std::int32_t>;
+
+  /// W = 1, or user weights alone: h_i = A^-1 e_i. The last model takes the place of A^-1, which its
+  /// certificate then finds in it.
+  void solve_unweighted() {
+    const Items items = numbers_from(0, n_);
+    work_.result.direct_columns = n_;
+    for (std::size_t v = 0; v < variants_.size(); ++v) {
+      FullRankVariant<T>& variant = variants_[v];
+      const bool in_place = std::is_same_v<T, float> && !keep_ && v + 1 == variants_.size();
+      if (!in_place) variant.columns() = Resident<float>(backend_, n_, n_);
+      work_.for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
+        const auto width = static_cast<std::int64_t>(part.size());
+        const MatrixView<T> rows = A_inverse_.view().block(part.front(), width);
+        MatrixView<float> to;
+        if constexpr (std::is_same_v<T, float>) to = rows;
+        if (!in_place) to = variant.columns().view().block(part.front(), width);
+        variant.add(part, rows, to, "columns");
+      });
+      if constexpr (std::is_same_v<T, float>) {
+        if (in_place) variant.columns() = std::move(A_inverse_);
+        std::vector<double> p = work_.checker.inverse_diagonal();
+        for (std::int64_t i = 0; i < n_ && !variant.zero_diagonal(); ++i) p[i] = 1 / problem_.l[i];
+        InverseOfColumns P(variant.columns().view(), std::move(p), backend_);
+        variant.certify(P);
+      } else {
+        ComputedInverse<T> P(A_inverse_.view(), backend_);
+        variant.certify(P);
+      }
+    }
+  }
+
+  void solve_weighted() {
+    for (FullRankVariant<T>& variant : variants_) variant.columns() = Resident<float>(backend_, n_, n_);
+    Items direct;
+    Items iterated;
+    choose_routes(direct, iterated);
+    solve_by_woodbury(direct, iterated);
+    work_.result.direct_columns = static_cast<std::int64_t>(direct.size());
+    work_.result.iterated_columns = static_cast<std::int64_t>(iterated.size());
+    for (FullRankVariant<T>& variant : variants_) {
+      if (!iterated.empty()) variant.expect_iterated_columns();
+    }
+    iterate(iterated);
+    ComputedInverse<T> P(A_inverse_.view(), backend_);
+    for (FullRankVariant<T>& variant : variants_) variant.certify(P);
+  }
+
+  /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by the
+  /// clock. On a GPU products are cheaper than anything else.
+  void choose_routes(Items& direct, Items& iterated) const {
+    const FullRankOptions& options = work_.options;
+    const bool possible = backend_.traits().cheap_gathers && !problem_.W->c.empty() &&
+                          woodbury_possible(problem_, options.memory_limit, std::is_same_v<T, double>);
+    if (!possible) {
+      iterated = numbers_from(0, n_);
+      return;
+    }
+    const std::vector<ColumnLoad> loads = column_loads(problem_.X, *problem_.W);
+    for (std::int32_t i = 0; i < n_; ++i) {
+      const bool woodbury =
+          woodbury_operations(loads[i], n_) < iteration_operations(problem_, i, loads[i], options.tolerance);
+      (woodbury ? direct : iterated).push_back(i);
+    }
+  }
+
+  /// Items whose K turns out singular move to the iterated ones.
+  void solve_by_woodbury(Items& direct, Items& iterated) {
+    if (direct.empty()) return;
+    std::unique_ptr<ScoresOfInverse<T>>& scores = basis_.inverse<T>().scores;
+    if (!scores) scores = std::make_unique<ScoresOfInverse<T>>(problem_.X, A_inverse_.view(), backend_);
+    const Woodbury<T> woodbury(problem_, A_inverse_.view(), scores->view());
+    work_.watch.book("woodbury T");
+    Items solved;
+    work_.for_each_block(direct, "solving items with few users", [&](std::span<const std::int32_t> part) {
+      Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), n_);
+      const std::vector<char> good = woodbury.solve(part, h.view(), work_.execution);
+      Items kept;
+      Items rows;
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        if (good[k] != 0) rows.push_back(static_cast<std::int32_t>(k));
+        (good[k] != 0 ? kept : iterated).push_back(part[k]);
+      }
+      if (rows.size() < part.size()) {
+        Resident<T> only(backend_, static_cast<std::int64_t>(rows.size()), n_);
+        backend_.copy_rows(MatrixView<const T>(h.view()), rows, only.view(), {});
+        h = std::move(only);
+      }
+      for (FullRankVariant<T>& variant : variants_) variant.add_block(kept, h.view(), "woodbury");
+      solved.insert(solved.end(), kept.begin(), kept.end());
+    });
+    direct = std::move(solved);
+    if (!keep_) scores.reset();
+    work_.watch.book("woodbury");
+  }
+
+  void iterate(const Items& items) {
+    std::int64_t& most = work_.result.iterations;
+    work_.for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
+      if (!problem_.target_is_X) {
+        for (FullRankVariant<T>& variant : variants_) variant.add_for_target(part);
+        return;
+      }
+      Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), n_);
+      most = std::max<std::int64_t>(most, work_.solver.solve(part, h.view(), work_.result.worst_column));
+      work_.watch.book("iterations");
+      for (FullRankVariant<T>& variant : variants_) variant.add_block(part, h.view(), "iterations");
+    });
+  }
+
+  const FullRankWork<T>& work_;
+  const ColumnProblem& problem_;
+  Backend& backend_;
+  FullRankBasis& basis_;
+  bool keep_;  ///< whether the basis serves other fits
+  std::int64_t n_;
+  Resident<T>& A_inverse_;  ///< the basis's
+  std::vector<FullRankVariant<T>>& variants_;
+};
+
+/// Tries one precision; false when it cannot hold the inverse. `complete` makes what the problem lacks, once
+/// the inverse is there.
+template <class T>
+bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&()>& complete,
+            const FullRankOptions& options, FullRankBasis& basis, bool keep, Backend& backend,
+            const Execution& execution, FullRankFit& result) {
+  Stopwatch watch(result.seconds);
+  if (!invert_shared_system<T>(problem, basis, backend, watch, result.condition)) return false;
+  const ColumnData& data = complete();
+  std::vector<std::pair<bool, std::future<Matrix<float>>>> wanted;  // and where it goes
+  for (const bool zero_diagonal : {false, true}) {
+    if (!(zero_diagonal ? options.zero_diagonal : options.unconstrained)) continue;
+    wanted.emplace_back(zero_diagonal, !backend.traits().leaves_processor_free
+                                           ? std::future<Matrix<float>>()
+                                           : room_for(problem.items(), execution.threads));
+  }
+  const ColumnChecker<T> checker(data, basis.inverse<T>().matrix.view(), basis.gram().view());
+  const ColumnSolver<T> solver(checker, options.tolerance);
+  const FullRankWork<T> work{problem, options,   data,  checker, solver, measured_whole(problem, options),
+                             backend, execution, watch, result};
+  std::vector<FullRankVariant<T>> variants;
+  for (auto& [zero_diagonal, room] : wanted) variants.emplace_back(work, zero_diagonal, std::move(room));
+  watch.book("data");
+  FullRankSolver<T>(work, basis, keep, variants).solve();
+  for (FullRankVariant<T>& variant : variants) {
+    result.solutions.push_back(variant.take());
+    watch.book("columns");
+  }
+  return true;
+}
+
+/// Error{numerical} for a model that is worse than none, or may be for all that is known: weights beyond what
+/// float64 can tell apart.
+void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
+  if (solution.converged) return;
+  const double apart = W.highest / W.lowest;
+  if (solution.objective > solution.observed_weight)
+    fail(ErrorKind::numerical,
+         "the weights of single entries differ by a factor of {:.1e}, too much for float64: what came out "
+         "has an objective of {:.3g}, where a model of zeros has {:.3g}; use a smaller {}, or other values",
+         apart, solution.objective, solution.observed_weight, "alpha"_p);
+  if (!(solution.certificate.relative < 1))
+    fail(ErrorKind::numerical,
+         "the weights of single entries differ by a factor of {:.1e}, too much for float64: nothing can be "
+         "proven of what came out; use a smaller {}, or other values",
+         apart, "alpha"_p);
+}
+
+}  // namespace
+
+void validate(const FullRankOptions& options) {
+  if (!(options.lambda >= least_lambda && options.lambda <= most_lambda)) {
+    fail(ErrorKind::usage, "{} {} is out of range: it must be positive, from {} to {}", "lambda"_p,
+         options.lambda, least_lambda, most_lambda);
+  }
+  // Beyond, popular items are regularized a trillion times as much as rare ones, or the other way round.
+  constexpr double steepest = 4;
+  if (!(std::abs(options.lambda_exponent) <= steepest)) {
+    fail(ErrorKind::usage, "{} {} is out of range: for full rank it must be from {} to {}",
+         "lambda-exponent"_p, options.lambda_exponent, -steepest, steepest);
+  }
+  if (!(options.dropout >= 0 && options.dropout < 1)) {
+    fail(ErrorKind::usage, "{} {} is out of range: it must be at least 0 and below 1", "dropout"_p,
+         options.dropout);
+  }
+  if (!(options.tolerance > 0 && options.tolerance < 1)) {
+    fail(ErrorKind::usage, "{} {} is out of range: it must be between 0 and 1", "tolerance"_p,
+         options.tolerance);
+  }
+}
+
+FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
+                          const Execution& execution, FullRankBasis* basis, const CsrView* target) {
+  validate(options);
+  FullRankFit result;
+  Stopwatch watch(result.seconds);
+  if (target != nullptr && options.zero_diagonal) {
+    fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
+  }
+  check_full_rank_memory(X, W, options);
+  if (backend.traits().own_memory) check_full_rank_gpu_memory(X, W, options, backend.memory_bytes());
+  ColumnProblem problem = begin_column_problem(X, W, full_rank_lambda(X, options), target);
+  // While the backend makes the inverse, unless the processor is busy with that itself.
+  const bool beside = backend.traits().leaves_processor_free;
+  std::future<Csr> columns = std::async(beside ? std::launch::async : std::launch::deferred,
+                                        [&] { return columns_of_weights(X, W, execution.threads); });
+  std::optional<ColumnData> data;
+  const auto complete = [&]() -> const ColumnData& {
+    if (!data) {
+      problem.columns = columns.get();
+      data.emplace(problem, backend, execution);
+    }
+    return *data;
+  };
+  if (!beside) complete();
+  CsrView support = X;
+  support.values = {};
+  watch.book("transpose");
+  const Pin pinned = backend.pin(support);
+  watch.book("upload");
+  FullRankBasis own;
+  const bool keep = basis != nullptr;
+  FullRankBasis& used = keep ? *basis : own;
+  used.prepare_for(problem);
+  result.tensor_cores = backend.splits_products(X.cols);
+  fit_in<float>(problem, complete, options, used, keep, backend, execution, result);
+  FullRankOptions left = options;
+  for (const FullRankSolution& solution : result.solutions) {
+    if (solution.good()) (solution.zero_diagonal ? left.zero_diagonal : left.unconstrained) = false;
+  }
+  if (!left.unconstrained && !left.zero_diagonal) return result;
+
+  // float64 takes twice the inverse. Where that does not fit, what float32 reached stands, with its
+  // certificate.
+  const std::uint64_t needed = full_rank_memory(X, true, 2).least + static_cast<std::uint64_t>(X.cols) *
+                                                                        static_cast<std::uint64_t>(X.cols) *
+                                                                        sizeof(float);
+  if (needed > options.memory_limit) {
+    if (!result.solutions.empty()) return result;
+    const auto [needed_text, limit] =
+        compared_bytes(static_cast<double>(needed), static_cast<double>(options.memory_limit));
+    fail(ErrorKind::resources,
+         "this problem (condition {:.1e}) needs float64, and so {}, where the memory limit is {}; raise {} "
+         "or {}",
+         result.condition, needed_text, limit, "memory-limit"_p, "lambda"_p);
+  }
+  used.inverse<float>().matrix = {};
+  used.inverse<float>().scores.reset();
+  std::vector<FullRankSolution> reached = std::exchange(result.solutions, {});
+  result.tensor_cores = false;
+  try {
+    result.float64 = fit_in<double>(problem, complete, left, used, keep, backend, execution, result);
+  } catch (const Error& error) {
+    // A GPU says only then that its memory is too small.
+    if (error.kind() != ErrorKind::resources || reached.empty()) throw;
+    result.solutions.clear();
+  }
+  if (!result.float64 && reached.empty()) {
+    fail(ErrorKind::numerical,
+         "X'X + Lambda is singular to working precision even in float64 (condition {:.1e}); raise {}",
+         result.condition, "lambda"_p);
+  }
+  for (FullRankSolution& solution : reached) {
+    if (!result.float64 || solution.good()) result.solutions.push_back(std::move(solution));
+  }
+  std::ranges::sort(result.solutions, {}, &FullRankSolution::zero_diagonal);
+  for (const FullRankSolution& solution : result.solutions) refuse_nonsense(solution, W);
+  return result;
+}
+
+}  // namespace poise

@@ -1,0 +1,156 @@
+#include "poise/model/full_rank/variant.hpp"
+
+#include <type_traits>
+#include <utility>
+
+#include "poise/linalg/vector.hpp"
+
+namespace poise {
+
+template <class T>
+FullRankVariant<T>::FullRankVariant(const FullRankWork<T>& work, bool zero_diagonal,
+                                    std::future<Matrix<float>> room)
+    : work_(work),
+      zero_diagonal_(zero_diagonal),
+      room_(std::move(room)),
+      proof_(work.data.shared_system(), work.data.observed(), zero_diagonal, work.backend, work.execution),
+      objectives_(work.problem.items(), 0.0) {}
+
+template <class T>
+void FullRankVariant<T>::add(std::span<const std::int32_t> items, MatrixView<const T> h,
+                             MatrixView<float> beta, const char* phase) {
+  // Before h is overwritten.
+  std::vector<double> own = multipliers(items, h);
+  work_.solver.to_columns(items, zero_diagonal_, h, beta);
+  work_.watch.book(phase);
+  take_note(items, beta, std::move(own));
+}
+
+template <class T>
+void FullRankVariant<T>::add_block(std::span<const std::int32_t> items, MatrixView<const T> h,
+                                   const char* phase) {
+  Resident<float> beta(work_.backend, h.rows, h.cols);
+  add(items, h, beta.view(), phase);
+  work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), items);
+}
+
+template <class T>
+void FullRankVariant<T>::add_for_target(std::span<const std::int32_t> items) {
+  Resident<float> beta(work_.backend, static_cast<std::int64_t>(items.size()), columns_.cols());
+  work_.solver.start_for_target(items, beta.view());
+  work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), items);
+  correct(items);
+}
+
+/// What the solver takes the multipliers of the zero diagonal for; nothing without one, nor where they come
+/// from the diagonal of a float32 inverse: the saved columns then know them at least as well.
+template <class T>
+std::vector<double> FullRankVariant<T>::multipliers(std::span<const std::int32_t> items,
+                                                    MatrixView<const T> h) const {
+  const bool rounded = std::is_same_v<T, float> && !work_.problem.weighted() && !work_.measured_whole;
+  return zero_diagonal_ && !rounded ? work_.solver.multipliers(items, h) : std::vector<double>();
+}
+
+/// Columns as they are saved enter what will be proven of them. Where they are measured through all data, a
+/// column's own objective is the best guess at its multiplier: at the optimum it is that.
+template <class T>
+void FullRankVariant<T>::take_note(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                                   std::vector<double> own) {
+  std::vector<double> scores;
+  const std::vector<double> explained =
+      work_.data.explained(items, beta, proof_.takes_scores() ? &scores : nullptr);
+  if (work_.measured_whole) {
+    std::vector<ColumnFigures> figures(items.size());
+    work_.checker.residuals(items, beta, {}, figures);
+    for (std::size_t k = 0; k < items.size(); ++k) objectives_[items[k]] = figures[k].objective;
+    for (std::size_t k = 0; k < own.size(); ++k) own[k] = figures[k].objective;
+  }
+  work_.watch.book("objective");
+  proof_.add(items, beta, explained, own, scores);
+  work_.watch.book("certificate");
+}
+
+template <class T>
+void FullRankVariant<T>::certify(ApproximateInverse& P) {
+  if (!work_.problem.target_is_X) return;
+  proof_.prove(P, columns_.view(), work_.options.tolerance);
+  work_.watch.book("certificate");
+  const Items missing = proof_.missing(work_.options.tolerance);
+  const bool correctable = work_.problem.weighted() || std::is_same_v<T, double>;
+  if (!missing.empty() && correctable) {
+    work_.for_each_block(missing, "correcting", [&](std::span<const std::int32_t> part) { correct(part); });
+    proof_.prove_again(P, columns_.view());
+    work_.watch.book("certificate");
+  }
+  measure();
+}
+
+/// Looks at columns one by one and corrects them.
+template <class T>
+void FullRankVariant<T>::correct(std::span<const std::int32_t> items) {
+  int most = 0;
+  Resident<float> beta(work_.backend, static_cast<std::int64_t>(items.size()), columns_.cols());
+  work_.backend.copy_rows(std::as_const(columns_).view(), items, beta.view(), {});
+  const std::vector<CheckedColumn> checked =
+      work_.solver.check_and_correct(items, zero_diagonal_, beta.view(), most);
+  work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), items);
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    const ColumnFigures& figures = checked[k].figures;
+    proof_.verify(items[k], figures.observed - figures.objective, checked[k].excess, checked[k].ratio);
+    if (work_.problem.target_is_X) {
+      objectives_[items[k]] = figures.objective;
+    } else {
+      objective_ += figures.objective;
+      observed_ += figures.observed;
+    }
+  }
+  work_.result.iterations = std::max<std::int64_t>(work_.result.iterations, most);
+  work_.watch.book("correct");
+}
+
+/// The objective: of every column through all data where that takes little of the fit's time, else what the
+/// proof knows of it.
+template <class T>
+void FullRankVariant<T>::measure() {
+  observed_ = sum_of(work_.data.observed());
+  if (work_.measured_whole) {
+    objective_ = sum_of(objectives_);
+    return;
+  }
+  const EstimatedObjective estimate = proof_.objective();
+  objective_ = estimate.value;
+  objective_error_ = estimate.error;
+}
+
+template <class T>
+FullRankSolution FullRankVariant<T>::take() {
+  work_.backend.transpose_in_place(columns_.view());
+  const Certificate certificate = proof_.certificate();
+  return {.zero_diagonal = zero_diagonal_,
+          .B = columns_.take(room_.valid() ? room_.get() : Matrix<float>()),
+          .objective = objective_,
+          .objective_error = objective_error_,
+          .observed_weight = work_.problem.target_is_X ? work_.problem.W->observed : observed_,
+          .certificate = certificate,
+          .converged = certificate.worst_column <= work_.options.tolerance,
+          .settled = proof_.settled()};
+}
+
+std::future<Matrix<float>> room_for(std::int64_t n, int threads) {
+  return std::async(std::launch::async, [n, threads] {
+    constexpr std::int64_t page = 4096 / sizeof(float);
+    constexpr std::int64_t pages_per_tile = 1 << 14;
+    constexpr int most_threads = 4;  // the others have data to prepare
+    Matrix<float> room = Matrix<float>::uninitialized(n, n);
+    const Tiling tiling{n * n, pages_per_tile * page};
+    for_each_tile(tiling.tiles(), std::min(threads, most_threads), [&](std::int64_t tile) {
+      for (std::int64_t at = tiling.first(tile); at < tiling.last(tile); at += page) room.view().data[at] = 0;
+    });
+    return room;
+  });
+}
+
+template class FullRankVariant<float>;
+template class FullRankVariant<double>;
+
+}  // namespace poise

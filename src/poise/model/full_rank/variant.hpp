@@ -1,0 +1,107 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <future>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "poise/backend/resident.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/base/stopwatch.hpp"
+#include "poise/model/full_rank/columns.hpp"
+#include "poise/model/full_rank/cost.hpp"
+#include "poise/model/full_rank/fit.hpp"
+#include "poise/solver/column_certificate.hpp"
+
+namespace poise {
+
+/// What a fit in one precision of the inverse works with and on.
+template <class T>
+struct FullRankWork {
+  const ColumnProblem& problem;
+  const FullRankOptions& options;
+  const ColumnData& data;
+  const ColumnChecker<T>& checker;
+  const ColumnSolver<T>& solver;
+  bool measured_whole;  ///< see full_rank/cost.hpp
+  Backend& backend;
+  const Execution& execution;
+  Stopwatch& watch;
+  FullRankFit& result;
+
+  /// Columns that are taken at a time. On a GPU as many as its memory holds beside the matrices of items x
+  /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size and not what is free
+  /// decides, so that a result depends on the machine alone.
+  [[nodiscard]] std::int64_t block_columns() const {
+    if (!backend.traits().wide_blocks) return full_rank_block;
+    const std::int64_t items = problem.items();
+    const auto n = static_cast<double>(items);
+    constexpr double bytes = 8 * (sizeof(T) + sizeof(float));
+    const double room =
+        0.9 * static_cast<double>(backend.memory_bytes()) - gpu_matrices(true, 2) * sizeof(float) * n * n;
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / (bytes * n + 1)), 256,
+                                    std::max<std::int64_t>(256, items));
+  }
+
+  template <class Body>
+  void for_each_block(std::span<const std::int32_t> items, std::string_view task, const Body& body) const {
+    poise::for_each_block(items, block_columns(), execution, task, body);
+  }
+};
+
+/// One of the two models while it is made, and what is known of its columns.
+template <class T>
+class FullRankVariant {
+ public:
+  using Items = std::vector<std::int32_t>;
+
+  /// `room`: memory for the result on the host, mapped while a GPU computes; may be none.
+  FullRankVariant(const FullRankWork<T>& work, bool zero_diagonal, std::future<Matrix<float>> room);
+
+  [[nodiscard]] bool zero_diagonal() const { return zero_diagonal_; }
+  /// Row i is B_:i; without rows until they are made.
+  Resident<float>& columns() { return columns_; }
+  void expect_iterated_columns() { proof_.expect_iterated_columns(); }
+
+  /// Columns out of h, into `beta`, which may be a part of columns() or h itself; they enter what will be
+  /// proven of them.
+  void add(std::span<const std::int32_t> items, MatrixView<const T> h, MatrixView<float> beta,
+           const char* phase);
+  /// The same into a block of their own and from there into columns().
+  void add_block(std::span<const std::int32_t> items, MatrixView<const T> h, const char* phase);
+  /// Columns for a target other than X, each looked at and corrected.
+  void add_for_target(std::span<const std::int32_t> items);
+
+  /// Proves how good all columns are; those that may miss the tolerance are looked at one by one and
+  /// corrected. Columns that came straight from a float32 inverse are not: where one is not good enough, a
+  /// float64 inverse is sooner had than many corrections.
+  void certify(ApproximateInverse& P);
+
+  /// The model; the columns are gone from here.
+  [[nodiscard]] FullRankSolution take();
+
+ private:
+  [[nodiscard]] std::vector<double> multipliers(std::span<const std::int32_t> items,
+                                                MatrixView<const T> h) const;
+  void take_note(std::span<const std::int32_t> items, MatrixView<const float> beta, std::vector<double> own);
+  void correct(std::span<const std::int32_t> items);
+  void measure();
+
+  const FullRankWork<T>& work_;
+  bool zero_diagonal_;
+  std::future<Matrix<float>> room_;
+  Resident<float> columns_;
+  ColumnCertificate proof_;
+  std::vector<double> objectives_;  ///< of each column, where it was measured through all data
+  double objective_ = 0;
+  double objective_error_ = 0;
+  double observed_ = 0;
+};
+
+/// Memory for n x n numbers, mapped by threads of its own: to touch gigabytes for the first time takes
+/// longer than to fill them.
+std::future<Matrix<float>> room_for(std::int64_t n, int threads);
+
+}  // namespace poise

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "poise/linalg/csr.hpp"
+#include "poise/linalg/matrix.hpp"
+#include "poise/model/scorer.hpp"
+#include "poise/model/wmf/lambda.hpp"
+#include "poise/model/wmf/row_fold_in.hpp"
+#include "poise/weighting/fold_in.hpp"
+
+namespace poise {
+
+/// What folding in a user takes from training beside V: all that a model file has to hold.
+struct WmfTraining {
+  WeightingOptions weighting;
+  WmfLambda lambda;
+  std::int64_t users = 0;                ///< m
+  std::vector<std::int64_t> item_users;  ///< |S_i| of each item
+};
+
+/// Weighted matrix factorization as a scorer (the paper's model 2). A user is folded in by solving the row of
+/// that user with V fixed, exactly as in training: a_u and lambda_u from the history's size, w from its own
+/// values; then scores = u . V.
+class Wmf : public Scorer {
+ public:
+  /// `owner` keeps V's memory alive (a file mapping). n d^2 operations, and a rotated copy of V.
+  Wmf(MatrixView<const float> V, std::shared_ptr<const void> owner, WmfTraining training);
+  /// V taken over.
+  Wmf(Matrix<float> V, WmfTraining training)
+      : Wmf(std::make_shared<const Matrix<float>>(std::move(V)), std::move(training)) {}
+
+  [[nodiscard]] std::int64_t items() const override { return V_.rows; }
+  [[nodiscard]] std::int64_t rank() const { return V_.cols; }
+  [[nodiscard]] MatrixView<const float> V() const { return V_; }
+  [[nodiscard]] const WmfTraining& training() const { return training_; }
+
+  /// Users in float32's precision, products with V in float64. Error{input} for values that the weighting
+  /// cannot take.
+  void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
+  /// The factors of users with these histories, as training would hold them: score = fold_in(history) V'.
+  [[nodiscard]] Matrix<float> fold_in(CsrView histories) const;
+  [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
+                                                  const Execution& execution) const override;
+  [[nodiscard]] double operations(CsrView histories) const override;
+  /// score_i = v_i' H_u^-1 sum_j w_uj v_j, so history item j adds w_uj v_i' H_u^-1 v_j. In float64; |history|
+  /// d^2 + d^3 / 3 operations.
+  [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
+                                                  std::span<const float> values,
+                                                  std::int32_t item) const override;
+  /// The cosine of the items' factors; 0 where one of them is 0.
+  void similarity(std::int32_t item, std::span<float> scores) const override;
+
+ private:
+  class OnBackend;
+
+  Wmf(const std::shared_ptr<const Matrix<float>>& V, WmfTraining training)
+      : Wmf(V->view(), V, std::move(training)) {}
+
+  MatrixView<const float> V_;
+  std::shared_ptr<const void> owner_;
+  WmfTraining training_;
+  FoldInWeighting weighting_;
+  RowFoldIn rows_;
+};
+
+}  // namespace poise

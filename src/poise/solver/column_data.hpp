@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/matrix.hpp"
+#include "poise/solver/column_problem.hpp"
+#include "poise/solver/shared_system.hpp"
+
+namespace poise {
+
+/// What is made of a ColumnProblem once, for solves in either precision, proofs and objectives; each part
+/// when it is first asked for, as not every fit needs all. Called from one thread at a time.
+class ColumnData {
+ public:
+  /// All must outlive it; the problem is complete.
+  ColumnData(const ColumnProblem& problem, Backend& backend, const Execution& execution);
+
+  [[nodiscard]] const ColumnProblem& problem() const { return problem_; }
+  [[nodiscard]] Backend& backend() const { return backend_; }
+  [[nodiscard]] const Execution& execution() const { return execution_; }
+  /// X' (items x users) with the weights W_ui as values.
+  [[nodiscard]] CsrView users_of() const;
+  /// sum_u W_ui X_ui of each item.
+  [[nodiscard]] const std::vector<double>& observed() const;
+  /// A, through the data.
+  [[nodiscard]] const SharedSystem& shared_system() const;
+
+  /// beta'c_i of saved columns, c_i = X'(W_:i o X_:i): the weight they explain except for beta'rho, which
+  /// vanishes at the optimum, without a pass through all data. `scores`, unless empty, receive the x_u . beta
+  /// of X's entries, one column after the other.
+  std::vector<double> explained(std::span<const std::int32_t> items, MatrixView<const float> beta,
+                                std::vector<double>* scores = nullptr) const;
+
+ private:
+  const ColumnProblem& problem_;
+  Backend& backend_;
+  const Execution& execution_;
+  mutable std::optional<WeightedTranspose> users_of_;
+  mutable std::optional<SharedSystem> shared_system_;
+  mutable std::vector<double> observed_;
+  mutable std::vector<double> weight_corrections_;
+  mutable std::vector<Pin> pins_;
+};
+
+}  // namespace poise
