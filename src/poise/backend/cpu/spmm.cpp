@@ -31,13 +31,13 @@ POISE_INLINE void direct_rows(CsrView x, std::int64_t first, std::int64_t last, 
                               MatrixView<float> y) {
   alignas(64) float run[direct_width];
   alignas(64) double sums[direct_width];
-  for (std::int64_t u = first; u < last; ++u) {
-    const std::int64_t begin = x.offsets[u];
-    const std::int64_t end = x.offsets[u + 1];
-    for (std::int64_t col = 0; col < b.cols; col += direct_width) {
-      const std::int64_t width = std::min(direct_width, b.cols - col);
+  // Rows of a tile share rows of B, of which these columns stay in the caches.
+  for (std::int64_t col = 0; col < b.cols; col += direct_width) {
+    const std::int64_t width = std::min(direct_width, b.cols - col);
+    for (std::int64_t u = first; u < last; ++u) {
+      const std::int64_t end = x.offsets[u + 1];
       std::memset(sums, 0, sizeof sums);
-      for (std::int64_t e = begin; e < end;) {
+      for (std::int64_t e = x.offsets[u]; e < end;) {
         const std::int64_t stop = std::min<std::int64_t>(end, e + run_length);
         std::memset(run, 0, sizeof run);
         for (; e < stop; ++e) {
@@ -207,6 +207,24 @@ void CpuBackend::spmm(CsrView x, In<double> b, Out<double> y) {
   const Tiling rows{y.rows, sparse_rows_per_tile};
   for_each_tile(rows.tiles(), threads_,
                 [&](std::int64_t tile) { version(x, rows.first(tile), rows.last(tile), b, y); });
+}
+
+void CpuBackend::spmm(CsrView x, CsrView b, Out<float> y) {
+  assert(b.rows == x.cols && y.rows == x.rows && y.cols == b.cols);
+  const Tiling rows{y.rows, 16};
+  for_each_tile(rows.tiles(), threads_, [&](std::int64_t tile) {
+    std::vector<double> sums(b.cols);
+    for (std::int64_t u = rows.first(tile); u < rows.last(tile); ++u) {
+      std::ranges::fill(sums, 0.0);
+      for (std::int64_t e = x.offsets[u]; e < x.offsets[u + 1]; ++e) {
+        const double value = x.values.empty() ? 1.0 : x.values[e];
+        const std::int64_t i = x.indices[e];
+        for (std::int64_t k = b.offsets[i]; k < b.offsets[i + 1]; ++k)
+          sums[b.indices[k]] += b.values.empty() ? value : value * b.values[k];
+      }
+      store(sums.data(), y.row(u).data(), b.cols);
+    }
+  });
 }
 
 }  // namespace poise
