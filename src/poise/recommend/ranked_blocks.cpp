@@ -19,7 +19,7 @@ void Ranker::rank(
     const std::function<void(std::int64_t, std::span<const std::int32_t>, std::span<const float>)>& body) {
   check_histories(scorer_, users.histories);
   const std::int64_t items = scorer_.items();
-  const std::int64_t scores_per_block = std::int64_t{1} << (backend_.traits().wide_blocks ? 27 : 24);
+  const std::int64_t scores_per_block = std::int64_t{1} << (backend_.traits().wide_blocks ? 27 : 23);
   const Tiling blocks{users.histories.rows,
                       std::max<std::int64_t>(64, scores_per_block / std::max<std::int64_t>(1, items))};
   Resident<float> scores(backend_, std::min(blocks.count, blocks.size), items);

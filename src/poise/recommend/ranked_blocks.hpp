@@ -29,7 +29,7 @@ class Ranker {
   Ranker(const Scorer& scorer, Backend* backend, const Execution& execution);
 
   /// Calls body(row, items, scores) with the best items of each user. Bodies run on several threads at once.
-  /// A block is at most 2^24 scores, on a GPU 2^27, but at least 64 users. Progress is reported as `task`, in
+  /// A block is at most 2^23 scores, on a GPU 2^27, but at least 64 users. Progress is reported as `task`, in
   /// users. Error{input} when the histories are not over the scorer's items.
   void rank(const UsersToRank& users, std::string_view task,
             const std::function<void(std::int64_t row, std::span<const std::int32_t> items,
