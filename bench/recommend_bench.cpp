@@ -1,10 +1,9 @@
-#include <cstring>
 #include <random>
 
 #include <benchmark/benchmark.h>
 
+#include "poise/backend/resident.hpp"
 #include "poise/recommend/recommend.hpp"
-#include "poise/recommend/scored_blocks.hpp"
 
 #include "timing.hpp"
 
@@ -24,12 +23,15 @@ class CopiedScores final : public poise::Scorer {
     }
   }
   [[nodiscard]] std::int64_t items() const override { return item_count; }
-  void score(poise::CsrView /*histories*/, std::int64_t first,
-             poise::MatrixView<float> scores) const override {
-    for (std::int64_t k = 0; k < scores.rows; ++k) {
-      const auto source = rows_.row((first + k) % rows_.rows());
-      std::memcpy(scores.row(k).data(), source.data(), source.size_bytes());
-    }
+  [[nodiscard]] poise::ScoreRows on(poise::Backend& backend,
+                                    const poise::Execution& /*execution*/) const override {
+    return [&backend, rows = poise::Lent(backend, rows_.view())](
+               poise::CsrView /*histories*/, std::int64_t first, poise::Out<float> scores) {
+      std::vector<std::int32_t> sources(scores.rows);
+      for (std::int64_t k = 0; k < scores.rows; ++k)
+        sources[k] = static_cast<std::int32_t>((first + k) % rows.view().rows);
+      backend.copy_rows(rows.view(), sources, scores, {});
+    };
   }
 
  private:
@@ -55,25 +57,32 @@ void top_100(benchmark::State& state) {
   const poise::Csr histories = make_histories();
   const poise::Execution execution{.threads = 2};
   const poise::RecommendOptions options{.k = 100};
+  const auto backend = poise::make_backend(poise::BackendKind::cpu, execution.threads);
+  const poise::ScoreRows score = scorer.on(*backend, execution);
+  // In blocks as large as recommend() makes them.
+  poise::Matrix<float> block(800, item_count);
+  const auto score_all = [&](const auto& body) {
+    const poise::Tiling blocks{user_count, block.rows()};
+    for (std::int64_t k = 0; k < blocks.tiles(); ++k) {
+      const auto part = block.view().block(0, blocks.last(k) - blocks.first(k));
+      score(histories.view(), blocks.first(k), part);
+      body(part);
+    }
+  };
   poise::bench::Shortest recommending;
   poise::bench::Shortest scoring;
   poise::bench::Shortest reading;
   for (auto _ : state) {
     recommending.time(
         [&] { benchmark::DoNotOptimize(recommend(scorer, histories.view(), options, execution)); });
-    scoring.time([&] {
-      for_each_scored_block(scorer, histories.view(), "scoring", execution, [](std::int64_t, auto scores) {
-        benchmark::DoNotOptimize(scores.data);
-        benchmark::ClobberMemory();
-      });
-    });
+    scoring.time([&] { score_all([](auto) {}); });
     reading.time([&] {
-      for_each_scored_block(scorer, histories.view(), "reading", execution, [](std::int64_t, auto scores) {
-        for (std::int64_t r = 0; r < scores.rows; ++r) {
+      score_all([&](poise::MatrixView<const float> scores) {
+        poise::for_each_tile(scores.rows, execution.threads, [&](std::int64_t row) {
           int any = 0;
-          for (const float score : scores.row(r)) any |= static_cast<int>(score > 100.0F);
+          for (const float score : scores.row(row)) any |= static_cast<int>(score > 100.0F);
           benchmark::DoNotOptimize(any);
-        }
+        });
       });
     });
   }

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
-
-#include "poise/model/factor_scores.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/model/scorer.hpp"
 
 namespace poise::python {
@@ -13,10 +11,11 @@ class FactorScorer : public Scorer {
   FactorScorer(MatrixView<const float> U, MatrixView<const float> V) : U_(U), V_(V) {}
 
   [[nodiscard]] std::int64_t items() const override { return V_.rows; }
-  void score(CsrView /*histories*/, std::int64_t first, MatrixView<float> scores) const override {
-    Matrix<double> users(scores.rows, U_.cols);
-    for (std::int64_t k = 0; k < scores.rows; ++k) std::ranges::copy(U_.row(first + k), users.row(k).begin());
-    factor_scores(users.view(), V_, scores);
+  [[nodiscard]] ScoreRows on(Backend& backend, const Execution& /*execution*/) const override {
+    return [&backend, U = Lent(backend, U_), V = Lent(backend, V_)](CsrView /*histories*/, std::int64_t first,
+                                                                    Out<float> scores) {
+      backend.factor_scores(U.view().block(first, scores.rows), V.view(), scores);
+    };
   }
 
  private:

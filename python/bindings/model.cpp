@@ -10,9 +10,9 @@
 #include "poise/base/error.hpp"
 #include "poise/evaluate/estimates.hpp"
 #include "poise/evaluate/evaluate.hpp"
+#include "poise/linalg/csr_rows.hpp"
 #include "poise/recommend/explain.hpp"
 #include "poise/recommend/recommend.hpp"
-#include "poise/recommend/scored_blocks.hpp"
 #include "poise/recommend/similar.hpp"
 #include "poise/search/field_json.hpp"
 
@@ -101,28 +101,11 @@ py::array_t<float> scores_of(const Model& model, const CsrArrays& histories, int
   py::array_t<float> scores({rows.rows, model.scorer->items()});
   const MatrixView<float> all{scores.mutable_data(), rows.rows, model.scorer->items(), model.scorer->items()};
   const auto fill = [&](const Execution& execution) {
-    for_each_scored_block(*model.scorer, rows, "scoring", execution,
-                          [&](std::int64_t first, MatrixView<const float> block) {
-                            for (std::int64_t r = 0; r < block.rows; ++r)
-                              std::ranges::copy(block.row(r), all.row(first + r).begin());
-                          });
+    model.scorer->score(rows, all, execution);
     return 0;
   };
   run_for_users(rows.rows, {threads, py::none()}, fill);
   return scores;
-}
-
-/// Rows [first, last) with their own offsets.
-Csr block_of(CsrView matrix, std::int64_t first, std::int64_t last) {
-  Csr block{.rows = last - first, .cols = matrix.cols, .offsets = {0}, .indices = {}, .values = {}};
-  for (std::int64_t r = first; r < last; ++r) {
-    const auto row = matrix.row(r);
-    const auto values = matrix.row_values(r);
-    block.indices.insert(block.indices.end(), row.begin(), row.end());
-    block.values.insert(block.values.end(), values.begin(), values.end());
-    block.offsets.push_back(block.entries());
-  }
-  return block;
 }
 
 py::array_t<float> factors_of(const Model& model, const CsrArrays& histories, int threads) {
@@ -135,7 +118,7 @@ py::array_t<float> factors_of(const Model& model, const CsrArrays& histories, in
   const auto fill = [&](const Execution& execution) {
     const Tiling tiling{rows.rows, few_users};
     for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-      const Csr block = block_of(rows, tiling.first(tile), tiling.last(tile));
+      const Csr block = copy_of(rows.block(tiling.first(tile), tiling.last(tile) - tiling.first(tile)));
       const Matrix<float> solved = wmf.fold_in(block.view());
       std::copy_n(solved.view().data, solved.rows() * solved.cols(), out + tiling.first(tile) * wmf.rank());
     });

@@ -23,6 +23,23 @@ MatrixView<float> inside(Matrix<float>& wider, std::int64_t cols) {
   return {wider.view().data, wider.rows(), cols, wider.cols()};
 }
 
+TEST_P(FactorProducts, ScoresLikeTheReferenceInsideWiderMatrices) {
+  for (const auto& [users, items, d] :
+       {std::tuple{0, 3, 2}, {5, 0, 4}, {1, 1, 1}, {67, 100, 17}, {3, 33, 40}}) {
+    SCOPED_TRACE(::testing::Message() << users << " x " << items << ", rank " << d);
+    Matrix<float> Z = random_matrix<float>(users, d + 1, 3);
+    Matrix<float> V = random_matrix<float>(items, d + 2, 4);
+    Matrix<float> whole(users, items + 1, 77);
+    Matrix<float> wanted(users, items);
+    backend->factor_scores(inside(Z, d), inside(V, d), inside(whole, items));
+    reference->factor_scores(inside(Z, d), inside(V, d), wanted.view());
+    for (std::int64_t u = 0; u < users; ++u) {
+      for (std::int64_t i = 0; i < items; ++i) ASSERT_NEAR(whole(u, i), wanted(u, i), 1e-5) << u << ", " << i;
+      ASSERT_EQ(whole(u, items), 77) << "the margin of row " << u;
+    }
+  }
+}
+
 TEST_P(FactorProducts, LikePlainSums) {
   for (const auto& [rows, p, q] : {std::tuple{0, 3, 2}, {5, 0, 4}, {1, 1, 1}, {700, 17, 17}, {900, 40, 9}}) {
     SCOPED_TRACE(::testing::Message() << rows << " x " << p << ", " << q);

@@ -2,6 +2,7 @@
 #include <memory>
 #include <vector>
 
+#include "poise/backend/resident.hpp"
 #include "poise/evaluate/evaluate.hpp"
 #include "poise/model/asymmetric/asymmetric.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
@@ -13,7 +14,6 @@
 #include "conformance/backends.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_data.hpp"
-#include "support/table_scorer.hpp"
 
 namespace poise {
 namespace {
@@ -38,6 +38,8 @@ class RankedUsers : public testing::BackendTest {
     Csr training = random_csr(500, items, 0.1, false, 4);
     models.push_back(std::make_unique<FullRank>(random_matrix<float>(items, items, 1)));
     models.push_back(
+        std::make_unique<FullRank>(keep_top(random_matrix<float>(items, items, 9).view(), 20, 1)));
+    models.push_back(
         std::make_unique<Asymmetric>(random_matrix<float>(items, 7, 2), random_matrix<float>(items, 7, 3)));
     models.push_back(std::make_unique<Wmf>(random_matrix<float>(items, 9, 5),
                                            WmfTraining{.weighting = {.alpha = 5},
@@ -57,22 +59,37 @@ INSTANTIATE_TEST_SUITE_P(Backends, RankedUsers, ::testing::ValuesIn(testing::all
 
 TEST_P(RankedUsers, AreThoseOfTheProcessor) {
   for (const auto& model : models) {
-    const auto elsewhere = model->on(*backend, execution);
-    ASSERT_NE(elsewhere, nullptr);
     const RankedLists wanted = recommend(*model, histories.view(), {.k = 20}, execution);
     std::int64_t seen = 0;
-    for_each_ranked_user(
-        *model, elsewhere.get(), backend.get(), {histories.view(), rows_themselves(histories), 20}, "ranking",
-        {.threads = 1},
-        [&](std::int64_t row, std::span<const std::int32_t> ranked, std::span<const float> scores) {
-          ++seen;
-          ASSERT_EQ(std::ssize(ranked), wanted.size(row));
-          // Items may change places where scores are nearly equal.
-          for (std::size_t k = 0; k < ranked.size(); ++k)
-            ASSERT_NEAR(scores[k], wanted.scores(row)[k], 1e-5 * (1 + std::abs(wanted.scores(row)[k])))
-                << row << ", " << k;
-        });
+    Ranker(*model, backend.get(), {.threads = 1})
+        .rank({histories.view(), rows_themselves(histories), 20}, "ranking",
+              [&](std::int64_t row, std::span<const std::int32_t> ranked, std::span<const float> scores) {
+                ++seen;
+                ASSERT_EQ(std::ssize(ranked), wanted.size(row));
+                // Items may change places where scores are nearly equal.
+                for (std::size_t k = 0; k < ranked.size(); ++k)
+                  ASSERT_NEAR(scores[k], wanted.scores(row)[k], 1e-5 * (1 + std::abs(wanted.scores(row)[k])))
+                      << row << ", " << k;
+              });
     EXPECT_EQ(seen, users);
+  }
+}
+
+/// Whatever the backend, a user's scores do not depend on the others; on a GPU but for rounding.
+TEST_P(RankedUsers, AUserAloneIsAUserAmongOthers) {
+  for (const auto& model : models) {
+    const ScoreRows score = model->on(*backend, execution);
+    Resident<float> together(*backend, users, items);
+    score(histories.view(), 0, together.view());
+    const Matrix<float> wanted = together.home();
+    Resident<float> alone(*backend, 1, items);
+    for (const std::int64_t u : {0, 7, 299}) {
+      score(histories.view(), u, alone.view());
+      const Matrix<float> got = alone.home();
+      const double rounding = backend->traits().own_memory ? 1e-5 : 0;
+      for (std::int64_t i = 0; i < items; ++i)
+        ASSERT_NEAR(got(0, i), wanted(u, i), rounding) << u << ", " << i;
+    }
   }
 }
 
@@ -113,22 +130,11 @@ TEST_P(RankedUsers, ExcludedItemsAndOnlySomeItems) {
   }
 }
 
-TEST_P(RankedUsers, WhatNoBackendScoresIsScoredByTheProcessor) {
-  const testing::TableScorer table(random_matrix<float>(users, items, 8));
-  EXPECT_EQ(table.on(*backend, execution), nullptr);
-  const RankedLists wanted = recommend(table, histories.view(), {.k = 5}, execution);
-  const RankedLists got = recommend(table, histories.view(), {.k = 5}, execution, backend.get());
-  for (std::int64_t u = 0; u < users; ++u)
-    ASSERT_TRUE(std::ranges::equal(got.items(u), wanted.items(u))) << u;
-}
-
 TEST_P(RankedUsers, HistoriesOverOtherItemsAreRefused) {
-  const auto elsewhere = models.front()->on(*backend, execution);
   const Csr other = random_csr(3, items + 1, 0.1, false, 6);
   testing::expect_error(ErrorKind::input, "histories", [&] {
-    for_each_ranked_user(*models.front(), elsewhere.get(), backend.get(),
-                         {other.view(), rows_themselves(other), 2}, "ranking", execution,
-                         [](auto, auto, auto) {});
+    Ranker(*models.front(), backend.get(), execution)
+        .rank({other.view(), rows_themselves(other), 2}, "ranking", [](auto, auto, auto) {});
   });
 }
 

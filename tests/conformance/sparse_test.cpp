@@ -147,6 +147,26 @@ TEST_P(Spmm, InFloat64LikeTheReferenceInsideWiderMatrices) {
   }
 }
 
+TEST_P(Spmm, WithASparseMatrixLikeTheReference) {
+  for (const auto& [rows, inner, density] : shapes) {
+    for (const int cols : {0, 1, 45, 700}) {
+      for (const bool with_values : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << rows << " x " << inner << " x " << cols);
+        const Csr x = random_csr(rows, inner, density, with_values, 7);
+        const Csr b = random_csr(inner, cols, 0.2, !with_values, 8);
+        Matrix<float> whole(rows, cols + 1, 77);
+        Matrix<float> wanted(rows, cols);
+        backend->spmm(x.view(), b.view(), {whole.view().data, rows, cols, cols + 1});
+        reference->spmm(x.view(), b.view(), wanted.view());
+        for (std::int64_t r = 0; r < rows; ++r) {
+          for (std::int64_t c = 0; c < cols; ++c) ASSERT_EQ(whole(r, c), wanted(r, c)) << r << ", " << c;
+          ASSERT_EQ(whole(r, cols), 77) << "the margin of row " << r;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Spmm, LongRowsLoseNoMoreThanShortOnes) {
   // One row of 100 000 entries: float32 sums of all of them would be off by some 1e-4 relative.
   const std::int64_t n = 100'000;

@@ -39,6 +39,27 @@ TEST_P(BackendTopK, ByHand) {
   EXPECT_EQ(items_of(lists, 2), (std::vector<std::int32_t>{0, 2, 3}));
 }
 
+TEST_P(BackendTopK, OfSomeItems) {
+  Matrix<float> table = random_matrix<float>(70, 40, 3, 5);
+  table(3, 8) = std::numeric_limits<float>::quiet_NaN();  // of no account: not one of them
+  const Csr excluded = random_csr(70, 40, 0.2, false, 4);
+  for (const auto& only : {std::vector<std::int32_t>{}, {7}, {0, 3, 5, 17, 30, 31, 39}}) {
+    for (const std::int64_t k : {1, 4, 100}) {
+      const RankedLists got = backend->top_k(table.view(), excluded.view(), k, only);
+      const RankedLists wanted = reference->top_k(table.view(), excluded.view(), k, only);
+      for (std::int64_t r = 0; r < 70; ++r) {
+        ASSERT_EQ(items_of(got, r), items_of(wanted, r)) << "row " << r;
+        ASSERT_EQ(scores(got, r), scores(wanted, r)) << "row " << r;
+        ASSERT_TRUE(std::ranges::includes(only, [&] {
+          auto ascending = items_of(got, r);
+          std::ranges::sort(ascending);
+          return ascending;
+        }()));
+      }
+    }
+  }
+}
+
 TEST_P(BackendTopK, LikeTheReference) {
   for (const int cols : {0, 1, 9, 100, 1003}) {
     for (const int rows : {0, 1, 65, 200}) {

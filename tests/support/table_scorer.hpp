@@ -1,8 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <utility>
 
+#include "poise/backend/backend.hpp"
 #include "poise/model/scorer.hpp"
 
 namespace poise::testing {
@@ -13,9 +13,10 @@ class TableScorer final : public Scorer {
   explicit TableScorer(Matrix<float> table) : table_(std::move(table)) {}
 
   [[nodiscard]] std::int64_t items() const override { return table_.cols(); }
-  void score(CsrView /*histories*/, std::int64_t first, MatrixView<float> scores) const override {
-    for (std::int64_t k = 0; k < scores.rows; ++k)
-      std::ranges::copy(table_.row(first + k), scores.row(k).begin());
+  [[nodiscard]] ScoreRows on(Backend& backend, const Execution& /*execution*/) const override {
+    return [&backend, this](CsrView /*histories*/, std::int64_t first, Out<float> scores) {
+      backend.copy(table_.view().block(first, scores.rows), scores);
+    };
   }
 
  private:

@@ -53,7 +53,7 @@ TEST(ModelFile, RoundTrip) {
   EXPECT_EQ(loaded.info.items, example_info().items);
   Matrix<float> scores(1, 3);
   const Csr history{.rows = 1, .cols = 3, .offsets = {0, 0}, .indices = {}, .values = {}};
-  loaded.scorer->score(history.view(), 0, scores.view());
+  loaded.scorer->score(history.view(), scores.view());
   EXPECT_EQ(scores(0, 2), 16'777'216.0F);
   write_model(folder / "again", example_info(), model);
   EXPECT_EQ(read_file(folder / "model"), read_file(folder / "again"));
@@ -244,8 +244,8 @@ TEST(ModelFile, MatrixFactorizationFoldsInAsBefore) {
   const Csr history{.rows = 1, .cols = 3, .offsets = {0, 2}, .indices = {0, 2}, .values = {1, 3}};
   Matrix<float> before(1, 3);
   Matrix<float> after(1, 3);
-  model.score(history.view(), 0, before.view());
-  loaded.scorer->score(history.view(), 0, after.view());
+  model.score(history.view(), before.view());
+  loaded.scorer->score(history.view(), after.view());
   EXPECT_TRUE(std::ranges::equal(before.row(0), after.row(0)));
 }
 

@@ -15,9 +15,7 @@ class Popularity : public Scorer {
 
   [[nodiscard]] const std::vector<float>& counts() const { return counts_; }
   [[nodiscard]] std::int64_t items() const override { return static_cast<std::int64_t>(counts_.size()); }
-  void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
-  [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
-                                                  const Execution& execution) const override;
+  [[nodiscard]] ScoreRows on(Backend& backend, const Execution& execution) const override;
   /// Both are an Error{usage}: no history item adds anything, and no item is nearer to another.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
                                                   std::span<const float> values,

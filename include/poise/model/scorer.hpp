@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,26 +13,25 @@ namespace poise {
 
 class Backend;
 
-/// A scorer whose matrices lie in a backend's memory, for many users at a time.
-class BackendScorer {
- public:
-  virtual ~BackendScorer() = default;
-  /// As Scorer::score for all rows of `histories`; `scores` may lie anywhere. Equal to it but for rounding.
-  virtual void score(CsrView histories, MatrixView<float> scores) = 0;
-};
+/// Called with (histories, first, scores): scores(k, i) = the score of item i for the user with history row
+/// first + k, for every k below scores.rows. `scores` lies in the memory of a backend. A row does not depend
+/// on those scored with it; on a GPU but for rounding.
+using ScoreRows = std::function<void(CsrView histories, std::int64_t first, MatrixView<float> scores)>;
 
 /// A trained model as the recommender sees it: scores of all items for a user given by a history.
 class Scorer {
  public:
   virtual ~Scorer() = default;
   [[nodiscard]] virtual std::int64_t items() const = 0;
-  /// scores(k, i) = the model's score of item i for the user with history row first + k, for every k below
-  /// scores.rows. Runs on the calling thread; called from several threads at once.
-  virtual void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const = 0;
 
-  /// The same through a backend, whose memory must hold the model's matrices; both must outlive what is
-  /// returned. Null, the default, where nothing is gained over score().
-  [[nodiscard]] virtual std::unique_ptr<BackendScorer> on(Backend& backend, const Execution& execution) const;
+  /// The model on a device: its matrices where `backend` computes, its scores by that one's primitives. Made
+  /// at no cost on the processor, which reads the matrices where they are. Model and backend must outlive it.
+  [[nodiscard]] virtual ScoreRows on(Backend& backend, const Execution& execution) const = 0;
+
+  /// Row u of `scores` becomes the scores of row u of `histories`; on the processor. Error{input} when the
+  /// histories are not over the model's items.
+  void score(CsrView histories, MatrixView<float> scores,
+             const Execution& execution = {.threads = 1, .observer = nullptr}) const;
 
   /// About how many operations of a matrix product scores of all rows of `histories` take.
   [[nodiscard]] virtual double operations(CsrView histories) const;
@@ -48,5 +47,8 @@ class Scorer {
   /// `item` alone. Error{usage} for a model that knows no such thing.
   virtual void similarity(std::int32_t item, std::span<float> scores) const;
 };
+
+/// Error{input} when the histories are not over the items of the scorer.
+void check_histories(const Scorer& scorer, CsrView histories);
 
 }  // namespace poise

@@ -22,8 +22,8 @@ struct RecommendOptions {
 
 /// The k best items for each row of `histories`, ordered by score descending, then item index ascending. A
 /// list is shorter than k where fewer items are left. Works in blocks of users; the result does not depend on
-/// the threads. With the backend of a GPU, scores and ranks there unless `only` is given; scores then differ
-/// by rounding. Error{usage} for k < 1, Error{input} for an unknown item, Error{numerical} for a NaN score.
+/// the threads. With the backend of a GPU, scores and ranks there; scores then differ by rounding.
+/// Error{usage} for k < 1, Error{input} for an unknown item, Error{numerical} for a NaN score.
 RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOptions& options,
                       const Execution& execution, Backend* backend = nullptr);
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -122,6 +123,13 @@ class Backend : public Device {
   virtual void spmm(CsrView x, In<float> b, Out<float> y) = 0;
   /// The same in float64, entry after entry.
   virtual void spmm(CsrView x, In<double> b, Out<double> y) = 0;
+  /// With a sparse B: added up in float64 in the order of X's entries and rounded once. 2 entries(B_i)
+  /// operations for each entry (u, i) of X.
+  virtual void spmm(CsrView x, CsrView b, Out<float> y) = 0;
+
+  /// Y = Z V' with few users Z, or many, and all items V: Y_u depends on row u alone, but on a GPU by
+  /// rounding. At least in float32. 2 rows(Z) rows(V) cols(V) operations.
+  virtual void factor_scores(In<float> z, In<float> v, Out<float> y) = 0;
 
   /// out_e = t_u . v_i for every stored entry e = (u, i) of `x`, whose values are not read: the product T V'
   /// on the support of x alone. Products and their sums in float32. 2 entries(x) cols(v) operations; copies
@@ -198,9 +206,13 @@ class Backend : public Device {
   virtual void column_form(CsrView x, CsrView columns, Indices items, In<double> p, std::span<double> out,
                            std::span<double> scores) = 0;
 
-  /// The k best columns of each row of scores, leaving out those stored in the same row of `excluded`; order,
-  /// NaN and short lists as in linalg/top_k.hpp.
-  virtual RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k) = 0;
+  /// The k best columns of each row of scores, leaving out those stored in the same row of `excluded` and,
+  /// where given, all but `only` (ascending); order, NaN and short lists as in linalg/top_k.hpp.
+  virtual RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k,
+                            std::optional<Indices> only) = 0;
+  RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k) {
+    return top_k(scores, excluded, k, std::nullopt);
+  }
 };
 
 enum class BackendKind { reference, cpu, cuda };

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "poise/backend/backend.hpp"
@@ -94,6 +95,25 @@ class Resident {
   Matrix<T> host_;
   MatrixView<T> view_;
 };
+
+/// What ordinary memory holds, where a backend reads it: that memory itself on the processor, a copy in the
+/// memory of a GPU, which copies of this share. That memory and the backend must outlive it.
+template <class T>
+class Lent {
+ public:
+  Lent(Backend& backend, MatrixView<const T> matrix) : view_(matrix) {
+    if (!backend.traits().own_memory) return;
+    copy_ = std::make_shared<const Resident<T>>(backend, matrix);
+    view_ = copy_->view();
+  }
+  [[nodiscard]] In<T> view() const { return view_; }
+
+ private:
+  std::shared_ptr<const Resident<T>> copy_;
+  In<T> view_;
+};
+template <class T>
+Lent(Backend&, MatrixView<const T>) -> Lent<T>;
 
 /// To be read only, whatever the matrix allows.
 template <class T>

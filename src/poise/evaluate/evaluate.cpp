@@ -94,7 +94,7 @@ struct Evaluation::Measuring {
   EvaluateOptions options;
   Execution execution;
   Backend* backend;
-  std::unique_ptr<BackendScorer> elsewhere;
+  std::optional<Ranker> ranker;
   std::vector<double> weights;
   std::int64_t longest;
   bool wants_coverage;
@@ -113,12 +113,12 @@ struct Evaluation::Measuring {
         result.per_user(user, static_cast<std::int64_t>(c)) =
             poise::measure(result.per_user_metrics[c], options.denominator, ranking);
     };
-    if (!elsewhere) elsewhere = off_host(scorer, backend, execution);
+    if (!ranker) ranker.emplace(scorer, backend, execution);
     const auto own_history = [&](std::int64_t first, std::int64_t count, Csr& /*room*/) {
       return some.block(first, count);
     };
-    for_each_ranked_user(
-        scorer, elsewhere.get(), backend, {some, own_history, longest}, "evaluating", execution,
+    ranker->rank(
+        {some, own_history, longest}, "evaluating",
         [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> /*scores*/) {
           if (const std::int64_t user = place(row); user >= 0) measure_user(user, items);
         });
@@ -151,7 +151,7 @@ Evaluation::Evaluation(const Scorer& scorer, CsrView histories, CsrView targets,
       .options = std::move(options),
       .execution = execution,
       .backend = backend,
-      .elsewhere = nullptr,
+      .ranker = std::nullopt,
       .weights = stratified_weights(training_counts),
       .longest = std::min(longest, scorer.items()),
       .wants_coverage = wants_coverage,
@@ -177,7 +177,7 @@ void Evaluation::measure_all() {
   measuring_->measure(measuring_->histories, [&](std::int64_t row) { return places[row]; });
 }
 
-void Evaluation::pause() { measuring_->elsewhere.reset(); }
+void Evaluation::pause() { measuring_->ranker.reset(); }
 
 const EvaluationResult& Evaluation::so_far() const { return measuring_->result; }
 

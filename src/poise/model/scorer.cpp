@@ -1,11 +1,14 @@
 #include "poise/model/scorer.hpp"
 
+#include "poise/backend/backend.hpp"
 #include "poise/base/error.hpp"
 
 namespace poise {
 
-std::unique_ptr<BackendScorer> Scorer::on(Backend& /*backend*/, const Execution& /*execution*/) const {
-  return nullptr;
+void Scorer::score(CsrView histories, MatrixView<float> scores, const Execution& execution) const {
+  check_histories(*this, histories);
+  const auto processor = make_backend(BackendKind::cpu, execution.threads, execution.observer);
+  on(*processor, execution)(histories, 0, scores);
 }
 
 double Scorer::operations(CsrView histories) const {
@@ -21,8 +24,15 @@ std::vector<double> Scorer::contributions(std::span<const std::int32_t> /*histor
 void Scorer::similarity(std::int32_t item, std::span<float> scores) const {
   const std::vector<std::int32_t> history = {item};
   const std::vector<std::int64_t> offsets = {0, 1};
-  score({.rows = 1, .cols = items(), .offsets = offsets, .indices = history, .values = {}}, 0,
+  score({.rows = 1, .cols = items(), .offsets = offsets, .indices = history, .values = {}},
         {.data = scores.data(), .rows = 1, .cols = items(), .stride = items()});
+}
+
+void check_histories(const Scorer& scorer, CsrView histories) {
+  if (histories.cols == scorer.items()) return;
+  fail(ErrorKind::input,
+       "the histories are over {} items but the model knows {}: use the data it was trained on",
+       histories.cols, scorer.items());
 }
 
 }  // namespace poise

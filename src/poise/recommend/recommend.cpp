@@ -6,10 +6,8 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
-#include "poise/linalg/top_k.hpp"
 #include "poise/recommend/item_range.hpp"
 #include "poise/recommend/ranked_blocks.hpp"
-#include "poise/recommend/scored_blocks.hpp"
 
 namespace poise {
 namespace {
@@ -31,21 +29,16 @@ class Excluded {
   Excluded(CsrView histories, const RecommendOptions& options, std::vector<std::int32_t> exclude)
       : histories_(histories), options_(options), exclude_(std::move(exclude)) {}
 
-  /// Appends the items of a row; `scratch` is written to.
-  void append(std::int64_t row, std::vector<std::int32_t>& scratch, std::vector<std::int32_t>& items) const {
-    const auto history = options_.exclude_history ? histories_.row(row) : std::span<const std::int32_t>();
-    const auto seen = options_.seen.rows > 0 ? options_.seen.row(row) : std::span<const std::int32_t>();
-    scratch.clear();
-    std::ranges::set_union(history, seen, std::back_inserter(scratch));
-    std::ranges::set_union(scratch, exclude_, std::back_inserter(items));
-  }
-
   /// Rows [first, first + count).
   [[nodiscard]] Csr rows(std::int64_t first, std::int64_t count) const {
     Csr result{.rows = count, .cols = histories_.cols, .offsets = {0}, .indices = {}, .values = {}};
-    std::vector<std::int32_t> scratch;
+    std::vector<std::int32_t> known;
     for (std::int64_t row = first; row < first + count; ++row) {
-      append(row, scratch, result.indices);
+      const auto history = options_.exclude_history ? histories_.row(row) : std::span<const std::int32_t>();
+      const auto seen = options_.seen.rows > 0 ? options_.seen.row(row) : std::span<const std::int32_t>();
+      known.clear();
+      std::ranges::set_union(history, seen, std::back_inserter(known));
+      std::ranges::set_union(known, exclude_, std::back_inserter(result.indices));
       result.offsets.push_back(result.entries());
     }
     return result;
@@ -70,33 +63,17 @@ RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOp
   if (options.only) only = sorted_items(*options.only, scorer.items());
 
   RankedLists lists(histories.rows, std::min(options.k, scorer.items()));
-  if (!only) {
-    const auto elsewhere = off_host(scorer, backend, execution);
-    const auto left_out = [&](std::int64_t first, std::int64_t count, Csr& room) {
-      room = excluded.rows(first, count);
-      return room.view();
-    };
-    for_each_ranked_user(
-        scorer, elsewhere.get(), backend, {histories, left_out, lists.width()}, "recommending", execution,
-        [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> scores) {
-          std::ranges::copy(items, lists.item_slots(row).begin());
-          std::ranges::copy(scores, lists.score_slots(row).begin());
-          lists.resize(row, std::ssize(items));
-        });
-    return lists;
-  }
-  for_each_scored_block(
-      scorer, histories, "recommending", execution, [&](std::int64_t first, MatrixView<const float> scores) {
-        std::vector<std::int32_t> scratch;
-        std::vector<std::int32_t> items;
-        for (std::int64_t row = first; row < first + scores.rows; ++row) {
-          items.clear();
-          excluded.append(row, scratch, items);
-          const Candidates candidates{.excluded = items, .only = only};
-          lists.resize(
-              row, top_k(scores.row(row - first), candidates, lists.item_slots(row), lists.score_slots(row)));
-        }
-      });
+  const auto left_out = [&](std::int64_t first, std::int64_t count, Csr& room) {
+    room = excluded.rows(first, count);
+    return room.view();
+  };
+  Ranker(scorer, backend, execution)
+      .rank({histories, left_out, lists.width(), only}, "recommending",
+            [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> scores) {
+              std::ranges::copy(items, lists.item_slots(row).begin());
+              std::ranges::copy(scores, lists.score_slots(row).begin());
+              lists.resize(row, std::ssize(items));
+            });
   return lists;
 }
 

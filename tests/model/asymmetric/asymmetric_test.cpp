@@ -20,7 +20,7 @@ TEST(Asymmetric, ScoresAndContributions) {
     const Asymmetric model(random_matrix<float>(items, rank, 1), random_matrix<float>(items, rank, 2));
     const Csr histories = random_csr(11, items, 0.3, true, 3, true);
     Matrix<float> scores(9, items);
-    model.score(histories.view(), 2, scores.view());
+    model.score(histories.view().block(2, scores.rows()), scores.view());
     for (std::int64_t k = 0; k < 9; ++k) {
       const auto history = histories.view().row(k + 2);
       for (std::int32_t i = 0; i < items; ++i) {
@@ -41,10 +41,10 @@ TEST(Asymmetric, AScoreDoesNotDependOnItsBlock) {
   const Asymmetric model(random_matrix<float>(50, 13, 1), random_matrix<float>(50, 13, 2));
   const Csr histories = random_csr(9, 50, 0.2, false, 3);
   Matrix<float> together(9, 50);
-  model.score(histories.view(), 0, together.view());
+  model.score(histories.view(), together.view());
   for (std::int64_t k = 0; k < 9; ++k) {
     Matrix<float> alone(1, 50);
-    model.score(histories.view(), k, alone.view());
+    model.score(histories.view().block(k, alone.rows()), alone.view());
     EXPECT_TRUE(std::ranges::equal(alone.row(0), together.row(k))) << k;
   }
 }
@@ -52,7 +52,7 @@ TEST(Asymmetric, AScoreDoesNotDependOnItsBlock) {
 TEST(Asymmetric, RankZeroScoresNothing) {
   const Asymmetric model(Matrix<float>(5, 0), Matrix<float>(5, 0));
   Matrix<float> scores(1, 5, 7);
-  model.score(random_csr(1, 5, 1, false, 1).view(), 0, scores.view());
+  model.score(random_csr(1, 5, 1, false, 1).view(), scores.view());
   for (const float score : scores.row(0)) EXPECT_EQ(score, 0);
 }
 

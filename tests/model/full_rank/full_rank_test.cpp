@@ -33,7 +33,7 @@ Csr as_sparse(const Matrix<float>& B) {
 
 Matrix<float> scores_of(const FullRank& model, const Csr& histories, std::int64_t first, std::int64_t rows) {
   Matrix<float> scores(rows, model.items(), -1.0F);
-  model.score(histories.view(), first, scores.view());
+  model.score(histories.view().block(first, scores.rows()), scores.view());
   return scores;
 }
 

@@ -11,7 +11,7 @@ TEST(Popularity, CountsTrainingUsersNotValues) {
   const Popularity model = Popularity::train(X.view());
   EXPECT_EQ(model.counts(), (std::vector<float>{1, 1, 3, 0}));
   Matrix<float> scores(2, 4, -1.0F);
-  model.score(X.view(), 1, scores.view());
+  model.score(X.view().block(1, scores.rows()), scores.view());
   for (std::int64_t i = 0; i < 4; ++i) {
     EXPECT_EQ(scores(0, i), model.counts()[i]);
     EXPECT_EQ(scores(1, i), model.counts()[i]);

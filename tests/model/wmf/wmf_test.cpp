@@ -71,7 +71,7 @@ TEST(Wmf, FoldsInAsTrainingSolves) {
       const Trained trained = train(weighting, exponent, weighting.scheme == Scheme::linear);
       const Wmf model(trained.fit.V, trained.training);
       Matrix<float> scores(20, trained.X.cols);
-      model.score(trained.X.view(), 10, scores.view());
+      model.score(trained.X.view().block(10, scores.rows()), scores.view());
       const Eigen::MatrixXd expected = scores_of(trained).middleRows(10, 20);
       EXPECT_LE((to_dense(scores.view()) - expected).cwiseAbs().maxCoeff(),
                 2e-5 * expected.cwiseAbs().maxCoeff());
@@ -93,7 +93,7 @@ TEST(Wmf, AUserWithoutHistoryScoresNothing) {
   const Wmf model(trained.fit.V, trained.training);
   Matrix<float> scores(1, trained.X.cols, 7.0F);
   ASSERT_EQ(trained.X.view().row_size(3), 0);
-  model.score(trained.X.view(), 3, scores.view());
+  model.score(trained.X.view().block(3, scores.rows()), scores.view());
   for (const float score : scores.row(0)) EXPECT_EQ(score, 0);
 }
 
@@ -104,7 +104,7 @@ TEST(Wmf, ContributionsAddUpToTheScore) {
     const Wmf model(trained.fit.V, trained.training);
     Matrix<float> scores(1, trained.X.cols);
     for (const std::int64_t u : {0, 4, 9}) {
-      model.score(trained.X.view(), u, scores.view());
+      model.score(trained.X.view().block(u, scores.rows()), scores.view());
       const double largest = to_dense(scores.view()).cwiseAbs().maxCoeff();
       for (std::int32_t i = 0; i < trained.X.cols; ++i) {
         const std::vector<double> parts =

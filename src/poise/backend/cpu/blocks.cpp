@@ -251,13 +251,14 @@ EigenPairs CpuBackend::symmetric_eigenpairs(Out<float> a, std::int64_t count) {
   return top_eigenpairs(wide.view(), count);
 }
 
-RankedLists CpuBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k) {
+RankedLists CpuBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k,
+                              std::optional<Indices> only) {
   RankedLists lists(scores.rows, std::min(k, scores.cols));
-  const Tiling tiling{scores.rows, 64};
+  const Tiling tiling{scores.rows, 16};
   for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
     for (std::int64_t row = tiling.first(tile); row < tiling.last(tile); ++row) {
-      lists.resize(row, poise::top_k(scores.row(row), {.excluded = excluded.row(row)}, lists.item_slots(row),
-                                     lists.score_slots(row)));
+      lists.resize(row, poise::top_k(scores.row(row), {.excluded = excluded.row(row), .only = only},
+                                     lists.item_slots(row), lists.score_slots(row)));
     }
   });
   return lists;

@@ -109,6 +109,8 @@ class CudaBackend final : public Backend, public cuda::Resources {
   void gram(CsrView x, std::span<const float> row_weights, Out<double> g) override;
   void spmm(CsrView x, In<float> b, Out<float> y) override;
   void spmm(CsrView x, In<double> b, Out<double> y) override;
+  void spmm(CsrView x, CsrView b, Out<float> y) override;
+  void factor_scores(In<float> z, In<float> v, Out<float> y) override;
   void sampled_dots(CsrView x, In<float> t, In<float> v, std::span<float> out) override;
   void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c, In<float> t,
                        In<float> v, Out<float> s) override;
@@ -133,7 +135,8 @@ class CudaBackend final : public Backend, public cuda::Resources {
                    std::span<double> scores) override;
   void column_form(CsrView x, CsrView columns, Indices items, In<double> p, std::span<double> out,
                    std::span<double> scores) override;
-  RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k) override;
+  using Backend::top_k;
+  RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k, std::optional<Indices> only) override;
 
   // For the files of this folder.
 

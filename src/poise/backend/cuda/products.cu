@@ -213,6 +213,25 @@ void sparse_product(CudaBackend& backend, CsrView x, In<T> b, Out<T> y) {
   out.give_back();
 }
 
+/// Sparse times sparse. A block takes a row at a time, its sums in a row of `room`; the entries of a row of B
+/// lie in different columns, so that threads do not meet.
+__global__ void sparse_sparse_kernel(Sparse x, Sparse b, double* room, Out<float> y) {
+  double* const sums = room + blockIdx.x * y.cols;
+  for (std::int64_t row = blockIdx.x; row < y.rows; row += gridDim.x) {
+    for (std::int64_t j = threadIdx.x; j < y.cols; j += threads) sums[j] = 0;
+    __syncthreads();
+    for (std::int64_t e = x.offsets[row]; e < x.offsets[row + 1]; ++e) {
+      const double value = x.values == nullptr ? 1.0 : x.values[e];
+      const std::int64_t i = x.indices[e];
+      for (std::int64_t k = b.offsets[i] + threadIdx.x; k < b.offsets[i + 1]; k += threads)
+        sums[b.indices[k]] += b.values == nullptr ? value : value * b.values[k];
+      __syncthreads();
+    }
+    for (std::int64_t j = threadIdx.x; j < y.cols; j += threads)
+      y.data[row * y.stride + j] = static_cast<float>(sums[j]);
+  }
+}
+
 }  // namespace
 }  // namespace cuda
 
@@ -230,5 +249,21 @@ void CudaBackend::gemm(Op op_a, Op op_b, double alpha, In<float> a, In<double> b
 
 void CudaBackend::spmm(CsrView x, In<float> b, Out<float> y) { cuda::sparse_product(*this, x, b, y); }
 void CudaBackend::spmm(CsrView x, In<double> b, Out<double> y) { cuda::sparse_product(*this, x, b, y); }
+void CudaBackend::spmm(CsrView x, CsrView b, Out<float> y) {
+  if (y.rows == 0 || y.cols == 0) return;
+  const auto left = sparse(x);
+  const auto right = sparse(b);
+  const std::int64_t blocks = std::min<std::int64_t>(y.rows, 8 * std::int64_t{multiprocessors()});
+  const cuda::Array<double> room(*this, blocks * y.cols);
+  cuda::Staged<float> out(*this, y, false);
+  cuda::sparse_sparse_kernel<<<static_cast<unsigned>(blocks), cuda::threads, 0, stream()>>>(
+      left->view, right->view, room.data(), out.view());
+  cuda::check_launch("a sparse product");
+  out.give_back();
+}
+
+void CudaBackend::factor_scores(In<float> z, In<float> v, Out<float> y) {
+  gemm(Op::none, Op::transpose, 1.0F, z, v, 0.0F, y);
+}
 
 }  // namespace poise

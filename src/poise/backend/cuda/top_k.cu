@@ -164,8 +164,9 @@ __global__ void __launch_bounds__(threads_per_block)
   }
 }
 
-/// The same on the host, for lists that do not fit.
-RankedLists made_on_host(CudaBackend& backend, In<float> scores, CsrView excluded, std::int64_t k) {
+/// The same on the host: lists that do not fit, and those of few items.
+RankedLists made_on_host(CudaBackend& backend, In<float> scores, CsrView excluded, std::int64_t k,
+                         std::optional<Indices> only) {
   RankedLists lists(scores.rows, k);
   const Tiling blocks{scores.rows, 1024};
   Matrix<float> table(std::min(scores.rows, blocks.size), scores.cols);
@@ -176,8 +177,9 @@ RankedLists made_on_host(CudaBackend& backend, In<float> scores, CsrView exclude
     const Tiling tiles{count, 16};
     for_each_tile(tiles.tiles(), backend.threads(), [&](std::int64_t tile) {
       for (std::int64_t r = tiles.first(tile); r < tiles.last(tile); ++r) {
-        lists.resize(first + r, poise::top_k(table.row(r), {.excluded = excluded.row(first + r)},
-                                             lists.item_slots(first + r), lists.score_slots(first + r)));
+        lists.resize(first + r,
+                     poise::top_k(table.row(r), {.excluded = excluded.row(first + r), .only = only},
+                                  lists.item_slots(first + r), lists.score_slots(first + r)));
       }
     });
   }
@@ -186,9 +188,10 @@ RankedLists made_on_host(CudaBackend& backend, In<float> scores, CsrView exclude
 
 }  // namespace
 
-RankedLists CudaBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k) {
+RankedLists CudaBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k,
+                               std::optional<Indices> only) {
   k = std::min(k, scores.cols);
-  if (k > longest_list) return made_on_host(*this, scores, excluded, k);
+  if (only || k > longest_list) return made_on_host(*this, scores, excluded, k, only);
   RankedLists lists(scores.rows, k);
   if (scores.rows == 0 || k == 0) return lists;
   const cuda::Staged<const float> table(*this, scores);
@@ -198,7 +201,7 @@ RankedLists CudaBackend::top_k(In<float> scores, CsrView excluded, std::int64_t 
   const bool mask_is_shared = 4 * words <= shared_mask_bytes;
   const std::int64_t shared =
       8 * padded + 4 * std::int64_t{bins} + (mask_is_shared ? 4 * words : std::int64_t{0});
-  if (shared + 64 > shared_bytes()) return made_on_host(*this, scores, excluded, k);
+  if (shared + 64 > shared_bytes()) return made_on_host(*this, scores, excluded, k, only);
   cuda::check(
       cudaFuncSetAttribute(top_k_rows, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
       "top-k");

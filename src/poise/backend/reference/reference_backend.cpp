@@ -86,14 +86,29 @@ void ReferenceBackend::gram(CsrView x, std::span<const float> row_weights, Out<d
 
 void ReferenceBackend::spmm(CsrView x, In<float> b, Out<float> y) { plain_spmm(x, b, y); }
 
+void ReferenceBackend::spmm(CsrView x, CsrView b, Out<float> y) {
+  Matrix<float> dense(b.rows, b.cols);
+  for (std::int64_t i = 0; i < b.rows; ++i) {
+    for (std::int64_t k = b.offsets[i]; k < b.offsets[i + 1]; ++k)
+      dense(i, b.indices[k]) = b.values.empty() ? 1.0F : b.values[k];
+  }
+  plain_spmm<float>(x, dense.view(), y);
+}
+
+void ReferenceBackend::factor_scores(In<float> z, In<float> v, Out<float> y) {
+  plain_gemm(Op::none, Op::transpose, 1.0F, z, v, 0.0F, y);
+}
+
 void ReferenceBackend::spmm(CsrView x, In<double> b, Out<double> y) { plain_spmm(x, b, y); }
 
-RankedLists ReferenceBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k) {
+RankedLists ReferenceBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k,
+                                    std::optional<Indices> only) {
   RankedLists lists(scores.rows, std::min(k, scores.cols));
   for (std::int64_t u = 0; u < scores.rows; ++u) {
     const auto left_out = excluded.row(u);
     std::vector<std::int32_t> order;
     for (std::int32_t i = 0; i < scores.cols; ++i) {
+      if (only && std::ranges::find(*only, i) == only->end()) continue;
       if (std::isnan(scores(u, i)))
         fail(ErrorKind::numerical, "the score of item number {} is not a number", i);
       if (std::find(left_out.begin(), left_out.end(), i) == left_out.end()) order.push_back(i);

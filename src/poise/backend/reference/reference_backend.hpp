@@ -63,11 +63,14 @@ class ReferenceBackend final : public Backend {
   void sampled_product(CsrView x, std::span<const float> w, std::span<const float> c, In<float> t,
                        In<float> v, Out<float> s) override;
   void spmm(CsrView x, In<double> b, Out<double> y) override;
+  void spmm(CsrView x, CsrView b, Out<float> y) override;
+  void factor_scores(In<float> z, In<float> v, Out<float> y) override;
   [[nodiscard]] SpdInverse invert_spd(Out<float> a) override;
   [[nodiscard]] SpdInverse invert_spd(Out<double> a) override;
   void column_hessian(CsrView x, CsrView columns, Indices items, In<float> p, Out<float> out) override;
   void column_hessian(CsrView x, CsrView columns, Indices items, In<double> p, Out<double> out) override;
-  RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k) override;
+  using Backend::top_k;
+  RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k, std::optional<Indices> only) override;
 };
 
 }  // namespace poise

@@ -1,31 +1,10 @@
 #include "poise/model/asymmetric/asymmetric.hpp"
 
 #include "poise/backend/resident.hpp"
+#include "poise/linalg/csr_rows.hpp"
 #include "poise/linalg/vector.hpp"
-#include "poise/model/factor_scores.hpp"
 
 namespace poise {
-namespace {
-
-class AsymmetricOnBackend final : public BackendScorer {
- public:
-  AsymmetricOnBackend(Backend& backend, MatrixView<const float> U, MatrixView<const float> V)
-      : backend_(backend), U_(backend, U), V_(backend, V) {}
-  void score(CsrView histories, MatrixView<float> scores) override {
-    histories.values = {};
-    Resident<float> Z(backend_, histories.rows, U_.cols());
-    backend_.spmm(histories, std::as_const(U_).view(), Z.view());
-    backend_.gemm(Op::none, Op::transpose, 1.0F, std::as_const(Z).view(), std::as_const(V_).view(), 0.0F,
-                  scores);
-  }
-
- private:
-  Backend& backend_;
-  Resident<float> U_;
-  Resident<float> V_;
-};
-
-}  // namespace
 
 Asymmetric::Asymmetric(Matrix<float> U, Matrix<float> V) {
   const auto both =
@@ -33,20 +12,13 @@ Asymmetric::Asymmetric(Matrix<float> U, Matrix<float> V) {
   *this = Asymmetric(both->first.view(), both->second.view(), both);
 }
 
-void Asymmetric::score(CsrView histories, std::int64_t first, MatrixView<float> scores) const {
-  Matrix<double> Z(scores.rows, rank());
-  for (std::int64_t k = 0; k < scores.rows; ++k) {
-    const auto z = Z.row(k);
-    for (const std::int32_t item : histories.row(first + k)) {
-      const auto row = U_.row(item);
-      for (std::size_t c = 0; c < z.size(); ++c) z[c] += row[c];
-    }
-  }
-  factor_scores(Z.view(), V_, scores);
-}
-
-std::unique_ptr<BackendScorer> Asymmetric::on(Backend& backend, const Execution& /*execution*/) const {
-  return std::make_unique<AsymmetricOnBackend>(backend, U_, V_);
+ScoreRows Asymmetric::on(Backend& backend, const Execution& /*execution*/) const {
+  return [&backend, U = Lent(backend, U_), V = Lent(backend, V_)](CsrView histories, std::int64_t first,
+                                                                  Out<float> scores) {
+    Resident<float> Z(backend, scores.rows, V.view().cols);
+    backend.spmm(support_of(histories.block(first, scores.rows)), U.view(), Z.view());
+    backend.factor_scores(readable(Z), V.view(), scores);
+  };
 }
 
 double Asymmetric::operations(CsrView histories) const {

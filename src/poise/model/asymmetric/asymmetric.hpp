@@ -30,10 +30,8 @@ class Asymmetric : public Scorer {
   [[nodiscard]] MatrixView<const float> U() const { return U_; }
   [[nodiscard]] MatrixView<const float> V() const { return V_; }
 
-  /// In float64, rounded once. O(d) for each history item and each item of the catalogue.
-  void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
-  [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
-                                                  const Execution& execution) const override;
+  /// O(d) for each history item and each item of the catalogue.
+  [[nodiscard]] ScoreRows on(Backend& backend, const Execution& execution) const override;
   [[nodiscard]] double operations(CsrView histories) const override;
   /// U_j . V_i for every item j of the history.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,

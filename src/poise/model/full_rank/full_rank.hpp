@@ -32,13 +32,9 @@ class FullRank : public Scorer {
   }
 
   [[nodiscard]] std::int64_t items() const override { return sparse_ ? sparse_->rows : dense_.rows; }
-  /// Adds the rows of B in the order of the history, in float64, so that a score is the sum of its
-  /// contributions but for one rounding to float. O(n) for each history item, or O(entries of its row) where
-  /// B is sparse.
-  void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
-  /// Null where B is sparse.
-  [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
-                                                  const Execution& execution) const override;
+  /// The sum of the history's rows of B: O(n) for each history item, or O(entries of its row) where B is
+  /// sparse, and O(n) for each user.
+  [[nodiscard]] ScoreRows on(Backend& backend, const Execution& execution) const override;
   [[nodiscard]] double operations(CsrView histories) const override;
   /// B_ji for every item j of the history.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,

@@ -32,14 +32,8 @@ RowFoldIn::RowFoldIn(MatrixView<const float> Z, std::span<const float> column_we
   }
 }
 
-Matrix<float> RowFoldIn::fold_in(CsrView rows, const Weights& W, const WmfLambda& lambda) const {
-  Matrix<float> y(rows.rows, rotated_.cols());
-  fold_in_on(*here(), rotated(), rows, W, lambda, y.view(), {.threads = 1, .observer = nullptr});
-  return y;
-}
-
-void RowFoldIn::fold_in_on(Backend& backend, MatrixView<const float> rotated, CsrView rows, const Weights& W,
-                           const WmfLambda& lambda, MatrixView<float> y, const Execution& execution) const {
+void RowFoldIn::fold_in(Backend& backend, In<float> rotated, CsrView rows, const Weights& W,
+                        const WmfLambda& lambda, Out<float> y, const Execution& execution) const {
   backend.combine(std::span<const Term<float>>(), y);
   const RowEntries entries = make_row_entries(rows, W, execution);
   std::vector<double> lambdas;
@@ -50,8 +44,10 @@ void RowFoldIn::fold_in_on(Backend& backend, MatrixView<const float> rotated, Cs
 }
 
 Matrix<float> RowFoldIn::fold_in_original(CsrView rows, const Weights& W, const WmfLambda& lambda) const {
-  Matrix<float> y = fold_in(rows, W, lambda);
-  here()->multiply_rows(y.view(), transposed(E_));
+  const std::unique_ptr<Backend> backend = here();
+  Matrix<float> y(rows.rows, rotated_.cols());
+  fold_in(*backend, rotated(), rows, W, lambda, y.view(), {.threads = 1, .observer = nullptr});
+  backend->multiply_rows(y.view(), transposed(E_));
   return y;
 }
 

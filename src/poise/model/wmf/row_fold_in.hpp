@@ -20,14 +20,13 @@ class RowFoldIn {
   /// `column_weights`: one for each row of Z (b for users, a for items); empty: all 1. p d^2 operations.
   RowFoldIn(MatrixView<const float> Z, std::span<const float> column_weights);
 
-  /// Row r of the result minimizes sum_j W_rj (x_rj - z_j . y)^2 + lambda_r ||y||^2, lambda_r from the row's
-  /// size. `rows` is k x p; `W` weighs its entries, W.a being the weights of these rows and W.b the column
-  /// weights. In the basis of rotated(). Runs on the calling thread; a row does not depend on the others.
-  [[nodiscard]] Matrix<float> fold_in(CsrView rows, const Weights& W, const WmfLambda& lambda) const;
-  /// The same by a backend, into y (k x d), with its own copy of rotated().
-  void fold_in_on(Backend& backend, MatrixView<const float> rotated, CsrView rows, const Weights& W,
-                  const WmfLambda& lambda, MatrixView<float> y, const Execution& execution) const;
-  /// The same in the basis of Z itself: what training would hold.
+  /// Row r of y (k x d) minimizes sum_j W_rj (x_rj - z_j . y)^2 + lambda_r ||y||^2, lambda_r from the row's
+  /// size, in the basis of rotated(), which the backend reads from `rotated`. `rows` is k x p; `W` weighs its
+  /// entries, W.a being the weights of these rows and W.b the column weights. A row does not depend on the
+  /// others.
+  void fold_in(Backend& backend, In<float> rotated, CsrView rows, const Weights& W, const WmfLambda& lambda,
+               Out<float> y, const Execution& execution) const;
+  /// The same in the basis of Z itself, what training would hold. Runs on the calling thread.
   [[nodiscard]] Matrix<float> fold_in_original(CsrView rows, const Weights& W, const WmfLambda& lambda) const;
 
   /// Z in the eigenbasis of Z' diag(column weights) Z, and the eigenvalues.

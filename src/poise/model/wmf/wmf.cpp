@@ -6,10 +6,10 @@
 
 #include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/csr_rows.hpp"
 #include "poise/linalg/dense_kernels.hpp"
 #include "poise/linalg/serial_blas.hpp"
 #include "poise/linalg/vector.hpp"
-#include "poise/model/factor_scores.hpp"
 
 namespace poise {
 namespace {
@@ -19,19 +19,6 @@ std::vector<float> item_weights(const FoldInWeighting& weighting, std::int64_t i
   for (std::int64_t i = 0; i < items; ++i) b.push_back(weighting.b(i));
   if (std::ranges::all_of(b, [](float weight) { return weight == 1.0F; })) b.clear();
   return b;
-}
-
-/// Rows [first, first + count) with offsets of their own.
-Csr rows_of(CsrView matrix, std::int64_t first, std::int64_t count) {
-  Csr part{.rows = count, .cols = matrix.cols, .offsets = {0}, .indices = {}, .values = {}};
-  for (std::int64_t r = first; r < first + count; ++r) {
-    const auto row = matrix.row(r);
-    const auto values = matrix.row_values(r);
-    part.indices.insert(part.indices.end(), row.begin(), row.end());
-    part.values.insert(part.values.end(), values.begin(), values.end());
-    part.offsets.push_back(part.entries());
-  }
-  return part;
 }
 
 }  // namespace
@@ -45,40 +32,19 @@ Wmf::Wmf(MatrixView<const float> V, std::shared_ptr<const void> owner, WmfTraini
   assert(static_cast<std::int64_t>(training_.item_users.size()) == V.rows);
 }
 
-void Wmf::score(CsrView histories, std::int64_t first, MatrixView<float> scores) const {
-  const Csr block = rows_of(histories, first, scores.rows);
-  const Matrix<float> users = rows_.fold_in(block.view(), weighting_.weights(block.view()), training_.lambda);
-  Matrix<double> exact(users.rows(), users.cols());
-  for (std::int64_t u = 0; u < users.rows(); ++u) std::ranges::copy(users.row(u), exact.row(u).begin());
-  factor_scores(exact.view(), rows_.rotated(), scores);
+ScoreRows Wmf::on(Backend& backend, const Execution& execution) const {
+  return [this, &backend, execution, V = Lent(backend, rows_.rotated())](
+             CsrView histories, std::int64_t first, Out<float> scores) {
+    const Csr some = copy_of(histories.block(first, scores.rows));
+    Resident<float> U(backend, some.rows, rank());
+    rows_.fold_in(backend, V.view(), some.view(), weighting_.weights(some.view()), training_.lambda, U.view(),
+                  execution);
+    backend.factor_scores(readable(U), V.view(), scores);
+  };
 }
 
 Matrix<float> Wmf::fold_in(CsrView histories) const {
   return rows_.fold_in_original(histories, weighting_.weights(histories), training_.lambda);
-}
-
-class Wmf::OnBackend final : public BackendScorer {
- public:
-  OnBackend(const Wmf& model, Backend& backend, const Execution& execution)
-      : model_(model), backend_(backend), execution_(execution), V_(backend, model.rows_.rotated()) {}
-  void score(CsrView histories, MatrixView<float> scores) override {
-    const Csr block = rows_of(histories, 0, histories.rows);
-    const MatrixView<const float> V = std::as_const(V_).view();
-    Resident<float> users(backend_, block.rows, V.cols);
-    model_.rows_.fold_in_on(backend_, V, block.view(), model_.weighting_.weights(block.view()),
-                            model_.training_.lambda, users.view(), execution_);
-    backend_.gemm(Op::none, Op::transpose, 1.0F, std::as_const(users).view(), V, 0.0F, scores);
-  }
-
- private:
-  const Wmf& model_;
-  Backend& backend_;
-  Execution execution_;
-  Resident<float> V_;
-};
-
-std::unique_ptr<BackendScorer> Wmf::on(Backend& backend, const Execution& execution) const {
-  return std::make_unique<OnBackend>(*this, backend, execution);
 }
 
 double Wmf::operations(CsrView histories) const {

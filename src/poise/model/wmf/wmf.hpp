@@ -39,13 +39,10 @@ class Wmf : public Scorer {
   [[nodiscard]] MatrixView<const float> V() const { return V_; }
   [[nodiscard]] const WmfTraining& training() const { return training_; }
 
-  /// Users in float32's precision, products with V in float64. Error{input} for values that the weighting
-  /// cannot take.
-  void score(CsrView histories, std::int64_t first, MatrixView<float> scores) const override;
+  /// Users in float32's precision. Error{input} for values that the weighting cannot take.
+  [[nodiscard]] ScoreRows on(Backend& backend, const Execution& execution) const override;
   /// The factors of users with these histories, as training would hold them: score = fold_in(history) V'.
   [[nodiscard]] Matrix<float> fold_in(CsrView histories) const;
-  [[nodiscard]] std::unique_ptr<BackendScorer> on(Backend& backend,
-                                                  const Execution& execution) const override;
   [[nodiscard]] double operations(CsrView histories) const override;
   /// score_i = v_i' H_u^-1 sum_j w_uj v_j, so history item j adds w_uj v_i' H_u^-1 v_j. In float64; |history|
   /// d^2 + d^3 / 3 operations.
@@ -56,8 +53,6 @@ class Wmf : public Scorer {
   void similarity(std::int32_t item, std::span<float> scores) const override;
 
  private:
-  class OnBackend;
-
   Wmf(const std::shared_ptr<const Matrix<float>>& V, WmfTraining training)
       : Wmf(V->view(), V, std::move(training)) {}
 
