@@ -20,6 +20,7 @@ StudyResults study_of(const std::vector<std::tuple<std::optional<std::int64_t>, 
   results.choice = "ndcg@100";
   for (const auto& [rank, difference, p] : pairs) {
     StudyPair pair;
+    pair.kind = RowKind::weighted;
     pair.model.rank = rank;
     pair.metric = "ndcg@100";
     pair.test.difference = difference;
