@@ -14,6 +14,7 @@
 #include "poise/model/full_rank/certify.hpp"
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/solver/column_certificate.hpp"
+#include "poise/solver/column_data.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "support/tested_backend.hpp"
