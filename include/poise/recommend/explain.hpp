@@ -16,9 +16,9 @@ struct Contribution {
 };
 
 /// Why `item` has its score for a history of distinct items: every history item with what it adds, largest
-/// first (ties: lower index). The contributions add up to the score, but for its rounding to float.
-/// Error{usage} for a model whose scores are no such sum, Error{input} for an item that the model does not
-/// know.
+/// first (ties: lower index). The contributions add up to the score, but for rounding: that of float32,
+/// relative to the sum of their sizes. Error{usage} for a model whose scores are no such sum, Error{input}
+/// for an item that the model does not know.
 std::vector<Contribution> explain(const Scorer& scorer, std::span<const std::int32_t> history,
                                   std::span<const float> values, std::int32_t item);
 
