@@ -31,10 +31,10 @@ struct CertifyFlags {
 Matrix<float> columns_of(const FullRank& model, int threads) {
   const std::int64_t n = model.items();
   Matrix<float> columns(n, n);
-  if (const Csr* const sparse = model.sparse()) {
+  if (const CsrView* const sparse = model.sparse()) {
     for (std::int64_t j = 0; j < n; ++j) {
-      const auto items = sparse->view().row(j);
-      const auto values = sparse->view().row_values(j);
+      const auto items = sparse->row(j);
+      const auto values = sparse->row_values(j);
       for (std::size_t e = 0; e < items.size(); ++e) columns(items[e], j) = values[e];
     }
     return columns;

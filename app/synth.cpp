@@ -89,9 +89,9 @@ void run_synth(const SynthFlags& options, const Context& context) {
 
 Run setup_synth(CLI::App& parser) {
   auto options = std::make_shared<SynthFlags>();
-  parser.add_option("--like", options->like, "ml-20m, netflix, msd or demo")
+  parser.add_option("--like", options->like, "ml-20m, netflix, msd, amazon-book, million or demo")
       ->required()
-      ->check(one_of({"ml-20m", "netflix", "msd", "demo"}));
+      ->check(one_of({"ml-20m", "netflix", "msd", "amazon-book", "million", "demo"}));
   parser.add_option("--scale", options->synth.scale, "Multiplies the users")
       ->check(positive_number())
       ->capture_default_str();

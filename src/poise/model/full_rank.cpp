@@ -54,13 +54,22 @@ void score_dense(MatrixView<const float> B, CsrView histories, std::int64_t firs
 void score_sparse(CsrView B, CsrView histories, std::int64_t first, MatrixView<float> scores) {
   std::vector<double> sums(B.cols);
   for (std::int64_t k = 0; k < scores.rows; ++k) {
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (const std::int32_t item : histories.row(first + k)) {
+    const auto history = histories.row(first + k);
+    const auto row = scores.row(k);
+    std::fill(row.begin(), row.end(), 0.0F);
+    for (const std::int32_t item : history) {
       const auto columns = B.row(item);
       const auto values = B.row_values(item);
       for (std::size_t e = 0; e < columns.size(); ++e) sums[columns[e]] += double{values[e]};
     }
-    round_to(scores.row(k), sums.data());
+    // Few columns of many are in the rows that were added: only those are rounded and cleared.
+    for (const std::int32_t item : history) {
+      for (const std::int32_t column : B.row(item)) {
+        if (sums[column] == 0.0) continue;
+        row[column] = static_cast<float>(sums[column]);
+        sums[column] = 0.0;
+      }
+    }
   }
 }
 
@@ -92,7 +101,7 @@ double FullRank::operations(CsrView histories) const {
 
 void FullRank::score(CsrView histories, std::int64_t first, MatrixView<float> scores) const {
   if (sparse_) {
-    score_sparse(sparse_->view(), histories, first, scores);
+    score_sparse(*sparse_, histories, first, scores);
   } else {
     score_dense(dense_, histories, first, scores);
   }
@@ -108,10 +117,10 @@ std::vector<double> FullRank::contributions(std::span<const std::int32_t> histor
 
 float FullRank::contribution(std::int64_t j, std::int64_t i) const {
   if (!sparse_) return dense_(j, i);
-  const auto columns = sparse_->view().row(j);
+  const auto columns = sparse_->row(j);
   const auto found = std::lower_bound(columns.begin(), columns.end(), i);
   if (found == columns.end() || *found != i) return 0.0F;
-  return sparse_->view().row_values(j)[found - columns.begin()];
+  return sparse_->row_values(j)[found - columns.begin()];
 }
 
 }  // namespace poise

@@ -1,5 +1,6 @@
 #include "poise/recommend/scored_blocks.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -9,8 +10,12 @@
 namespace poise {
 namespace {
 
-/// Large enough for a model's matrix product to pay, small enough for a block to stay near the cache.
-constexpr std::int64_t users_per_block = 64;
+/// Large enough for a model's matrix product to pay, small enough for a block to stay near the cache, and at
+/// most 64 MB where the catalogue is large.
+std::int64_t users_per_block(std::int64_t items) {
+  constexpr std::int64_t most_scores = std::int64_t{1} << 24;
+  return std::clamp<std::int64_t>(most_scores / std::max<std::int64_t>(1, items), 1, 64);
+}
 
 /// Score blocks that are handed from one tile to the next: fresh ones would be paged in again and again.
 class BlockPool {
@@ -53,8 +58,8 @@ void for_each_scored_block(const Scorer& scorer, CsrView histories, std::string_
                            const Execution& execution,
                            const std::function<void(std::int64_t, MatrixView<const float>)>& body) {
   check_histories(histories, scorer.items());
-  const Tiling blocks{histories.rows, users_per_block};
-  BlockPool pool(std::min(users_per_block, histories.rows), histories.cols);
+  const Tiling blocks{histories.rows, users_per_block(histories.cols)};
+  BlockPool pool(std::min(blocks.size, histories.rows), histories.cols);
   Progress progress(execution.observer, task, histories.rows, "users");
   for_each_tile(blocks.tiles(), execution.threads, [&](std::int64_t tile) {
     const std::int64_t first = blocks.first(tile);
