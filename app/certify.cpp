@@ -16,6 +16,7 @@
 
 #include "command.hpp"
 #include "device.hpp"
+#include "estimate.hpp"
 #include "trained_report.hpp"
 
 namespace poise::app {
@@ -73,6 +74,9 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   const auto backend = backend_for(
       [&] { return training_work(std::span(&parameters, 1), X, context.memory_limit, worth_a_gpu); },
       context);
+  const auto entries = static_cast<double>(X.cols) * static_cast<double>(X.cols);
+  refuse_if_too_large({.seconds = 0, .bytes = sizeof(float) * entries}, context,
+                      "raise it: B is checked as a dense matrix");
   const Weights W = make_weights(X, parameters.weighting);
   const FullRankCheck check =
       certify_full_rank(X, W, full_rank_options(parameters, context.memory_limit),

@@ -10,6 +10,8 @@ USERS = 30_000
 HELD_OUT = 3_000  # users of a part: their scores of all items would be 3.6 GB
 PER_ROW = 50
 CHUNK = 16 << 20
+OPTIONS = {"alpha": "1", "clip": "10", "dropout": "0", "epsilon": "1", "gamma": "0.5", "keep-top": str(PER_ROW), "lambda": "1",
+           "model": "full-rank", "tolerance": "1e-06", "weighting": "constant", "zero-diagonal": "true"}
 TYPES = {"U8": "<u1", "I32": "<i4", "I64": "<i8", "F32": "<f4"}
 
 
@@ -68,7 +70,7 @@ class SparseModel:
         random = numpy.random.default_rng(2)
         self.indices = random.integers(1, n // PER_ROW, (n, PER_ROW)).cumsum(axis=1).astype("<i4") - 1
         self.values = random.standard_normal((n, PER_ROW), numpy.float32)
-        self.metadata = {**metadata, "model": "full-rank", "options": json.dumps({"model": "full-rank", "lambda": "1"}), "report": "{}"}
+        self.metadata = {**metadata, "model": "full-rank", "options": json.dumps(OPTIONS), "report": "{}"}
         self.tensors = {"B.offsets": numpy.arange(n + 1, dtype="<i8") * PER_ROW, "item_id_offsets": offsets,
                         "B.indices": self.indices.ravel(), "B.values": self.values.ravel(), "item_ids": tensors["item_ids"]}
 

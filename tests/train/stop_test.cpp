@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "poise/backend/backend.hpp"
 #include "poise/train/trainer.hpp"
 
 #include "support/expect_error.hpp"
