@@ -107,9 +107,10 @@ def test_unknown_item(sparse):
 
 
 def test_what_does_not_fit_says_so(folder, sparse, tmp_path):
-    """Dense training, refused before any work; and a certificate of a sparse model, whose columns would be dense."""
-    message = limited("train", folder / "data", "--model", "ease", "--out", tmp_path / "model", code=4).err
-    assert "GB" in message or "TB" in message
+    """Dense training and eigenpairs, refused before any work; and a certificate of a sparse model, as its columns would be dense."""
+    for model, instead in [("ease", "items would fit"), ("wmf", "; --start random would fit"), ("dropout", "; raise --memory-limit")]:
+        message = limited("train", folder / "data", "--model", model, "--out", tmp_path / "model", code=4).err
+        assert "GB" in message and instead in message
     assert "memory-limit" in limited("certify", sparse.path, folder / "data", code=4).err
     assert list(tmp_path.iterdir()) == []
 
