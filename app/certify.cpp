@@ -17,6 +17,7 @@
 
 #include "command.hpp"
 #include "device.hpp"
+#include "estimate.hpp"
 #include "trained_report.hpp"
 
 namespace poise::app {
@@ -32,10 +33,10 @@ struct CertifyFlags {
 Matrix<float> columns_of(const FullRank& model, int threads) {
   const std::int64_t n = model.items();
   Matrix<float> columns(n, n);
-  if (const Csr* const sparse = model.sparse()) {
+  if (const CsrView* const sparse = model.sparse()) {
     for (std::int64_t j = 0; j < n; ++j) {
-      const auto items = sparse->view().row(j);
-      const auto values = sparse->view().row_values(j);
+      const auto items = sparse->row(j);
+      const auto values = sparse->row_values(j);
       for (std::size_t e = 0; e < items.size(); ++e) columns(items[e], j) = values[e];
     }
     return columns;
@@ -73,6 +74,9 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   const Weights W = weights_of(parameters, X, context.execution.threads);
   const auto backend =
       backend_for([&] { return work_of(training_cost(parameters, X, context.memory_limit, W)); }, context);
+  const auto entries = static_cast<double>(X.cols) * static_cast<double>(X.cols);
+  refuse_if_too_large({.seconds = 0, .bytes = sizeof(float) * entries}, context,
+                      "raise it: B is checked as a dense matrix");
   const FullRankCheck check =
       certify_full_rank(X, W, full_rank_options(parameters, context.memory_limit),
                         columns_of(full_rank, context.execution.threads), *backend, context.execution);

@@ -40,8 +40,8 @@ std::string report_text(const Json& report) {
   return text.empty() ? text : "trained:\n" + text;
 }
 
-std::int64_t largest_column(const Csr& B) {
-  const std::vector<std::int64_t> counts = column_counts(B.view());
+std::int64_t largest_column(CsrView B) {
+  const std::vector<std::int64_t> counts = column_counts(B);
   return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
 }
 

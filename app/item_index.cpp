@@ -1,7 +1,9 @@
 #include "item_index.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 #include "poise/base/byte_order_mark.hpp"
@@ -24,15 +26,25 @@ bool same_digits(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-ItemIndex::ItemIndex(const Ids& items) {
-  numbers_.reserve(items.size());
-  for (std::int64_t i = 0; i < items.size(); ++i) numbers_.emplace(items[i], static_cast<std::int32_t>(i));
+ItemIndex::ItemIndex(const Ids& items)
+    : items_(items), slots_(std::bit_ceil<std::size_t>(2 * items.size() + 2), -1) {
+  for (std::int64_t i = 0; i < items.size(); ++i) {
+    std::int32_t& slot = slots_[place_of(items[i])];
+    if (slot < 0) slot = static_cast<std::int32_t>(i);
+  }
+}
+
+std::size_t ItemIndex::place_of(std::string_view id) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = std::hash<std::string_view>()(id) & mask;
+  while (slots_[at] >= 0 && items_[slots_[at]] != id) at = (at + 1) & mask;
+  return at;
 }
 
 std::optional<std::int32_t> ItemIndex::find(std::string_view id) const {
-  const auto found = numbers_.find(id);
-  if (found == numbers_.end()) return std::nullopt;
-  return found->second;
+  const std::int32_t item = slots_[place_of(id)];
+  if (item < 0) return std::nullopt;
+  return item;
 }
 
 std::int32_t ItemIndex::at(std::string_view id, std::string_view place) const {
@@ -44,14 +56,11 @@ std::int32_t ItemIndex::at(std::string_view id, std::string_view place) const {
 std::string ItemIndex::suggestion(std::string_view id) const {
   std::string_view best;
   int least = likely_slips(id) + 1;
-  for (const auto& [known, number] : numbers_) {
-    const int distance = edit_distance(id, known, least);
-    // Among equally near ones the first of the model, in any iteration order.
-    const bool nearer =
-        distance < least || (distance == least && !best.empty() && number < numbers_.at(best));
-    if (distance > likely_slips(id) || !nearer || !same_digits(id, known)) continue;
+  for (std::int64_t i = 0; i < items_.size() && least > 0; ++i) {
+    const int distance = edit_distance(id, items_[i], least - 1);
+    if (distance >= least || !same_digits(id, items_[i])) continue;
     least = distance;
-    best = known;
+    best = items_[i];
   }
   return best.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", best);
 }

@@ -1,18 +1,19 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "poise/data/ids.hpp"
 
 namespace poise::app {
 
-/// Maps item ids to their numbers; the ids must outlive it.
+/// Maps item ids to their numbers: a hash table with open addressing over the ids, which must outlive it. Of
+/// equal ids the first counts.
 class ItemIndex {
  public:
   explicit ItemIndex(const Ids& items);
@@ -25,7 +26,11 @@ class ItemIndex {
   /// The hint that is added to the message about an unknown id.
   [[nodiscard]] std::string suggestion(std::string_view id) const;
 
-  std::unordered_map<std::string_view, std::int32_t> numbers_;
+  /// The slot that holds the id's number, or where it would go.
+  [[nodiscard]] std::size_t place_of(std::string_view id) const;
+
+  const Ids& items_;
+  std::vector<std::int32_t> slots_;  // a power of two of them, at most half taken; -1 where there is none
 };
 
 /// An id and its line.

@@ -40,7 +40,7 @@ FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset&
   report.json["kept"] = kept;
   const double objective =
       full_rank_objective(dataset.train.view(), W, full_rank_options(parameters, context.memory_limit),
-                          sparse.sparse()->view(), backend, context.execution);
+                          *sparse.sparse(), backend, context.execution);
   const double before = report.json["objective"];
   const double absolute = report.json["certificate"]["absolute"].get<double>() +
                           report.json["objective_error"].get<double>() + std::max(0.0, objective - before);

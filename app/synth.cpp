@@ -47,12 +47,16 @@ double rounded_down(double number) {
   return std::floor(number / step) * step;
 }
 
-/// The constants are peak memory and processor time measured at 10 and 17 million interactions.
+/// The constants are peak memory and processor time measured at 10, 17 and 100 million interactions.
 void say_synth_estimate(const SynthOptions& synth, bool csv, const Context& context) {
-  const auto entries = static_cast<double>(synth_size(synth).interactions);
+  const SynthSize size = synth_size(synth);
+  const auto entries = static_cast<double>(size.interactions);
+  const double users_per_entry = static_cast<double>(size.users) / entries;
   constexpr double base = 80e6;
-  const double each = (csv ? 6.5 : 20) + (synth.values ? (csv ? 5 : 13) : 0);
-  const double seconds = (csv ? 2.5e-7 : 3e-7) * entries / std::min(context.execution.threads, 8);
+  const double each =
+      (csv ? 6.5 : 20) + (synth.values ? (csv ? 5 : 13) : 0) + (csv ? 0 : 76 * users_per_entry);
+  const double seconds = ((csv ? 2.5e-7 : 3e-7) + (csv ? 0 : 2e-6 * users_per_entry)) * entries /
+                         std::min(context.execution.threads, 8);
   const Estimate expected{seconds, base + each * entries};
   say_estimate(expected, context);
   const double room = (static_cast<double>(context.memory_limit) - base) / each;
@@ -89,9 +93,9 @@ void run_synth(const SynthFlags& options, const Context& context) {
 
 Run setup_synth(CLI::App& parser) {
   auto options = std::make_shared<SynthFlags>();
-  parser.add_option("--like", options->like, "ml-20m, netflix, msd or demo")
+  parser.add_option("--like", options->like, "ml-20m, netflix, msd, amazon-book, million or demo")
       ->required()
-      ->check(one_of({"ml-20m", "netflix", "msd", "demo"}));
+      ->check(one_of({"ml-20m", "netflix", "msd", "amazon-book", "million", "demo"}));
   parser.add_option("--scale", options->synth.scale, "Multiplies the users")
       ->check(positive_number())
       ->capture_default_str();

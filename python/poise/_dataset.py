@@ -272,7 +272,7 @@ class Dataset:
 
 
 def synth(like: str = "demo", *, scale: float = 1.0, seed: int = 1, values: bool = False, num_threads: int = 0) -> Dataset:
-    """Realistic synthetic feedback of the shape of ml-20m, netflix, msd or demo, as `poise synth` makes it.
+    """Realistic synthetic feedback of the shape of ml-20m, netflix, msd, amazon-book, million or demo, as `poise synth` makes it.
 
     >>> import poise
     >>> poise.synth("demo", seed=2).shape

@@ -157,7 +157,7 @@ def test_flags_that_do_not_go_together(poise, data, tmp_path, flags):
 def test_too_large_for_the_memory_limit(poise, tmp_path):
     poise("synth", "--like", "ml-20m", "--scale", 0.01, "--out", tmp_path / "data")
     for model in ("awmf", "wmf"):
-        error = poise("train", tmp_path / "data", "--model", model, "--rank", 500, "--out", tmp_path / "m", "--memory-limit", "100M",
+        error = poise("train", tmp_path / "data", "--model", model, "--rank", 500, "--out", tmp_path / "m", "--memory-limit", "250M",
                       code=4).err
         assert "would fit" in error
     assert not (tmp_path / "m").exists()

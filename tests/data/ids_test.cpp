@@ -42,7 +42,15 @@ TEST(SortedOrder, BytesOtherwise) {
   EXPECT_EQ(sorted({"2", "10", ""}), (Texts{"", "10", "2"}));
 }
 
+TEST(SortedOrder, TextsWhoseFirstBytesAreEqual) {
+  const std::string zero("item-000\0", 9);
+  EXPECT_EQ(sorted({"item-0002", "item-000", "item-00010", "item-0001", "item", zero, "\xc3\xbc", "z"}),
+            (Texts{"item", "item-000", zero, "item-0001", "item-00010", "item-0002", "z", "\xc3\xbc"}));
+}
+
 TEST(SortedOrder, LongWholeNumbersExactly) {
+  EXPECT_EQ(sorted({"9999999999999999999", "09999999999999999998", "1"}),
+            (Texts{"1", "09999999999999999998", "9999999999999999999"}));
   EXPECT_EQ(sorted({"9007199254740993", "9007199254740992", "123456789012345678901234567890", "5"}),
             (Texts{"5", "9007199254740992", "9007199254740993", "123456789012345678901234567890"}));
   EXPECT_EQ(sorted({"-10", "-9", "-123456789012345678901234567890", "0"}),

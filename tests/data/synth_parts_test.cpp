@@ -94,7 +94,7 @@ TEST(DrawItems, EndsEvenForAUserWhoTakesHalfTheCatalogue) {
   const Shape& shape = shape_of(SynthShape::demo);
   const Catalogue catalogue = make_catalogue(shape, 1);
   std::vector<std::int32_t> row(shape.items / 2);
-  Taken taken(shape.items);
+  Taken taken;
   draw_items(shape, catalogue, make_taste(shape, catalogue, 1, 0), CounterRng(1, Purpose::items, 0), taken,
              row);
   EXPECT_TRUE(std::adjacent_find(row.begin(), row.end(), std::greater_equal<>()) == row.end());

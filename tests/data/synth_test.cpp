@@ -102,6 +102,32 @@ TEST(Synth, MsdScaledDown) {
   EXPECT_NEAR(s.top_tenth, 0.5, 0.05);
 }
 
+TEST(Synth, AmazonBookAtFullSize) {
+  const Csr matrix = make(SynthShape::amazon_book, 1.0);
+  EXPECT_EQ(matrix.rows, 52'643);
+  EXPECT_EQ(matrix.cols, 91'599);
+  EXPECT_NEAR(double(matrix.entries()), 2.98e6, 0.01e6);
+  expect_valid(matrix);
+  const Statistics s = statistics(matrix);
+  EXPECT_GE(s.min_item_users, 10);
+  EXPECT_GE(s.min_user_items, 10);
+  EXPECT_NEAR(s.median_to_mean, 0.5, 0.08);
+  EXPECT_NEAR(s.top_tenth, 0.45, 0.05);
+}
+
+TEST(Synth, AMillionItemsScaledDown) {
+  const Csr matrix = make(SynthShape::million, 0.02);
+  EXPECT_EQ(matrix.rows, 200'000);
+  EXPECT_EQ(matrix.cols, 1'000'000);
+  EXPECT_NEAR(double(matrix.entries()), 2e6, 0.02e6);
+  expect_valid(matrix);
+  const Statistics s = statistics(matrix);
+  EXPECT_GE(s.min_user_items, 5);
+  EXPECT_NEAR(s.median_to_mean, 0.6, 0.08);
+  EXPECT_NEAR(s.top_tenth, 0.7, 0.05);
+  EXPECT_EQ(matrix, make(SynthShape::million, 0.02, 1, false, 1));
+}
+
 TEST(Synth, Demo) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Csr matrix = make(SynthShape::demo, 1.0, seed);
@@ -167,6 +193,8 @@ TEST(Synth, BadOptionsAreUsageErrors) {
   }
   EXPECT_EQ(kind_of([] { parse_synth_shape("ml-1m"); }), ErrorKind::usage);
   EXPECT_EQ(parse_synth_shape("msd"), SynthShape::msd);
+  EXPECT_EQ(parse_synth_shape("amazon-book"), SynthShape::amazon_book);
+  EXPECT_EQ(parse_synth_shape("million"), SynthShape::million);
 }
 
 TEST(Synth, PopularItemsAreNotTheLowestNumbers) {

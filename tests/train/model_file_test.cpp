@@ -105,14 +105,27 @@ TEST(ModelFile, DenseFullRankStaysInTheFile) {
   EXPECT_EQ(read_file(folder / "model"), read_file(folder / "again"));
 }
 
-TEST(ModelFile, SparseFullRank) {
+TEST(ModelFile, SparseFullRankStaysInTheFile) {
   const TemporaryFolder folder;
   const Csr B = keep_top(example_matrix().view(), 1, 1);
   write_model(folder / "model", full_rank_info(), FullRank(B));
+  const std::vector<std::byte> bytes = model_bytes(full_rank_info(), FullRank(B));
+  const auto within = [&](const auto& values) {
+    const auto* const at = reinterpret_cast<const std::byte*>(values.data());
+    return at >= bytes.data() && at < bytes.data() + bytes.size();
+  };
+  const LoadedModel in_place = decode_model(Container::parse(bytes, "the model"));
+  const CsrView stored = *in_place.as<FullRank>()->sparse();
+  EXPECT_TRUE(within(stored.offsets) && within(stored.indices) && within(stored.values));
+
   const LoadedModel loaded = read_model(folder / "model");
   ASSERT_NE(loaded.as<FullRank>(), nullptr);
   ASSERT_NE(loaded.as<FullRank>()->sparse(), nullptr);
-  EXPECT_EQ(*loaded.as<FullRank>()->sparse(), B);
+  std::filesystem::remove(folder / "model");
+  const CsrView sparse = *loaded.as<FullRank>()->sparse();
+  EXPECT_TRUE(std::ranges::equal(sparse.offsets, B.offsets));
+  EXPECT_TRUE(std::ranges::equal(sparse.indices, B.indices));
+  EXPECT_TRUE(std::ranges::equal(sparse.values, B.values));
   write_model(folder / "popularity", example_info(), Popularity({3, 0, 1}));
   EXPECT_EQ(read_model(folder / "popularity").as<FullRank>(), nullptr);
 }

@@ -12,16 +12,20 @@ namespace poise {
 
 /// Data sets that synthetic feedback can resemble in size, popularity and activity:
 ///
-///   shape     users  items  interactions  least items a user  least users an item  top tenth of items holds
-///   ml_20m   136677  20108        10.0 M                   5                    3  80 to 92 %
-///   netflix  463435  17769        56.9 M                   5                    3  80 to 92 %
-///   msd      571355  41140        33.6 M                  20                  200  about half
-///   demo       2400    700         0.1 M                   5                    5  about 45 %
+///   shape           users    items  interactions  least items  least users  top tenth of items
+///                                                 of a user    of an item   holds
+///   ml_20m         136677    20108        10.0 M            5            3  80 to 92 %
+///   netflix        463435    17769        56.9 M            5            3  80 to 92 %
+///   msd            571355    41140        33.6 M           20          200  about half
+///   amazon_book     52643    91599        2.98 M           10           10  about 45 %
+///   million      10000000  1000000         100 M            5            5  about 70 %
+///   demo             2400      700         0.1 M            5            5  about 45 %
 ///
-/// In all of them a median user has about half the items of a mean one.
-enum class SynthShape { ml_20m, netflix, msd, demo };
+/// In all of them a median user has about half the items of a mean one. docs/benchmarks.md has the tail of
+/// the two large catalogues.
+enum class SynthShape { ml_20m, netflix, msd, amazon_book, million, demo };
 
-/// "ml-20m", "netflix", "msd" or "demo"; Error{usage} otherwise.
+/// "ml-20m", "netflix", "msd", "amazon-book", "million" or "demo"; Error{usage} otherwise.
 SynthShape parse_synth_shape(std::string_view name);
 
 struct SynthOptions {

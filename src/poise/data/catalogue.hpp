@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "poise/base/parallel.hpp"
@@ -44,14 +45,14 @@ Csr build_rows(std::int64_t rows, const Catalogue& catalogue, const std::vector<
   matrix.rows = rows;
   matrix.cols = catalogue.ids.size();
   matrix.offsets.assign(rows + 1, 0);
-  for (std::int64_t k = 0; k < rows; ++k) {
-    std::int64_t size = 0;
-    entries(k, [&](RowEntry) { ++size; });
-    matrix.offsets[k + 1] = matrix.offsets[k] + size;
-  }
+  const Tiling tiling{rows, 1024};
+  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
+    for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k)
+      entries(k, [&](RowEntry) { ++matrix.offsets[k + 1]; });
+  });
+  std::partial_sum(matrix.offsets.begin(), matrix.offsets.end(), matrix.offsets.begin());
   matrix.indices.resize(matrix.offsets.back());
   if (!values.empty()) matrix.values.resize(matrix.offsets.back());
-  const Tiling tiling{rows, 1024};
   Progress progress(execution.observer, "splitting", rows, "users");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
     progress.advance(tiling.last(tile) - tiling.first(tile));

@@ -64,9 +64,19 @@ void ModelFamily::check_memory(const ModelParameters& parameters, CsrView X, std
   const double bytes = known != nullptr ? known->bytes : cost(parameters, X, memory_limit, W, 1).bytes;
   if (bytes <= static_cast<double>(memory_limit)) return;
   const auto [needed, limit] = compared_bytes(bytes, static_cast<double>(memory_limit));
-  fail(ErrorKind::resources,
-       "rank {} needs about {}, more than the {} of {}; a lower {} would fit, or raise {}", parameters.rank,
-       needed, "memory-limit"_p, limit, "rank"_p, "memory-limit"_p);
+  // Eigenpairs at the start may take more than any rank.
+  const auto fits = [&](const auto& change) {
+    ModelParameters other = parameters;
+    change(other);
+    return cost(other, X, memory_limit, W, 1).bytes <= static_cast<double>(memory_limit);
+  };
+  std::string instead;
+  if (fits([](ModelParameters& other) { other.rank = 1; }))
+    instead = fmt::format("a lower {} would fit, or ", "rank"_p);
+  else if (find("start") != nullptr && fits([](ModelParameters& other) { other.start = Start::random; }))
+    instead = fmt::format("{} random would fit, or ", "start"_p);
+  fail(ErrorKind::resources, "rank {} needs about {}, more than the {} of {}; {}raise {}", parameters.rank,
+       needed, "memory-limit"_p, limit, instead, "memory-limit"_p);
 }
 
 bool ModelKind::low_rank() const { return family_of(family).low_rank(); }

@@ -20,8 +20,9 @@ void Ranker::rank(
   check_histories(scorer_, users.histories);
   const std::int64_t items = scorer_.items();
   const std::int64_t scores_per_block = std::int64_t{1} << (backend_.traits().wide_blocks ? 27 : 23);
+  // At a million items 16 users are 64 MB of scores.
   const Tiling blocks{users.histories.rows,
-                      std::max<std::int64_t>(64, scores_per_block / std::max<std::int64_t>(1, items))};
+                      std::max<std::int64_t>(16, scores_per_block / std::max<std::int64_t>(1, items))};
   Resident<float> scores(backend_, std::min(blocks.count, blocks.size), items);
   Progress progress(execution_.observer, task, blocks.count, "users");
   for (std::int64_t block = 0; block < blocks.tiles(); ++block) {

@@ -434,6 +434,10 @@ TEST(LeftFactor, SaysTheMemoryOfTheRouteItTakes) {
     EXPECT_EQ(left.inverse.rows() > 0, wanted == 4 * square);
     EXPECT_EQ(left.Q.cols(), wanted == 24 * square ? 23 : wanted == 0 ? 4 : 0);
   }
+  const Regularizer no_eigenpairs = Regularizer::data_weight_decay;
+  EXPECT_EQ(left_factor_memory(X.view(), W, no_eigenpairs, 4 * square - 1), 8 * square);
+  EXPECT_THROW(make_left_factor(X.view(), W, no_eigenpairs, 20, spectrum, 4 * square - 1, *backend, {}),
+               Error);
 }
 
 }  // namespace

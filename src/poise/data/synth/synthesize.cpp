@@ -61,7 +61,7 @@ Csr synthesize(const SynthOptions& options, const Execution& execution) {
   const Tiling tiling{size.users, users_per_tile};
   std::optional<Progress> drawing(std::in_place, execution.observer, "synthesize", size.users, "users");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    Taken taken(size.items);
+    Taken taken;
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
       draw_items(shape, catalogue, make_taste(shape, catalogue, options.seed, u),
                  CounterRng(options.seed, Purpose::items, u), taken,

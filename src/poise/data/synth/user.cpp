@@ -91,7 +91,7 @@ std::vector<std::int64_t> make_activity(const Shape& shape, std::int64_t users, 
 
 void draw_items(const Shape& shape, const Catalogue& catalogue, const Taste& taste, CounterRng rng,
                 Taken& taken, std::span<std::int32_t> row) {
-  taken.clear();
+  taken.clear(row.size());
   std::size_t size = 0;
   const auto add = [&](std::int32_t item) {
     if (size < row.size() && taken.take(item)) row[size++] = item;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,21 +34,26 @@ Taste make_taste(const Shape& shape, const Catalogue& catalogue, std::uint64_t s
 std::vector<std::int64_t> make_activity(const Shape& shape, std::int64_t users, std::int64_t total,
                                         std::uint64_t seed, const Execution& execution);
 
-/// Marks items as taken for one user at a time; clearing all marks is O(1).
+/// The items that one user has taken so far: a hash table with open addressing, so that its memory follows
+/// the user's items and not the catalogue.
 class Taken {
  public:
-  explicit Taken(std::int64_t items) : stamp_(items, 0) {}
-  void clear() { ++now_; }
-  /// False if it was taken already.
+  /// Forgets all items and makes room for `most` of them. O(most).
+  void clear(std::size_t most) { slots_.assign(std::bit_ceil(2 * most + 2), -1); }
+  /// False when it was taken already.
   bool take(std::int32_t item) {
-    if (stamp_[item] == now_) return false;
-    stamp_[item] = now_;
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = (static_cast<std::uint64_t>(item) * 0x9e3779b97f4a7c15U >> 32U) & mask;
+    while (slots_[at] >= 0) {
+      if (slots_[at] == item) return false;
+      at = (at + 1) & mask;
+    }
+    slots_[at] = item;
     return true;
   }
 
  private:
-  std::vector<std::uint32_t> stamp_;
-  std::uint32_t now_ = 0;
+  std::vector<std::int32_t> slots_;
 };
 
 /// Fills `row` with distinct items of the user, ascending.

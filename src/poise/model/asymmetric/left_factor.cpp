@@ -208,6 +208,8 @@ std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regula
       // G0 = X'X is beyond float32, and singular where there are fewer users than items.
       return std::min(bytes, (X.rows < X.cols && X.cols <= singular_eigen_items ? 24 : 8) * n * n);
     case Route::top_eigenpairs:
+      // Of these data/weight decay can make no use: it is refused before the eigenpairs are computed.
+      if (regularizer == Regularizer::data_weight_decay) return 8 * n * n;
       break;
   }
   return 0;

@@ -53,7 +53,8 @@ class LeftFactorCache {
   LeftFactor left_;
 };
 
-/// The bytes of the route that is tried first: a condition that asks for more is found on the way.
+/// The bytes of the route that is tried first: a condition that asks for more is found on the way. Above
+/// `bytes` where nothing fits.
 std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regularizer, std::uint64_t bytes);
 
 /// The pairs at hand, the rest at s = 0: enough to bound the rounding of a closed form.

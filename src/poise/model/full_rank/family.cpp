@@ -31,11 +31,7 @@ std::unique_ptr<Scorer> read_sparse(const Container& file, int threads) {
   for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
     for (std::int64_t r = tiling.first(tile); r < tiling.last(tile); ++r) expect(row_is_sound(B, r));
   });
-  return std::make_unique<FullRank>(Csr{.rows = n,
-                                        .cols = n,
-                                        .offsets = {offsets.begin(), offsets.end()},
-                                        .indices = {indices.begin(), indices.end()},
-                                        .values = {values.begin(), values.end()}});
+  return std::make_unique<FullRank>(B, file.owner());
 }
 
 class FullRankFamily : public ModelFamily {
@@ -163,7 +159,7 @@ class FullRankFamily : public ModelFamily {
   [[nodiscard]] std::optional<ModelContent> content(const Scorer& model) const override {
     const auto* const full_rank = dynamic_cast<const FullRank*>(&model);
     if (full_rank == nullptr) return {};
-    const Csr* const sparse = full_rank->sparse();
+    const CsrView* const sparse = full_rank->sparse();
     if (sparse == nullptr) return ModelContent{{tensor_of("B", full_rank->dense())}};
     return ModelContent{{tensor_of("B.offsets", ElementType::i64, sparse->offsets, {model.items() + 1}),
                          tensor_of("B.indices", ElementType::i32, sparse->indices, {sparse->entries()}),

@@ -9,8 +9,8 @@ namespace poise {
 
 ScoreRows FullRank::on(Backend& backend, const Execution& /*execution*/) const {
   if (sparse_) {
-    const auto pinned = std::make_shared<const Pin>(backend.pin(sparse_->view()));
-    return [&backend, B = sparse_->view(), pinned](CsrView histories, std::int64_t first, Out<float> scores) {
+    const auto pinned = std::make_shared<const Pin>(backend.pin(*sparse_));
+    return [&backend, B = *sparse_, pinned](CsrView histories, std::int64_t first, Out<float> scores) {
       backend.spmm(support_of(histories.block(first, scores.rows)), B, scores);
     };
   }
@@ -36,10 +36,10 @@ std::vector<double> FullRank::contributions(std::span<const std::int32_t> histor
 
 float FullRank::contribution(std::int64_t j, std::int64_t i) const {
   if (!sparse_) return dense_(j, i);
-  const auto columns = sparse_->view().row(j);
+  const auto columns = sparse_->row(j);
   const auto found = std::lower_bound(columns.begin(), columns.end(), i);
   if (found == columns.end() || *found != i) return 0.0F;
-  return sparse_->view().row_values(j)[found - columns.begin()];
+  return sparse_->row_values(j)[found - columns.begin()];
 }
 
 }  // namespace poise

@@ -26,10 +26,12 @@ class FullRank : public Scorer {
   }
   /// Dense B, taken over.
   explicit FullRank(Matrix<float> B) : FullRank(std::make_shared<const Matrix<float>>(std::move(B))) {}
-  /// Sparse B by rows, with values.
-  explicit FullRank(Csr B) : sparse_(std::move(B)) {
-    assert(sparse_->rows == sparse_->cols && sparse_->values.size() == sparse_->indices.size());
+  /// Sparse B by rows, with values; `owner` as above.
+  FullRank(CsrView B, std::shared_ptr<const void> owner) : sparse_(B), owner_(std::move(owner)) {
+    assert(B.rows == B.cols && B.values.size() == B.indices.size());
   }
+  /// Sparse B, taken over.
+  explicit FullRank(Csr B) : FullRank(std::make_shared<const Csr>(std::move(B))) {}
 
   [[nodiscard]] std::int64_t items() const override { return sparse_ ? sparse_->rows : dense_.rows; }
   /// The sum of the history's rows of B: O(n) for each history item, or O(entries of its row) where B is
@@ -46,13 +48,14 @@ class FullRank : public Scorer {
   /// Empty when B is sparse.
   [[nodiscard]] MatrixView<const float> dense() const { return dense_; }
   /// Null when B is dense.
-  [[nodiscard]] const Csr* sparse() const { return sparse_ ? &*sparse_ : nullptr; }
+  [[nodiscard]] const CsrView* sparse() const { return sparse_ ? &*sparse_ : nullptr; }
 
  private:
   explicit FullRank(const std::shared_ptr<const Matrix<float>>& B) : FullRank(B->view(), B) {}
+  explicit FullRank(const std::shared_ptr<const Csr>& B) : FullRank(B->view(), B) {}
 
   MatrixView<const float> dense_;
-  std::optional<Csr> sparse_;
+  std::optional<CsrView> sparse_;
   std::shared_ptr<const void> owner_;
 };
 
