@@ -1,8 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace poise {
+
+/// Of full rank with neighbours: what a model explains of what the dense optimum would.
+struct ExplainedShare {
+  double low = 0;  ///< of an interval for it, with this level
+  double high = 1;
+  double level = 1;          ///< 1 where every column was looked at: then the interval is proven
+  double proven = 0;         ///< it is at least this, as certainly as the certificate says
+  std::int64_t columns = 0;  ///< that were looked at for the interval
+};
 
 /// A proven bound on how far the objective of what is saved lies above its minimum.
 ///
@@ -20,6 +30,8 @@ struct Certificate {
   std::int64_t verified_columns =
       0;                   ///< how many were looked at one by one; probes cover the others together
   double probability = 1;  ///< that these are bounds; 1 where no random probe was needed
+  std::optional<ExplainedShare> share =
+      {};  ///< with neighbours: the rest is about the best on their supports
 };
 
 /// How likely random probes may be to make a certificate too small.

@@ -43,6 +43,9 @@ class Trainer {
   /// it.
   std::pair<Trained, Trained> train_both_diagonals(const ModelParameters& parameters);
 
+  /// Columns of models with neighbours are taken from this folder, and go there as they are finished.
+  void use_checkpoint(std::filesystem::path folder);
+
   /// Lets go of what it keeps: for others who need the memory.
   void forget();
 

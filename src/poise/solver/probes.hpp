@@ -16,13 +16,17 @@ namespace poise {
 /// chi2_q(delta) the lower delta-quantile. Returns 1 / chi2_q(delta).
 double probe_factor(std::int64_t probes, double delta);
 
+/// How many standard errors a normal mean may be from the truth, but for a chance of `doubt`, where these
+/// have so many degrees of freedom (Student's distribution).
+double student_quantile(double degrees, double doubt);
+
 /// How far the mean of independent normal numbers may be from what they are draws of, but for a chance of
 /// `doubt` (Student's distribution); infinite for fewer than two.
 double error_of_mean(const std::vector<double>& draws, double doubt);
 
 /// What draws are for; streams of different purposes are independent of each other and of every other random
 /// number that Poise draws, so that nothing that is probed can depend on them.
-enum class ProbeStream : std::uint64_t { sum = 0x70726F62, sum_again, columns };
+enum class ProbeStream : std::uint64_t { sum = 0x70726F62, sum_again, columns, share };
 
 /// items x probes standard normal numbers: a function of the stream and the position alone.
 Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t probes, int threads);
