@@ -64,12 +64,17 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   const Stopwatch watch(seconds);
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const FullRank& full_rank = full_rank_of(model, options);
+  const ModelParameters parameters = parameters_of(model.info.options);
+  if (parameters.neighbours > 0)
+    fail(ErrorKind::input,
+         "{} was trained with --neighbours {}: its certificate is about the optimum on these, which training "
+         "proves column by column; `poise info` shows it",
+         options.model.string(), parameters.neighbours);
   const LoadedDataset data = read_dataset(options.data, context.execution);
   if (model.info.data_checksum != data.checksum) {
     fail(ErrorKind::input, "{} was trained on other data than {}; certify it on the data it was trained on",
          options.model.string(), options.data.string());
   }
-  const ModelParameters parameters = parameters_of(model.info.options);
   const CsrView X = data.dataset.train.view();
   const Weights W = weights_of(parameters, X, context.execution.threads);
   const auto backend =

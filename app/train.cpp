@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "poise/base/error.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
+#include "poise/model/neighbours/checkpoint.hpp"
 #include "poise/storage/atomic_file.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
@@ -34,6 +36,7 @@ struct TrainOptions {
   ModelFlags flags;
   std::optional<std::int64_t> keep_top;
   std::filesystem::path trace;
+  std::filesystem::path checkpoint;
 };
 
 void write_trace(const std::filesystem::path& path, const Trained& trained) {
@@ -48,7 +51,7 @@ void write_trace(const std::filesystem::path& path, const Trained& trained) {
 /// The least number of operations of training, from the data's header: enough to know that a GPU will be
 /// used.
 double least_operations(const ModelParameters& parameters, const std::filesystem::path& data) {
-  if (!built_with_cuda()) return 0;
+  if (!built_with_cuda() || parameters.neighbours > 0) return 0;
   return family_of(parameters).least_operations(static_cast<double>(dataset_sizes(data).items));
 }
 
@@ -56,6 +59,12 @@ double least_operations(const ModelParameters& parameters, const std::filesystem
 void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& cost, double rate,
               const Context& context) {
   const std::string memory = amount(cost.bytes, "B") + " of memory";
+  if (parameters.neighbours > 0) {
+    context.say(fmt::format("{} items with {} neighbours each: about {} and {}", grouped(X.cols),
+                            grouped(std::min(parameters.neighbours, X.cols)), duration(cost.fit / rate),
+                            memory));
+    return;
+  }
   if (!parameters.low_rank()) {
     context.say(fmt::format("{} x {} items: about {} and {}", grouped(X.cols), grouped(X.cols),
                             duration(cost.fit / rate), memory));
@@ -70,6 +79,30 @@ void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& 
   context.say(text + memory);
 }
 
+/// Where the dense model does not fit: what one with neighbours would take.
+void check_memory_or_suggest(const ModelParameters& parameters, CsrView X, const Weights& W,
+                             const TrainingCost& cost, Backend& backend, const Context& context) {
+  try {
+    check_memory(parameters, X, context.memory_limit, W, &cost);
+  } catch (const Error& error) {
+    constexpr std::int64_t usual_neighbours = 100;
+    if (parameters.family != Family::full_rank || parameters.neighbours > 0) throw;
+    ModelParameters other = parameters;
+    other.neighbours = usual_neighbours;
+    const TrainingCost sparse = training_cost(other, X, context.memory_limit, W, context.execution.threads);
+    if (sparse.bytes > static_cast<double>(context.memory_limit)) throw;
+    throw Error(
+        error.kind(),
+        fmt::format("{}: {} of them an item would take about {} and {}", error.sentence(), usual_neighbours,
+                    duration(sparse.fit / product_rate(backend)), amount(sparse.bytes, "B")));
+  }
+}
+
+/// Error{usage} where two flags contradict each other.
+void refuse_unless(bool fit, std::string_view flag, std::string_view other) {
+  if (!fit) fail(ErrorKind::usage, "{} does not go with {}; leave one of them out", flag, other);
+}
+
 void run_train(TrainOptions options, const Context& context) {
   std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
   Stopwatch watch(seconds);
@@ -78,11 +111,16 @@ void run_train(TrainOptions options, const Context& context) {
   const std::string full_rank(family_name(Family::full_rank));
   refuse_unless(!options.keep_top || options.flags.model == full_rank, "--keep-top", options.flags,
                 {full_rank});
+  refuse_unless(!options.keep_top || !options.flags.has("neighbours"), "--keep-top", "--neighbours");
   const std::vector<std::string> with_rounds = families_with("rounds");
   const bool has_rounds = std::ranges::find(with_rounds, options.flags.model) != with_rounds.end();
   refuse_unless(options.trace.empty() || has_rounds, "--trace", options.flags, with_rounds);
   const ModelParameters parameters = parameters_of(options.flags, context);
   const bool counts_only = family_of(parameters).parameters.empty();
+  if (!options.checkpoint.empty() && parameters.neighbours == 0)
+    fail(ErrorKind::usage, "--checkpoint is of models with --neighbours; leave it out");
+  refuse_unless(parameters.neighbours == 0 || parse_device(context.device) != DeviceChoice::cuda,
+                "--device cuda", "--neighbours");
   check_file_can_be_written(options.out);
   if (!options.trace.empty()) check_file_can_be_written(options.trace);
   double rate = 0;
@@ -99,7 +137,7 @@ void run_train(TrainOptions options, const Context& context) {
   watch.book("estimate");
   const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
-    check_memory(parameters, X, context.memory_limit, W, &cost);
+    check_memory_or_suggest(parameters, X, W, cost, *backend, context);
     if (rate == 0 || backend->on_host()) rate = product_rate(*backend);
     constexpr double worth_saying = 2;  // seconds
     if (cost.operations() >= worth_saying * rate) warn_if_slow(*backend, context);
@@ -109,7 +147,11 @@ void run_train(TrainOptions options, const Context& context) {
 
   const std::uint64_t before = peak_memory();
   Trainer trainer(data, options.data, Keep::nothing, context.memory_limit, *backend, context.execution);
+  if (!options.checkpoint.empty()) trainer.use_checkpoint(options.checkpoint);
   Trained trained = trainer.train(parameters, &W);
+  if (trained.resumed_columns > 0)
+    context.say(fmt::format("{} columns were in {} already", grouped(trained.resumed_columns),
+                            options.checkpoint.string()));
   watch.book("train");
   warn_about(parameters, trained, context);
   if (!options.trace.empty()) write_trace(options.trace, trained);
@@ -123,6 +165,7 @@ void run_train(TrainOptions options, const Context& context) {
   }
   watch.book("report");
   const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
+  if (!options.checkpoint.empty()) NeighbourCheckpoint::remove(options.checkpoint);
   watch.book("save");
 
   // The phases of the whole command, in order, then the phases within them.
@@ -159,6 +202,12 @@ Run setup_train(CLI::App& parser) {
                   "For full-rank: save only the K largest entries of each column, as a sparse model")
       ->check(whole_number(1, 2'147'483'647));
   parser
+      .add_option(
+          "--checkpoint", options->checkpoint,
+          "With --neighbours: folder for columns as they are finished; the same command, after it was "
+          "interrupted or killed, goes on from there")
+      ->type_name("DIR");
+  parser
       .add_option("--trace", options->trace,
                   "For awmf and wmf: csv file to write: round, objective, iterations, seconds of each round")
       ->type_name("FILE");
@@ -170,6 +219,8 @@ Run setup_train(CLI::App& parser) {
       "edlae.model\n"
       "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --lambda-exponent 0.5 --out "
       "ease-nu.model\n"
+      "  poise train shop.data --model ease --lambda 200 --lambda-exponent 0.5 --neighbours 100 --out "
+      "million.model\n"
       "  poise train ml-20m.data --model full-rank --lambda 500 --alpha 2 --out weighted.model\n"
       "  poise train ml-20m.data --model awmf --rank 100 --regularizer dropout --lambda 50 --alpha 5 --out "
       "awmf.model\n"

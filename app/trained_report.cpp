@@ -21,11 +21,45 @@ std::string certificate_text(const Certificate& certificate) {
   return text;
 }
 
+namespace {
+
+/// "about 61 % (99 % interval 60 to 62) of what the best dense model would, proven at least 25 %".
+std::string share_text(const ExplainedShare& share) {
+  constexpr double percent = 100;
+  if (share.level == 1)
+    return fmt::format("{:.1f} to {:.1f} % of what the best dense model would, which is proven",
+                       percent * share.low, percent * share.high);
+  return fmt::format(
+      "about {:.0f} % ({:.0f} % interval {:.0f} to {:.0f}) of what the best dense model would, proven at "
+      "least "
+      "{:.0f} %",
+      percent * (share.low + share.high) / 2, percent * share.level, percent * share.low,
+      percent * share.high, std::floor(percent * share.proven));
+}
+
+std::string neighbours_text(const ModelParameters& parameters, const Trained& trained,
+                            const std::string& sizes) {
+  Certificate on_neighbours = trained.certificate;
+  on_neighbours.probability = 1;  // every column is verified
+  std::string share = share_text(*trained.certificate.share);
+  if (trained.certificate.probability < 1)
+    share += fmt::format(", but for a chance of {:.0e}", 1 - trained.certificate.probability);
+  return fmt::format(
+      "full-rank model of {} neighbours an item {}\n"
+      "  objective  {:.6g} of {:.6g} observed weight; on these neighbours {}\n"
+      "  explains   {}\n",
+      grouped(parameters.neighbours), sizes, trained.objective, trained.observed_weight,
+      certificate_text(on_neighbours), share);
+}
+
+}  // namespace
+
 std::string trained_text(const ModelParameters& parameters, const Trained& trained, CsrView X) {
   const std::string sizes = fmt::format("over {} users x {} items", grouped(X.rows), grouped(X.cols));
   const Certificate& certificate = trained.certificate;
   const ModelFamily& family = family_of(parameters);
   if (family.parameters.empty()) return fmt::format("{} {}\n", family.name, sizes);
+  if (parameters.neighbours > 0) return neighbours_text(parameters, trained, sizes);
   if (!family.low_rank()) {
     return fmt::format(
         "{} model {}\n"

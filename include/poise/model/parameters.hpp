@@ -20,6 +20,7 @@ struct ModelParameters {
   Regularizer regularizer = Regularizer::weight_decay;
   bool zero_diagonal = false;
   double dropout = 0;
+  std::int64_t neighbours = 0;
   std::int64_t rank = 100;
   double lambda = 100;
   double lambda_exponent = 0;

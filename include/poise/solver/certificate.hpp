@@ -1,8 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace poise {
+
+/// For full rank with neighbours: the share of what the dense optimum explains that a model explains.
+struct ExplainedShare {
+  double low = 0;  ///< ends of an interval for it, at this level
+  double high = 1;
+  double level = 1;          ///< 1 if every column was measured: then the interval is proven
+  double proven = 0;         ///< it is at least this, with the certificate's probability
+  std::int64_t columns = 0;  ///< columns that were measured for the interval
+};
 
 /// A proven bound on how far the objective of the saved model lies above its minimum.
 ///
@@ -20,6 +30,8 @@ struct Certificate {
   std::int64_t verified_columns =
       0;                   ///< columns that were measured one by one; probes cover the others together
   double probability = 1;  ///< the probability that these bounds hold; 1 if no random probe was needed
+  /// With neighbours; the other figures then compare with the best model on the same supports.
+  std::optional<ExplainedShare> share = {};
 };
 
 /// The largest probability that random probes make a certificate too small.

@@ -43,6 +43,9 @@ class Trainer {
   /// for it.
   std::pair<Trained, Trained> train_both_diagonals(const ModelParameters& parameters);
 
+  /// Models with neighbours read finished columns from this folder, and write columns there as they finish.
+  void use_checkpoint(std::filesystem::path folder);
+
   /// Frees all kept parts.
   void forget();
 

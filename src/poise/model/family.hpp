@@ -61,9 +61,12 @@ struct TrainingCost {
   double fit = 0;         ///< of full rank, and of a closed form
   double round = 0;       ///< of low rank with weights
   double gpu_bytes = 0;   ///< of a GPU's memory, if one does it
+  bool gpu = true;        ///< whether one can
 
   /// In all, with some fifteen rounds where there are rounds.
   [[nodiscard]] double operations() const { return eigenpairs + (round > 0 ? 15 * round : fit); }
+  /// Of these, what a GPU could do.
+  [[nodiscard]] double gpu_operations() const { return gpu ? operations() : 0; }
 };
 
 /// All that the rest of the library has to know of a family of models. A new one is a folder with a

@@ -23,6 +23,9 @@ struct FitContext {
   std::filesystem::path folder =
       {};                     ///< where the data lie, and eigenpairs beside them; empty: in memory alone
   std::string checksum = {};  ///< of these data
+  std::filesystem::path checkpoint =
+      {};                           ///< where finished columns go, of models with neighbours; empty: nowhere
+  std::string checkpoint_key = {};  ///< all that decides what these are
 
   FullRankBasis basis = {};   ///< of the last Lambda of full rank
   LeftFactorCache left = {};  ///< of the last asymmetric problem

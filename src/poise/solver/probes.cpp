@@ -16,15 +16,17 @@ double probe_factor(std::int64_t probes, double delta) {
   return 1 / boost::math::quantile(boost::math::chi_squared(static_cast<double>(probes)), delta);
 }
 
+double student_quantile(double degrees, double doubt) {
+  return boost::math::quantile(boost::math::complement(boost::math::students_t(degrees), doubt / 2));
+}
+
 double error_of_mean(const std::vector<double>& draws, double doubt) {
   const auto count = static_cast<double>(draws.size());
   if (draws.size() < 2) return std::numeric_limits<double>::infinity();
   const double mean = std::accumulate(draws.begin(), draws.end(), 0.0) / count;
   double squares = 0;
   for (const double draw : draws) squares += (draw - mean) * (draw - mean);
-  const boost::math::students_t student(count - 1);
-  return boost::math::quantile(boost::math::complement(student, doubt / 2)) *
-         std::sqrt(squares / (count - 1) / count);
+  return student_quantile(count - 1, doubt) * std::sqrt(squares / (count - 1) / count);
 }
 
 Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t probes, int threads) {

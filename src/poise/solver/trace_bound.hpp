@@ -21,5 +21,7 @@ namespace poise {
 /// direction holds all of it, the bound is 1 + 2 sqrt(x / chi2_q) times the truth.
 double bound_trace(const std::vector<double>& forms, const Matrix<double>& Kz, double remainder,
                    double doubt);
+/// The same where only the sum of |Kz|^2 is kept.
+double bound_trace(const std::vector<double>& forms, double squares, double remainder, double doubt);
 
 }  // namespace poise

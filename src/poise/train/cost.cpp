@@ -34,7 +34,8 @@ Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint
     if (work.operations >= enough) continue;
     const ModelParameters costly = cost_parameters(point);
     const auto [entry, unknown] = known.try_emplace(option_texts(costly));
-    if (unknown) entry->second = training_cost(costly, X, memory_limit, weights_of(costly, X)).operations();
+    if (unknown)
+      entry->second = training_cost(costly, X, memory_limit, weights_of(costly, X)).gpu_operations();
     work.operations += entry->second;
   }
   return work;

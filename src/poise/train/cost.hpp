@@ -16,7 +16,7 @@ Weights weights_of(const ModelParameters& parameters, CsrView X, int threads = 1
 
 TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
                            const Weights& W, int threads = 1);
-inline Work work_of(const TrainingCost& cost) { return {cost.operations(), cost.gpu_bytes}; }
+inline Work work_of(const TrainingCost& cost) { return {cost.gpu_operations(), cost.gpu_bytes}; }
 
 /// The work of training all of these one after the other; counting stops at `enough` operations.
 Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,

@@ -9,6 +9,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/memory.hpp"
+#include "poise/base/version.hpp"
 #include "poise/model/family.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/train/cost.hpp"
@@ -63,18 +64,28 @@ Trainer::~Trainer() = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
 
+void Trainer::use_checkpoint(std::filesystem::path folder) { state_->context.checkpoint = std::move(folder); }
 void Trainer::forget() { state_->context.forget(); }
 Backend& Trainer::backend() { return state_->context.backend; }
 std::uint64_t Trainer::memory_limit() const { return state_->context.memory_limit; }
 
 Trained Trainer::train(const ModelParameters& parameters, const Weights* W) {
   validate(parameters);
-  if (W != nullptr) return family_of(parameters).fit(parameters, *W, state_->context);
-  return family_of(parameters).fit(parameters, state_->weights(parameters), state_->context);
+  FitContext& context = state_->context;
+  if (!context.checkpoint.empty())
+    context.checkpoint_key = fmt::format("{} {} {}", version(), context.checksum, option_texts(parameters));
+  return family_of(parameters).fit(parameters, W != nullptr ? *W : state_->weights(parameters), context);
 }
 
 std::pair<Trained, Trained> Trainer::train_both_diagonals(const ModelParameters& parameters) {
   validate(parameters);
+  if (parameters.neighbours > 0) {  // two supports: nothing to share
+    ModelParameters each = parameters;
+    each.zero_diagonal = false;
+    Trained unconstrained = train(each);
+    each.zero_diagonal = true;
+    return {std::move(unconstrained), train(each)};
+  }
   FullRankOptions options = full_rank_options(parameters, state_->context.memory_limit);
   options.unconstrained = options.zero_diagonal = true;
   std::vector<Trained> both = train_full_rank(options, state_->weights(parameters), state_->context);

@@ -110,9 +110,9 @@ void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& 
         compared_bytes(static_cast<double>(memory.least), static_cast<double>(options.memory_limit));
     fail(ErrorKind::resources,
          "a full-rank model of {} items needs {} and the memory limit is {}; about {} items would fit ({} at "
-         "`poise prepare`), or raise {}",
+         "`poise prepare`), or raise {}, or give {}, which holds nothing of items x items",
          X.cols, needed, limit, static_cast<std::int64_t>(scale * static_cast<double>(X.cols)),
-         "min-item-users"_p, "memory-limit"_p);
+         "min-item-users"_p, "memory-limit"_p, "neighbours"_p);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "poise/model/family.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/neighbours/train.hpp"
 
 namespace poise {
 namespace {
@@ -49,6 +50,9 @@ class FullRankFamily : public ModelFamily {
                    .costs = false,
                    .help = "regularize an item by lambda (users / their geometric mean over items)^this",
                    .kept = [](const ModelParameters& each) { return each.lambda_exponent != 0; }},
+                  {.id = "neighbours",
+                   .reported = true,
+                   .kept = [](const ModelParameters& each) { return each.neighbours != 0; }},
                   {.id = "lambda", .reported = true, .costs = false},
                   {.id = "dropout", .reported = true, .costs = false},
                   {.id = "alpha", .reported = true},
@@ -63,6 +67,11 @@ class FullRankFamily : public ModelFamily {
              .help = "p adds p/(1-p) diag(X'X) to the regularization",
              .axis = SearchAxis::free},
             in_member(&ModelParameters::dropout)},
+           {{.id = "neighbours",
+             .help = "entries of each column of B, exact on them, in memory for these alone; 0 is all items",
+             .least = 0,
+             .most = 2'147'483'647},
+            in_member(&ModelParameters::neighbours)},
            {{.id = "lambda-exponent",
              .keyword = "regularization_exponent",
              .help = "how the regularization of a user or item depends on its count",
@@ -118,15 +127,24 @@ class FullRankFamily : public ModelFamily {
     }
   }
 
-  void validate(const ModelParameters& each) const override { poise::validate(full_rank_options(each, 0)); }
+  void validate(const ModelParameters& each) const override {
+    poise::validate(full_rank_options(each, 0));
+    if (each.neighbours < 0)
+      fail(ErrorKind::usage, "{} {} is out of range: it must be at least 1, or 0 for all items",
+           "neighbours"_p, each.neighbours);
+  }
 
   [[nodiscard]] Trained fit(const ModelParameters& each, const Weights& W,
                             FitContext& context) const override {
+    if (each.neighbours > 0)
+      return train_neighbours(full_rank_options(each, context.memory_limit), each.neighbours, W, context);
     return std::move(train_full_rank(full_rank_options(each, context.memory_limit), W, context).front());
   }
 
   [[nodiscard]] TrainingCost cost(const ModelParameters& each, CsrView X, std::uint64_t memory_limit,
                                   const Weights& W, int threads) const override {
+    if (each.neighbours > 0)
+      return neighbours_cost(full_rank_options(each, memory_limit), each.neighbours, X, W);
     const FullRankMemory memory = full_rank_memory(X, !W.uniform(), 1);
     const bool with_T = !W.c.empty() && W.b.empty() && memory.with_T <= memory_limit;
     const auto bytes = static_cast<double>(with_T ? memory.with_T : memory.least);
@@ -137,6 +155,7 @@ class FullRankFamily : public ModelFamily {
   }
 
   [[nodiscard]] double gpu_bytes(const ModelParameters& each, CsrView X) const override {
+    if (each.neighbours > 0) return 0;
     return static_cast<double>(full_rank_gpu_memory(X.cols, !each.unweighted(), 1));
   }
 
@@ -145,6 +164,7 @@ class FullRankFamily : public ModelFamily {
   void check_memory(const ModelParameters& each, CsrView X, std::uint64_t memory_limit, const Weights& W,
                     const TrainingCost* /*cost*/, bool both_diagonals) const override {
     FullRankOptions options = full_rank_options(each, memory_limit);
+    if (each.neighbours > 0) return check_neighbours_memory(options, each.neighbours, X, W);
     if (both_diagonals) options.unconstrained = options.zero_diagonal = true;
     check_full_rank_memory(X, W, options);
   }

@@ -1,0 +1,156 @@
+#include "poise/model/neighbours/fit.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "poise/base/error.hpp"
+#include "poise/base/stopwatch.hpp"
+#include "poise/model/neighbours/gram_blocks.hpp"
+#include "poise/model/neighbours/supports.hpp"
+#include "poise/model/neighbours/workspaces.hpp"
+
+namespace poise {
+namespace {
+
+constexpr std::int64_t solved_columns_per_tile = 8;
+
+template <class T>
+class NeighbourSolver {
+ public:
+  NeighbourSolver(const NeighbourProblem& problem, NeighbourFit& fit, const NeighbourCheckpoint* checkpoint,
+                  const Execution& execution)
+      : problem_(problem),
+        fit_(fit),
+        checkpoint_(checkpoint),
+        execution_(execution),
+        watch_(fit.seconds),
+        k_(fit.solutions.back().columns.k),
+        inverse_diagonal_(inverse_diagonals(problem, execution.threads)),
+        ridges_([this] { return std::make_unique<ColumnRidge>(problem_, k_); }) {}
+
+  /// Columns [first, first + count), part by part.
+  void solve(std::int64_t first, std::int64_t count, Progress& progress) {
+    watch_.book("other");
+    NeighbourColumns& widest = fit_.solutions.back().columns;
+    const auto supports = std::span(widest.items).subspan(first * k_, count * k_);
+    choose_supports(problem_, inverse_diagonal_, first, count, k_, supports, execution_);
+    watch_.book("supports");
+    gram_.make(problem_, first, count, k_, supports, execution_);
+    watch_.book("gram");
+    const Tiling parts{count, NeighbourCheckpoint::columns_per_part};
+    for (std::int64_t part = 0; part < parts.tiles(); ++part) {
+      const std::int64_t begin = parts.first(part);
+      const Tiling tiling{parts.last(part) - begin, solved_columns_per_tile};
+      for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
+        const auto ridge = ridges_.take();
+        for (std::int64_t c = begin + tiling.first(tile); c < begin + tiling.last(tile); ++c)
+          solve_column(first + c, c, *ridge);
+      });
+      watch_.book("columns");
+      if (checkpoint_ != nullptr)
+        checkpoint_->save(fit_.solutions.front(), first + begin, first + parts.last(part));
+      watch_.book("checkpoint");
+      progress.advance(parts.last(part) - begin);
+    }
+  }
+
+ private:
+  void solve_column(std::int64_t j, std::int64_t c, ColumnRidge& ridge) {
+    const auto support = fit_.solutions.back().columns.support(j);
+    ridge.factor<T>(static_cast<std::int32_t>(j), support, gram_.column(c));
+    for (NeighbourSolution& solution : fit_.solutions) {
+      const std::int64_t k = solution.columns.k;
+      if (&solution != &fit_.solutions.back())
+        std::copy_n(support.begin(), k, solution.columns.items.begin() + j * k);
+      solution.figures[j] = ridge.solve(std::span(solution.columns.values).subspan(j * k, k));
+    }
+  }
+
+  const NeighbourProblem& problem_;
+  NeighbourFit& fit_;
+  const NeighbourCheckpoint* checkpoint_;
+  const Execution& execution_;
+  Stopwatch watch_;
+  std::int64_t k_;
+  std::vector<double> inverse_diagonal_;
+  GramBlocks<T> gram_;
+  Workspaces<ColumnRidge> ridges_;
+};
+
+template <class T>
+void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t block,
+               const NeighbourCheckpoint* checkpoint, const Execution& execution) {
+  NeighbourSolver<T> solver(problem, fit, checkpoint, execution);
+  const std::int64_t left = problem.items() - fit.resumed;
+  // Parts begin at multiples of their size.
+  constexpr std::int64_t part = NeighbourCheckpoint::columns_per_part;
+  if (checkpoint != nullptr) block = std::max(part, block / part * part);
+  const Tiling blocks{left, block};
+  Progress progress(execution.observer, "solving", left, "columns");
+  for (std::int64_t b = 0; b < blocks.tiles(); ++b)
+    solver.solve(fit.resumed + blocks.first(b), blocks.last(b) - blocks.first(b), progress);
+}
+
+}  // namespace
+
+NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, int models,
+                                 std::uint64_t memory_limit) {
+  constexpr double times_the_model = 6;
+  constexpr double at_least = 512e6;       // bytes
+  constexpr double arrays = 48;            // bytes an item: figures, diagonals, rows of G
+  constexpr double shared_vectors = 1024;  // bytes an item: those of the comparison with the dense optimum
+  const auto n = static_cast<double>(X.cols);
+  const auto wide = static_cast<double>(std::min(k, X.cols));
+  const double column =
+      (W.a.empty() ? sizeof(std::uint32_t) : sizeof(double)) * (wide + 1) * (wide + 2) / 2 + 12 * (wide + 1);
+  const double model = 8 * n * wide * models;
+  const double entries = (W.c.empty() ? 4.0 : 8.0) * static_cast<double>(X.entries());
+  const double rest = entries + model + arrays * n;
+  // Once the blocks are gone, the comparison, and then the model by rows, take their place.
+  const double afterwards = std::max(model, shared_vectors * n);
+  const double left = std::max(0.0, static_cast<double>(memory_limit) - rest);
+  const double wanted = std::min(std::max(at_least, times_the_model * model), left);
+  NeighbourMemory memory;
+  memory.block = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(n, wanted / column)),
+                                          std::min(X.cols, NeighbourCheckpoint::columns_per_part),
+                                          std::max<std::int64_t>(1, X.cols));
+  memory.blocks = Tiling{X.cols, std::max<std::int64_t>(1, memory.block)}.tiles();
+  memory.bytes = rest + std::max(afterwards, static_cast<double>(memory.block) * column);
+  return memory;
+}
+
+NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std::int64_t> neighbours,
+                            std::int64_t block, const Execution& execution,
+                            const NeighbourCheckpoint* checkpoint) {
+  NeighbourFit fit;
+  for (const std::int64_t wanted : neighbours) {
+    const std::int64_t k = std::min(wanted, problem.most_neighbours());
+    const std::int64_t n = problem.items();
+    fit.solutions.push_back({{n, k, std::vector<std::int32_t>(n * k), std::vector<float>(n * k)},
+                             std::vector<NeighbourFigures>(n)});
+  }
+  if (checkpoint != nullptr) fit.resumed = checkpoint->load(fit.solutions.front(), execution.threads);
+  if (problem.W->a.empty()) {
+    solve_all<std::uint32_t>(problem, fit, block, checkpoint, execution);
+  } else {
+    solve_all<double>(problem, fit, block, checkpoint, execution);
+  }
+  return fit;
+}
+
+Certificate support_certificate(std::span<const NeighbourFigures> figures) {
+  Certificate certificate;
+  double explained = 0;
+  for (const NeighbourFigures& column : figures) {
+    certificate.absolute += column.excess;
+    explained += column.explained;
+    certificate.worst_column =
+        std::max(certificate.worst_column,
+                 column_ratio(column.excess, column.observed, column.observed - column.explained));
+  }
+  certificate.relative = relative_excess(certificate.absolute, explained);
+  certificate.verified_columns = static_cast<std::int64_t>(figures.size());
+  return certificate;
+}
+
+}  // namespace poise

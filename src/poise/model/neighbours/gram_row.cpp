@@ -1,0 +1,35 @@
+#include "poise/model/neighbours/gram_row.hpp"
+
+#include <type_traits>
+
+namespace poise {
+
+template <class T>
+void GramRow<T>::fill(std::int32_t i) {
+  // Users' rows lie all over memory: each is asked for some users ahead.
+  constexpr std::size_t ahead = 8;
+  const CsrView& X = problem_.X;
+  const auto users = problem_.users_of.view().row(i);
+  const std::int64_t* const offsets = X.offsets.data();
+  const std::int32_t* const items = X.indices.data();
+  T* const sums = sums_.data();
+  steps_ = 0;
+  for (std::size_t k = 0; k < users.size(); ++k) {
+    if (k + 2 * ahead < users.size()) __builtin_prefetch(offsets + users[k + 2 * ahead]);
+    if (k + ahead < users.size()) __builtin_prefetch(items + offsets[users[k + ahead]]);
+    const std::int32_t u = users[k];
+    const std::int64_t last = offsets[u + 1];
+    steps_ += last - offsets[u];
+    if constexpr (std::is_same_v<T, double>) {
+      const double a = problem_.W->a_of(u);
+      for (std::int64_t e = offsets[u]; e < last; ++e) sums[items[e]] += a;
+    } else {
+      for (std::int64_t e = offsets[u]; e < last; ++e) ++sums[items[e]];
+    }
+  }
+}
+
+template class GramRow<std::uint32_t>;
+template class GramRow<double>;
+
+}  // namespace poise

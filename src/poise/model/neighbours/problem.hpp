@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poise/linalg/csr.hpp"
+#include "poise/model/full_rank/fit.hpp"
+#include "poise/weighting/weights.hpp"
+
+namespace poise {
+
+/// Full rank with at most k entries in each column of B: column j is a ridge regression on its support S (j
+/// itself is not in S where the diagonal is zero),
+///
+///     H_SS beta = c_S,   H_SS = b_j (G_SS + sum over u in supp C_:j of a_u C_uj x_u[S] x_u[S]') + Lambda_SS,
+///     c_S = sum over u in S_j of W_uj x_u[S],   G = X' diag(a) X.
+///
+/// Nothing of items x items is ever held. X and W must outlive it.
+struct NeighbourProblem {
+  CsrView X;
+  const Weights* W = nullptr;
+  std::vector<double> l;  ///< Lambda's diagonal
+  bool zero_diagonal = false;
+  double b_bar = 1;     ///< the geometric mean of b
+  Csr users_of;         ///< X', with C's values where C has the entries of X
+  Csr other_weights;    ///< C' where it has other entries
+  bool C_on_X = false;  ///< whether C has the entries of X, and no others
+
+  [[nodiscard]] std::int64_t items() const { return X.cols; }
+  /// How many entries a column can have.
+  [[nodiscard]] std::int64_t most_neighbours() const { return X.cols - (zero_diagonal ? 1 : 0); }
+  /// C_:j as a list of users with values; empty where C = 0.
+  [[nodiscard]] CsrView weights() const {
+    if (W->c.empty()) return {};
+    return C_on_X ? users_of.view() : other_weights.view();
+  }
+  [[nodiscard]] bool has_weights() const { return !W->c.empty(); }
+  [[nodiscard]] bool has_entry(std::int64_t user, std::int32_t item) const;
+};
+
+NeighbourProblem make_neighbour_problem(CsrView X, const Weights& W, const FullRankOptions& options,
+                                        int threads);
+
+/// Columns of a B with k entries each: row j of `items` is the support of column j, the best neighbour first,
+/// and `values` are its entries of B. The first k' of each row are the support of the model with k'
+/// neighbours, with other values.
+struct NeighbourColumns {
+  std::int64_t count = 0;
+  std::int64_t k = 0;
+  std::vector<std::int32_t> items;  ///< count x k
+  std::vector<float> values;        ///< count x k
+
+  [[nodiscard]] std::span<const std::int32_t> support(std::int64_t j) const {
+    return std::span(items).subspan(j * k, k);
+  }
+  [[nodiscard]] std::span<const float> entries(std::int64_t j) const {
+    return std::span(values).subspan(j * k, k);
+  }
+};
+
+/// B by rows, without zeros. O(entries), 8 bytes an entry beyond the columns.
+Csr rows_of(const NeighbourColumns& columns);
+
+}  // namespace poise

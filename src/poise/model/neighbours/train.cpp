@@ -1,0 +1,124 @@
+#include "poise/model/neighbours/train.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "poise/base/bytes.hpp"
+#include "poise/base/error.hpp"
+#include "poise/base/stopwatch.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/neighbours/explained_share.hpp"
+#include "poise/model/neighbours/fit.hpp"
+#include "poise/model/neighbours/share_proof.hpp"
+
+namespace poise {
+namespace {
+
+/// In operations of a matrix product: one that reads or adds to a random place, one of a small factorization,
+/// and one with a number of a line of memory that is read whole.
+constexpr double gathered = 100;
+constexpr double factored = 12;
+constexpr double compared_cost = 25;
+
+/// What share of the dense optimum's explained weight the model reaches: an interval from columns that are
+/// looked at, and a proof from probes where these are not all.
+void compare_with_dense(const NeighbourProblem& problem, const NeighbourSolution& solution,
+                        const Execution& execution, Certificate& certificate) {
+  double explained = 0;
+  for (const NeighbourFigures& column : solution.figures) explained += column.explained;
+  constexpr std::uint64_t seed = 0;
+  const ExcessEstimate estimate =
+      estimate_excess(problem, solution.columns, solution.figures,
+                      sampled_columns(problem.items(), problem.X.entries()), seed, execution);
+  ExplainedShare share{.low = share_of(explained, estimate.high),
+                       .high = share_of(explained, estimate.low),
+                       .level = estimate.all ? 1 : share_level,
+                       .proven = 0,
+                       .columns = estimate.columns};
+  share.proven = share.low;
+  if (!estimate.all) {
+    share.proven = share_of(
+        explained, prove_excess(problem, solution.columns, solution.figures, estimate.predicted, execution));
+    certificate.probability = 1 - certificate_doubt;
+  }
+  certificate.share = share;
+}
+
+}  // namespace
+
+Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours, const Weights& W,
+                         FitContext& context) {
+  validate(options);
+  if (context.backend.traits().own_memory)
+    fail(ErrorKind::usage, "models with {} are trained on the processor alone; use {} cpu or auto",
+         "neighbours"_p, "device"_p);
+  check_neighbours_memory(options, neighbours, context.X, W);
+  std::map<std::string, double> seconds;
+  Stopwatch watch(seconds);
+  const Execution& execution = context.execution;
+  const NeighbourProblem problem = make_neighbour_problem(context.X, W, options, execution.threads);
+  watch.book("transpose");
+  const std::int64_t block = neighbour_memory(context.X, W, neighbours, 1, options.memory_limit).block;
+  std::optional<NeighbourCheckpoint> checkpoint;
+  if (!context.checkpoint.empty()) checkpoint.emplace(context.checkpoint, context.checkpoint_key);
+  NeighbourFit fit = fit_neighbours(problem, std::span(&neighbours, 1), block, execution,
+                                    checkpoint ? &*checkpoint : nullptr);
+  NeighbourSolution& solution = fit.solutions.front();
+  seconds.merge(fit.seconds);
+  Trained trained;
+  trained.certificate = support_certificate(solution.figures);
+  for (const NeighbourFigures& column : solution.figures) {
+    trained.observed_weight += column.observed;
+    trained.objective += column.observed - column.explained;
+  }
+  trained.converged = trained.certificate.worst_column <= options.tolerance;
+  trained.float64 = true;
+  trained.direct_columns = problem.items();
+  trained.resumed_columns = fit.resumed;
+  watch.book("fit");
+  compare_with_dense(problem, solution, execution, trained.certificate);
+  watch.book("comparison");
+  trained.model = std::make_shared<FullRank>(rows_of(solution.columns));
+  watch.book("rows");
+  trained.seconds = std::move(seconds);
+  return trained;
+}
+
+TrainingCost neighbours_cost(const FullRankOptions& options, std::int64_t neighbours, CsrView X,
+                             const Weights& W) {
+  const auto n = static_cast<double>(X.cols);
+  const auto k =
+      static_cast<double>(std::min(neighbours, X.cols - static_cast<std::int64_t>(options.zero_diagonal)));
+  double pairs = 0;
+  for (std::int64_t u = 0; u < X.rows; ++u)
+    pairs += static_cast<double>(X.row_size(u)) * static_cast<double>(X.row_size(u));
+  const NeighbourMemory memory = neighbour_memory(X, W, neighbours, 1, options.memory_limit);
+  // Every row of G for the supports, and for each block; with weights those of the columns' users and errors.
+  const double passes = 1 + (W.c.empty() ? 0.0 : 2.0) + static_cast<double>(memory.blocks);
+  // Some eight steps of conjugate gradients, twice through X, for each column of the sample and each probe.
+  const double compared =
+      16 * static_cast<double>(X.entries()) * static_cast<double>(sampled_columns(X.cols, X.entries()) + 32);
+  TrainingCost cost;
+  cost.gpu = false;
+  cost.fit = gathered * (2 * passes * pairs + n * k * k / 2) + factored * n * k * k * k / 3 +
+             compared_cost * compared;
+  cost.bytes = memory.bytes;
+  cost.most_bytes = cost.bytes;
+  return cost;
+}
+
+void check_neighbours_memory(const FullRankOptions& options, std::int64_t neighbours, CsrView X,
+                             const Weights& W) {
+  const double needed = neighbours_cost(options, neighbours, X, W).bytes;
+  const auto limit = static_cast<double>(options.memory_limit);
+  if (needed <= limit) return;
+  const auto [needed_text, limit_text] = compared_bytes(needed, limit);
+  fail(
+      ErrorKind::resources,
+      "a full-rank model of {} items with {} neighbours each needs {} and the memory limit is {}; give fewer "
+      "{}, or raise {}",
+      X.cols, neighbours, needed_text, limit_text, "neighbours"_p, "memory-limit"_p);
+}
+
+}  // namespace poise

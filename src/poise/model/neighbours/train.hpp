@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "poise/model/family.hpp"
+#include "poise/model/fit_context.hpp"
+#include "poise/model/full_rank/fit.hpp"
+#include "poise/model/trained.hpp"
+
+namespace poise {
+
+/// The full-rank model with this many neighbours a column (at least 1), one of the two diagonals.
+Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours, const Weights& W,
+                         FitContext& context);
+
+/// What that takes: a few times the memory of the model and of X, and never items x items.
+TrainingCost neighbours_cost(const FullRankOptions& options, std::int64_t neighbours, CsrView X,
+                             const Weights& W);
+
+/// Error{resources}, saying what would fit, where that does not.
+void check_neighbours_memory(const FullRankOptions& options, std::int64_t neighbours, CsrView X,
+                             const Weights& W);
+
+}  // namespace poise
