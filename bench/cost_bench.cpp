@@ -1,5 +1,6 @@
 // What the cost model says of training against what it takes: expected_s and seconds of each model, and their
-// ratio, which an idle machine keeps between 1/3 and 3. Eigenpairs are found before, as a search does.
+// ratio, which should lie between 1/3 and 3 on an idle machine. Eigenpairs are found before, as a search
+// does.
 #include <string>
 
 #include <benchmark/benchmark.h>
