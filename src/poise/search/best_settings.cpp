@@ -18,7 +18,8 @@ constexpr double gamma_spacing = 0.125;
 constexpr double usual_gamma = 0.5;
 constexpr int first_step = 3;
 /// What has to be proven of full-rank models while searching: of weights below 1 what is proven of a float32
-/// model may be 1 / alpha^2 times the truth. The solver's own aim stays where it is (model/full_rank/columns.cpp).
+/// model may be 1 / alpha^2 times the truth. The solver's own aim stays where it is
+/// (model/full_rank/columns.cpp).
 constexpr double searching_proof = 1e-4;
 constexpr double loosest_proof = 0.1;
 
