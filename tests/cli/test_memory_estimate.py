@@ -13,6 +13,8 @@ CONFIGURATIONS = [
     ("wide", "--model", "ease"), ("wide", "--model", "full-rank", "--alpha", "3"), ("wide", "--model", "wmf", "--rank", "64", "--alpha", "5"),
     ("wide", "--model", "weight-decay", "--rank", "64", "--alpha", "3"),
     ("wide", "--model", "data-weight-decay", "--rank", "64", "--alpha", "3"),
+    ("long", "--model", "ease", "--neighbours", "100"), ("long", "--model", "full-rank", "--neighbours", "200", "--alpha", "3"),
+    ("wide", "--model", "ease", "--neighbours", "150", "--weighting", "user-oriented", "--alpha", "2"),
 ]
 
 
