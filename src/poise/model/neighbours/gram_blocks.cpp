@@ -13,6 +13,11 @@ constexpr std::int64_t items_per_tile = 16;
 /// Where row q of a triangle begins.
 constexpr std::int64_t row_start(std::int64_t q, std::int64_t k) { return q * (2 * k + 3 - q) / 2; }
 
+}  // namespace
+
+// Named, as a lambda of the template below captures it.
+namespace gram_blocks {
+
 /// A column of the block, and the place of an item among its members.
 struct Membership {
   std::int32_t column;
@@ -43,14 +48,14 @@ struct Members {
   }
 };
 
-}  // namespace
+}  // namespace gram_blocks
 
 template <class T>
 void GramBlocks<T>::make(const NeighbourProblem& problem, std::int64_t first, std::int64_t count,
                          std::int64_t k, std::span<const std::int32_t> supports, const Execution& execution) {
   size_ = size(k);
   if (std::ssize(triangles_) < count * size_) triangles_ = decltype(triangles_)(count * size_);
-  const Members members(problem.items(), first, count, k, supports);
+  const gram_blocks::Members members(problem.items(), first, count, k, supports);
   Workspaces<GramRow<T>> rows([&] { return std::make_unique<GramRow<T>>(problem); });
   const Tiling tiling{problem.items(), items_per_tile};
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
@@ -64,7 +69,7 @@ void GramBlocks<T>::make(const NeighbourProblem& problem, std::int64_t first, st
         const auto [column, place] = members.columns[e];
         if (e + 4 < members.offsets[i + 1]) {
           // The next columns lie all over memory.
-          const Membership& later = members.columns[e + 4];
+          const gram_blocks::Membership& later = members.columns[e + 4];
           __builtin_prefetch(members.items.data() + later.column * members.width);
           __builtin_prefetch(triangles_.data() + later.column * size_ + row_start(later.place, k), 1);
         }
