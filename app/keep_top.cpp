@@ -10,17 +10,15 @@
 
 namespace poise::app {
 
-namespace {
-
-double validation_ndcg(const FullRank& model, const Dataset& dataset, const Execution& execution) {
+std::optional<double> validation_ndcg(const Scorer& model, const Dataset& dataset,
+                                      const Execution& execution) {
+  if (!dataset.validation || dataset.validation->targets.entries() == 0) return {};
   const HeldOut& part = *dataset.validation;
   return evaluate(model, dataset.histories(part), part.targets.view(), {},
                   {.metrics = {{MetricKind::ndcg, 100}}}, execution)
       .metrics.front()
       .mean;
 }
-
-}  // namespace
 
 FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset& data,
                   const ModelParameters& parameters, const Weights& W, Backend& backend,
@@ -30,11 +28,11 @@ FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset&
   Json kept = {{"per_column", keep}, {"entries", sparse.sparse()->entries()}};
   report.text += fmt::format("  kept       {} of {} entries", grouped(sparse.sparse()->entries()),
                              grouped(dense.items() * dense.items()));
-  if (dataset.validation && dataset.validation->targets.entries() > 0) {
-    const double before = validation_ndcg(dense, dataset, context.execution);
-    const double after = validation_ndcg(sparse, dataset, context.execution);
-    kept["validation"] = {{"ndcg@100", {{"all", before}, {"kept", after}}}};
-    report.text += fmt::format("; validation ndcg@100 {:.4f} instead of {:.4f}", after, before);
+  const std::optional<double> all = validation_ndcg(dense, dataset, context.execution);
+  if (all) {
+    const double after = *validation_ndcg(sparse, dataset, context.execution);
+    kept["validation"] = {{"ndcg@100", {{"all", *all}, {"kept", after}}}};
+    report.text += fmt::format("; validation ndcg@100 {:.4f} instead of {:.4f}", after, *all);
   }
   report.text += "\n";
   report.json["kept"] = kept;

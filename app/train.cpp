@@ -103,6 +103,15 @@ void refuse_unless(bool fit, std::string_view flag, std::string_view other) {
   if (!fit) fail(ErrorKind::usage, "{} does not go with {}; leave one of them out", flag, other);
 }
 
+/// What a share of the dense optimum does not say: how a model with neighbours ranks.
+void report_validation(const Scorer& model, const Dataset& dataset, const Context& context,
+                       TrainReport& report) {
+  const std::optional<double> ndcg = validation_ndcg(model, dataset, context.execution);
+  if (!ndcg) return;
+  report.json["validation"] = {{"ndcg@100", *ndcg}};
+  report.text += fmt::format("  ranks      validation ndcg@100 {:.4f}\n", *ndcg);
+}
+
 void run_train(TrainOptions options, const Context& context) {
   std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
   Stopwatch watch(seconds);
@@ -157,6 +166,7 @@ void run_train(TrainOptions options, const Context& context) {
   if (!options.trace.empty()) write_trace(options.trace, trained);
   TrainReport report{trained_json(parameters, trained), trained_text(parameters, trained, X)};
   std::map<std::string, std::string> texts = option_texts(parameters);
+  if (parameters.neighbours > 0) report_validation(*trained.model, data.dataset, context, report);
   if (options.keep_top) {
     texts["keep-top"] = fmt::format("{}", *options.keep_top);
     trained.model =

@@ -40,7 +40,9 @@ def test_what_is_reported(poise, shop, tmp_path):
     assert certificate["explained_share_level"] == 1 and certificate["explained_share_proven"] == low
     assert "explained_share" not in dense["certificate"]
     text = poise("train", shop, *EASE, "--neighbours", 4, "--out", tmp_path / "few").out
-    assert "of what the best dense model would" in text
+    assert "of what the best dense model would" in text and "validation ndcg@100" in text
+    validation = poise("evaluate", tmp_path / "few", shop, "--on", "validation", "--json").json["metrics"]["ndcg@100"]["mean"]
+    assert few["validation"]["ndcg@100"] == pytest.approx(validation)
     info = poise("info", tmp_path / "few").out
     assert "neighbours" in info
 

@@ -97,14 +97,14 @@ NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, in
                                  std::uint64_t memory_limit) {
   constexpr double times_the_model = 6;
   constexpr double at_least = 512e6;       // bytes
-  constexpr double arrays = 48;            // bytes an item: figures, diagonals, rows of G
+  constexpr double arrays = 56;            // bytes an item: figures, diagonals, rows of G
   constexpr double shared_vectors = 1024;  // bytes an item: those of the comparison with the dense optimum
   const auto n = static_cast<double>(X.cols);
   const auto wide = static_cast<double>(std::min(k, X.cols));
   const double column =
       (W.a.empty() ? sizeof(std::uint32_t) : sizeof(double)) * (wide + 1) * (wide + 2) / 2 + 12 * (wide + 1);
   const double model = 8 * n * wide * models;
-  const double entries = (W.c.empty() ? 4.0 : 8.0) * static_cast<double>(X.entries());
+  const double entries = (W.c.empty() ? 8.0 : 12.0) * static_cast<double>(X.entries());
   const double rest = entries + model + arrays * n;
   // Once the blocks are gone, the comparison, and then the model by rows, take their place.
   const double afterwards = std::max(model, shared_vectors * n);

@@ -11,20 +11,20 @@ void GramRow<T>::fill(std::int32_t i) {
   const CsrView& X = problem_.X;
   const auto users = problem_.users_of.view().row(i);
   const std::int64_t* const offsets = X.offsets.data();
-  const std::int32_t* const items = X.indices.data();
+  const std::int32_t* const ranks = problem_.ranks.data();
   T* const sums = sums_.data();
   steps_ = 0;
   for (std::size_t k = 0; k < users.size(); ++k) {
     if (k + 2 * ahead < users.size()) __builtin_prefetch(offsets + users[k + 2 * ahead]);
-    if (k + ahead < users.size()) __builtin_prefetch(items + offsets[users[k + ahead]]);
+    if (k + ahead < users.size()) __builtin_prefetch(ranks + offsets[users[k + ahead]]);
     const std::int32_t u = users[k];
     const std::int64_t last = offsets[u + 1];
     steps_ += last - offsets[u];
     if constexpr (std::is_same_v<T, double>) {
       const double a = problem_.W->a_of(u);
-      for (std::int64_t e = offsets[u]; e < last; ++e) sums[items[e]] += a;
+      for (std::int64_t e = offsets[u]; e < last; ++e) sums[ranks[e]] += a;
     } else {
-      for (std::int64_t e = offsets[u]; e < last; ++e) ++sums[items[e]];
+      for (std::int64_t e = offsets[u]; e < last; ++e) ++sums[ranks[e]];
     }
   }
 }

@@ -8,10 +8,10 @@
 
 namespace poise {
 
-/// One row of G = X' diag(a) X at a time, G_iv = sum over u in S_i of a_u X_uv, as a dense array of items
-/// that is all zero between rows. T is std::uint32_t where a = 1: counts, which are exact; otherwise double,
-/// added in the order of the users. A row costs the sum of |N_u| over the users of item i, so all rows the
-/// sum of |N_u|^2; they are far cheaper to make again than to keep.
+/// One row of G = X' diag(a) X at a time, G_iv = sum over u in S_i of a_u X_uv, as a dense array of items, by
+/// their ranks, that is all zero between rows. T is std::uint32_t where a = 1: counts, which are exact;
+/// otherwise double, added in the order of the users. A row costs the sum of |N_u| over the users of item i,
+/// so all rows the sum of |N_u|^2; they are far cheaper to make again than to keep.
 template <class T>
 class GramRow {
  public:
@@ -19,6 +19,7 @@ class GramRow {
 
   /// Makes row i. The array must be clear.
   void fill(std::int32_t i);
+  /// G_iv at the rank of v.
   [[nodiscard]] const T* data() const { return sums_.data(); }
   /// Makes the array clear again after fill(i).
   void clear(std::int32_t i) {
@@ -29,17 +30,18 @@ class GramRow {
   void drain(std::int32_t i, const Body& body) {
     const auto users = problem_.users_of.view().row(i);
     if (steps_ > static_cast<std::int64_t>(sums_.size())) {
-      for (std::size_t v = 0; v < sums_.size(); ++v) {
-        if (sums_[v] != T{}) body(static_cast<std::int32_t>(v), sums_[v]);
-        sums_[v] = T{};
+      for (std::size_t rank = 0; rank < sums_.size(); ++rank) {
+        if (sums_[rank] != T{}) body(problem_.by_rank[rank], sums_[rank]);
+        sums_[rank] = T{};
       }
       return;
     }
     for (const std::int32_t u : users) {
-      for (const std::int32_t v : problem_.X.row(u)) {
-        if (sums_[v] == T{}) continue;
-        body(v, sums_[v]);
-        sums_[v] = T{};
+      for (std::int64_t e = problem_.X.offsets[u]; e < problem_.X.offsets[u + 1]; ++e) {
+        const std::int32_t rank = problem_.ranks[e];
+        if (sums_[rank] == T{}) continue;
+        body(problem_.by_rank[rank], sums_[rank]);
+        sums_[rank] = T{};
       }
     }
   }

@@ -2,10 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/vector.hpp"
 #include "poise/model/full_rank/cost.hpp"
 
 namespace poise {
+namespace {
+
+void rank_items(NeighbourProblem& problem, int threads) {
+  const std::int64_t n = problem.items();
+  problem.by_rank = numbers_from(0, n);
+  std::ranges::stable_sort(problem.by_rank, std::greater<>(),
+                           [&](std::int32_t i) { return problem.users_of.view().row_size(i); });
+  problem.rank_of.resize(n);
+  for (std::int64_t rank = 0; rank < n; ++rank)
+    problem.rank_of[problem.by_rank[rank]] = static_cast<std::int32_t>(rank);
+  problem.ranks = decltype(problem.ranks)(problem.X.indices.size());
+  const Tiling tiling{std::ssize(problem.ranks), std::int64_t{1} << 18};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t e = tiling.first(tile); e < tiling.last(tile); ++e)
+      problem.ranks[e] = problem.rank_of[problem.X.indices[e]];
+  });
+}
+
+}  // namespace
 
 bool NeighbourProblem::has_entry(std::int64_t user, std::int32_t item) const {
   return C_on_X || std::ranges::binary_search(X.row(user), item);
@@ -21,7 +43,10 @@ NeighbourProblem make_neighbour_problem(CsrView X, const Weights& W, const FullR
                            .b_bar = 1,
                            .users_of = {},
                            .other_weights = {},
-                           .C_on_X = false};
+                           .C_on_X = false,
+                           .by_rank = {},
+                           .rank_of = {},
+                           .ranks = {}};
   if (!W.b.empty()) {
     double logs = 0;
     for (const float b : W.b) logs += std::log(static_cast<double>(b));
@@ -37,6 +62,7 @@ NeighbourProblem make_neighbour_problem(CsrView X, const Weights& W, const FullR
     support.values = W.c;
     problem.other_weights = transpose(support, threads);
   }
+  rank_items(problem, threads);
   return problem;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "poise/linalg/csr.hpp"
+#include "poise/linalg/large_pages.hpp"
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/weighting/weights.hpp"
 
@@ -22,10 +23,14 @@ struct NeighbourProblem {
   const Weights* W = nullptr;
   std::vector<double> l;  ///< Lambda's diagonal
   bool zero_diagonal = false;
-  double b_bar = 1;     ///< the geometric mean of b
-  Csr users_of;         ///< X', with C's values where C has the entries of X
-  Csr other_weights;    ///< C' where it has other entries
-  bool C_on_X = false;  ///< whether C has the entries of X, and no others
+  double b_bar = 1;                   ///< the geometric mean of b
+  Csr users_of;                       ///< X', with C's values where C has the entries of X
+  Csr other_weights;                  ///< C' where it has other entries
+  bool C_on_X = false;                ///< whether C has the entries of X, and no others
+  std::vector<std::int32_t> by_rank;  ///< items, those with the most users first
+  std::vector<std::int32_t> rank_of;  ///< the place of each item there
+  /// The items of X's entries by their ranks: what most entries count into is a short array.
+  std::vector<std::int32_t, LargePages<std::int32_t>> ranks;
 
   [[nodiscard]] std::int64_t items() const { return X.cols; }
   /// How many entries a column can have.
