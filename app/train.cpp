@@ -106,6 +106,12 @@ void refuse_unless(bool fit, std::string_view flag, std::string_view other) {
 /// What a share of the dense optimum does not say: how a model with neighbours ranks.
 void report_validation(const Scorer& model, const Dataset& dataset, const Context& context,
                        TrainReport& report) {
+  // Some ten seconds; beyond, `poise evaluate` is the place.
+  constexpr double most_scores = 1e10;
+  if (!dataset.validation ||
+      static_cast<double>(dataset.validation->targets.rows) * static_cast<double>(model.items()) >
+          most_scores)
+    return;
   const std::optional<double> ndcg = validation_ndcg(model, dataset, context.execution);
   if (!ndcg) return;
   report.json["validation"] = {{"ndcg@100", *ndcg}};
