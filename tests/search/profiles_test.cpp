@@ -116,7 +116,7 @@ TEST(ProfilesTest, MoreNoiseCostsNoMorePoints) {
     ProfiledSearch search(plain_space(), {[](const auto& x) { return narrow_ridge(x, 0.3); }, 1e-3, seed});
     search.run();
     search.expect_solved(2.5e-3);
-    EXPECT_LE(search.scores_.score.size(), exhaustive / 3);
+    EXPECT_LE(static_cast<double>(search.scores_.score.size()), 0.35 * exhaustive);
   }
 }
 
@@ -255,11 +255,14 @@ TEST(ProfilesTest, SlopesBeginAtZero) {
   for (const double best : {-2.0, 0.0, 1.5}) {
     const auto truth = [=](const std::vector<double>& x) {
       const double weight = std::log10(1 + std::pow(10, x[1]));
-      return 0.2 + 0.1 * bell((x[0] - 2 - weight) / 1.2) * bell((x[1] - best) / 1.0);
+      // A slope of nearly 0 is nearly the unweighted model, which is not dead.
+      return 0.2 + 0.1 * bell((x[0] - 2 - weight) / 1.2) * (0.5 + 0.5 * bell((x[1] - best) / 1.0));
     };
-    ProfiledSearch search(space, {truth, 1e-4, 9});
-    search.run();
-    search.expect_solved(5e-4);
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      ProfiledSearch search(space, {truth, 1e-4, seed});
+      search.run();
+      search.expect_solved(5e-4);
+    }
   }
 }
 

@@ -9,7 +9,8 @@ namespace {
 constexpr double least_gain = 1e-4;      ///< smaller gains of any metric do not count
 constexpr double share_of_noise = 0.25;  ///< a gain must exceed this share of the paired standard error
 constexpr double believed_rise =
-    0.02;  ///< share of the score: a larger rise between two points is not expected
+    0.02;                            ///< share of the score: a larger rise between two points is not expected
+constexpr double steep_fall = 0.06;  ///< of the score, a decade: a parabola is no guide beside such a top
 constexpr double growth = 1.6;
 constexpr double farthest = 2;  ///< the longest extrapolation, in gaps
 constexpr double wide = 0.4;    ///< a wider gap is extended by one gap only
@@ -213,7 +214,8 @@ class Advisor {
     const double left = score(best_) - score(best_ - 1);
     const double right = score(best_) - score(best_ + 1);
     const int nearer = left < right ? best_ - 1 : best_ + 1;
-    if (std::min(left, right) <= std::max(tolerance(best_, nearer), line_.may_hide)) return;
+    const double steep = steep_fall * std::abs(score(best_)) * std::abs(x(best_) - x(nearer));
+    if (std::min(left, right) <= std::max(tolerance(best_, nearer), steep)) return;
     if (left <= right) want_middle(best_ - 1);
     if (right <= left) want_middle(best_);
   }
