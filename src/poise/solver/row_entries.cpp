@@ -74,7 +74,7 @@ void pin(const RowEntries& entries, Backend& backend, std::vector<Pin>& pins) {
 }
 
 RowSystems systems_of(const RowEntries& rows, const Weights& W, std::span<const float> b,
-                      MatrixView<const float> factors, std::span<const double> sigma) {
+                      In<float> factors, std::span<const double> sigma) {
   return {.factors = factors,
           .sigma = sigma,
           .b = b,
