@@ -49,8 +49,8 @@ class ColumnCertificate {
 
   /// Adds saved columns, each once: row k of `beta` is column items[k], explained[k] = beta'c_i through the
   /// data; own[k] is the solver's d_i (zero diagonal; empty if unknown); `scores` as for WeightedErrors.
-  void add(std::span<const std::int32_t> items, In<float> beta,
-           std::span<const double> explained, std::span<const double> own, std::span<const double> scores);
+  void add(std::span<const std::int32_t> items, In<float> beta, std::span<const double> explained,
+           std::span<const double> own, std::span<const double> scores);
 
   /// Draws more probes for closer bounds, because some columns were solved to the tolerance, not to the last
   /// bit.

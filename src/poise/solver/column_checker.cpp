@@ -11,8 +11,7 @@
 namespace poise {
 
 template <class T>
-ColumnChecker<T>::ColumnChecker(const ColumnData& data, In<T> A_inverse,
-                                In<double> G)
+ColumnChecker<T>::ColumnChecker(const ColumnData& data, In<T> A_inverse, In<double> G)
     : data_(data),
       problem_(data.problem()),
       A_inverse_(A_inverse),
@@ -104,13 +103,14 @@ void ColumnChecker<T>::background(In<double> e, Out<double> to) const {
 }
 
 template <class T>
-void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, In<float> beta,
-                                 Out<double> rho, std::span<ColumnFigures> figures) const {
+void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, In<float> beta, Out<double> rho,
+                                 std::span<ColumnFigures> figures) const {
   // If float32 was enough to solve, it is enough to check.
   if (G_.rows > 0 && problem_.target_is_X) {
     residuals_through_gram(items, beta, rho, figures);
   } else if (std::is_same_v<T, float> && problem_.target_is_X && backend_.traits().cheap_gathers) {
-    block_residuals(problem_, data_.users_of(), items, ordinary(backend_, beta), ordinary(backend_, rho), figures, backend_, data_.execution());
+    block_residuals(problem_, data_.users_of(), items, ordinary(backend_, beta), ordinary(backend_, rho),
+                    figures, backend_, data_.execution());
   } else {
     // Through the data, in host memory.
     Matrix<float> columns(beta.rows, beta.cols);

@@ -38,8 +38,7 @@ class ColumnChecker {
   };
   /// Proves how good saved columns are, each from its true residual and by a bound that holds for any
   /// A_inverse (solver/shared_system.hpp).
-  [[nodiscard]] Checked check(std::span<const std::int32_t> items, bool zero_diagonal,
-                              In<float> beta) const;
+  [[nodiscard]] Checked check(std::span<const std::int32_t> items, bool zero_diagonal, In<float> beta) const;
 
   /// The objectives of saved columns, through the data, and their residuals unless `rho` has no rows.
   void residuals(std::span<const std::int32_t> items, In<float> beta, Out<double> rho,

@@ -31,8 +31,7 @@ struct Bound {
 };
 
 /// The bound from an e; `s` receives r - M(e).
-Bound bound_from(const UProblem& problem, In<float> r, In<float> e,
-                 Out<float> s, Backend& backend) {
+Bound bound_from(const UProblem& problem, In<float> r, In<float> e, Out<float> s, Backend& backend) {
   const std::vector<double> a(problem.a.begin(), problem.a.end());
   Bound bound;
   const Tiling tiling{r.cols, columns_at_a_time};

@@ -60,9 +60,7 @@ struct Lab {
   [[nodiscard]] Matrix<double> gram(const Matrix<float>& A) const {
     return backend->factor_gram(Lent(*backend, A).view(), {});
   }
-  [[nodiscard]] Roots roots(const Matrix<float>& U) const {
-    return roots_of(gram(U), 1e-13, *backend);
-  }
+  [[nodiscard]] Roots roots(const Matrix<float>& U) const { return roots_of(gram(U), 1e-13, *backend); }
   Weights constant(double alpha) {
     return make_weights(X.view(), {.scheme = Scheme::constant, .alpha = alpha});
   }
@@ -162,7 +160,8 @@ TEST(AsymmetricGauge, BalancingKeepsTheProductAndLowersThePenalty) {
     }
     const Gauge gauge = balancing_gauge(lab.roots(root), lab.gram(V), 1, *lab.backend);
     ASSERT_EQ(gauge.T.cols(), 4);
-    const MatrixXd new_root = to_eigen(changed(Lent(*lab.backend, root).view(), gauge.T, *lab.backend).home());
+    const MatrixXd new_root =
+        to_eigen(changed(Lent(*lab.backend, root).view(), gauge.T, *lab.backend).home());
     const MatrixXd new_V = to_eigen(changed(Lent(*lab.backend, V).view(), gauge.T_dual, *lab.backend).home());
     const MatrixXd before = to_eigen(root) * to_eigen(V).transpose();
     EXPECT_LE((new_root * new_V.transpose() - before).norm(), 1e-5 * before.norm());

@@ -151,8 +151,8 @@ void copy_listed(CudaBackend& backend, In<T> from, Indices from_rows, Out<T> to,
   if (count == 0 || to.cols == 0) return;
   const Array<std::int32_t> sources = backend.upload(from_rows);
   const Array<std::int32_t> targets = backend.upload(to_rows);
-  copy_rows_kernel<<<rows_grid(count, to.cols), threads, 0, backend.stream()>>>(
-      from, sources.data(), to, targets.data(), count);
+  copy_rows_kernel<<<rows_grid(count, to.cols), threads, 0, backend.stream()>>>(from, sources.data(), to,
+                                                                                targets.data(), count);
   check_launch("a copy of rows");
 }
 
@@ -161,7 +161,8 @@ void add_listed(CudaBackend& backend, Numbers factors, In<T> x, Out<T> y, Indice
   if (x.rows == 0 || x.cols == 0) return;
   const Array<double> scales = backend.upload(factors);
   const Array<std::int32_t> list = backend.upload(rows);
-  add_rows_kernel<<<rows_grid(x.rows, x.cols), threads, 0, backend.stream()>>>(scales.data(), x, y, list.data());
+  add_rows_kernel<<<rows_grid(x.rows, x.cols), threads, 0, backend.stream()>>>(scales.data(), x, y,
+                                                                               list.data());
   check_launch("adding rows");
 }
 
@@ -191,8 +192,8 @@ void get(CudaBackend& backend, In<T> x, Indices rows, Indices cols, std::span<do
   const Array<std::int32_t> row_list = backend.upload(rows);
   const Array<std::int32_t> col_list = backend.upload(cols);
   const Array<double> values(backend, count);
-  get_kernel<<<grid(count, threads), threads, 0, backend.stream()>>>(x, row_list.data(),
-                                                                     col_list.data(), count, values.data());
+  get_kernel<<<grid(count, threads), threads, 0, backend.stream()>>>(x, row_list.data(), col_list.data(),
+                                                                     count, values.data());
   check_launch("reading entries");
   backend.download(values, out.first(count));
 }

@@ -91,8 +91,7 @@ RowsChecked CudaBackend::check_rows(const RowSystems& systems, In<float> v, In<d
     const auto residual = [&](auto pass) {
       using Pass = decltype(pass);
       cuda::launch("checking rows", cuda::residual_kernel<Pass>, count, 32 * Pass::warps,
-                   cuda::residual_bytes<Pass>(d), stream(), view, v, first, sums,
-                   explained.data() + first);
+                   cuda::residual_bytes<Pass>(d), stream(), view, v, first, sums, explained.data() + first);
     };
     if (!cuda::with_narrow_pass<4>(d, residual)) residual(cuda::WidePass<8>());
     copy(v.block(first, count), y);

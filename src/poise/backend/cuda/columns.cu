@@ -111,19 +111,17 @@ void form(CudaBackend& backend, CsrView x, CsrView columns, Indices items, In<T>
   const Array<double> sums(backend, count);
   with_ids(backend, x, *X, [&](const auto* ids) {
     using Index = std::remove_const_t<std::remove_pointer_t<decltype(ids)>>;
-    run<T, Index>(
-        backend, *X, ids, *by_item, plan, p, sizeof(T),
-        [&](Task<T, Index> task, unsigned shared) {
-          const float* const weights = std::exchange(task.weights, nullptr);
-          check(cudaFuncSetAttribute(form_kernel<T, Index>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(shared)),
-                "asking for shared memory");
-          form_kernel<T, Index><<<static_cast<unsigned>(count), threads, shared, backend.stream()>>>(
-              task, weights, sums.data());
-          check_launch("the column sums");
-          const std::size_t bytes = scores.size_bytes();
-          if (bytes > 0) backend.transfer(task.scores, bytes, scores.data(), bytes, bytes, 1);
-        });
+    run<T, Index>(backend, *X, ids, *by_item, plan, p, sizeof(T), [&](Task<T, Index> task, unsigned shared) {
+      const float* const weights = std::exchange(task.weights, nullptr);
+      check(cudaFuncSetAttribute(form_kernel<T, Index>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(shared)),
+            "asking for shared memory");
+      form_kernel<T, Index>
+          <<<static_cast<unsigned>(count), threads, shared, backend.stream()>>>(task, weights, sums.data());
+      check_launch("the column sums");
+      const std::size_t bytes = scores.size_bytes();
+      if (bytes > 0) backend.transfer(task.scores, bytes, scores.data(), bytes, bytes, 1);
+    });
   });
   std::vector<double> parts(count);
   backend.download(sums, std::span(parts));

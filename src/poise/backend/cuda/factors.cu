@@ -82,8 +82,8 @@ Matrix<double> wide_product(CudaBackend& backend, In<float> y, std::span<const f
     const std::int64_t count = std::min(step, y.rows - first);
     const Out<double> wide_left{left_memory.data(), count, y.cols, stride};
     Out<double> wide_right = wide_left;
-    widen(backend, y.block(first, count),
-          weights.data() == nullptr ? nullptr : weights.data() + first, wide_left);
+    widen(backend, y.block(first, count), weights.data() == nullptr ? nullptr : weights.data() + first,
+          wide_left);
     if (!one) {
       wide_right = {right_memory.data(), count, z.cols, stride};
       widen(backend, z.block(first, count), nullptr, wide_right);
@@ -159,7 +159,8 @@ void CudaBackend::divide_by_products(Out<float> x, Numbers s, Numbers t, double 
   if (x.rows == 0 || x.cols == 0) return;
   const cuda::StagedSpan<const double> S(*this, s);
   const cuda::StagedSpan<const double> T(*this, t);
-  cuda::divide_kernel<<<cuda::blocks_over(x.rows, x.cols), cuda::threads, 0, stream()>>>(x, S.data(), T.data(), shift);
+  cuda::divide_kernel<<<cuda::blocks_over(x.rows, x.cols), cuda::threads, 0, stream()>>>(x, S.data(),
+                                                                                         T.data(), shift);
   cuda::check_launch("dividing by products");
 }
 

@@ -15,8 +15,7 @@ namespace {
 
 constexpr int most_iterations = 500;
 
-RowSystems row_systems(const AsymmetricProblem& problem, In<float> Z,
-                       std::span<const double> sigma) {
+RowSystems row_systems(const AsymmetricProblem& problem, In<float> Z, std::span<const double> sigma) {
   RowSystems systems = systems_of(problem.items, *problem.W, problem.W->b, Z, sigma);
   systems.lambda = problem.lambda;
   return systems;

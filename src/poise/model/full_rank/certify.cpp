@@ -61,8 +61,7 @@ class Check {
     for_each_block(
         numbers_from(0, problem_.items()), full_rank_block, execution_, "reading the model",
         [&](std::span<const std::int32_t> part) {
-          const In<float> beta =
-              columns_.view().block(part.front(), static_cast<std::int64_t>(part.size()));
+          const In<float> beta = columns_.view().block(part.front(), static_cast<std::int64_t>(part.size()));
           const std::vector<double> explained = data_.explained(part, beta);
           std::copy(explained.begin(), explained.end(), explained_.begin() + part.front());
           std::vector<double> objectives;
