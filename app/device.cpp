@@ -59,7 +59,7 @@ std::unique_ptr<Backend> backend_for(const std::function<Work()>& work, const Co
 }
 
 void end_after_gpu(const Backend* backend) {
-  if (backend != nullptr && !backend->on_host()) std::_Exit(exit_done);
+  if (backend != nullptr && backend->traits().own_memory) std::_Exit(exit_done);
 }
 
 std::unique_ptr<Backend> scoring_backend_for(const std::function<Work()>& work, const Context& context,

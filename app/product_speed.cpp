@@ -14,7 +14,7 @@ KernelChoice kernel_choice() {
 }
 
 void warn_if_slow(const Backend& backend, const Context& context) {
-  if (!backend.on_host()) return;
+  if (backend.traits().own_memory) return;
   const std::string warning = slow_products(kernel_speed(), kernel_choice());
   if (!warning.empty()) context.say(warning);
 }

@@ -153,7 +153,7 @@ void run_train(TrainOptions options, const Context& context) {
   const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
     check_memory_or_suggest(parameters, X, W, cost, *backend, context);
-    if (rate == 0 || backend->on_host()) rate = product_rate(*backend);
+    if (rate == 0 || !backend->traits().own_memory) rate = product_rate(*backend);
     constexpr double worth_saying = 2;  // seconds
     if (cost.operations() >= worth_saying * rate) warn_if_slow(*backend, context);
     announce(parameters, X, cost, rate, context);

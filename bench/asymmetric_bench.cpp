@@ -2,6 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "poise/backend/resident.hpp"
 #include "poise/data/synth.hpp"
 #include "poise/model/asymmetric/fit.hpp"
 #include "poise/model/asymmetric/steps.hpp"
@@ -40,7 +41,9 @@ void asymmetric_round(benchmark::State& state) {
   poise::bench::Shortest gemm;
   for (int repeat = 0; repeat < 2; ++repeat) {
     gemm.time([&] {
-      backend->gemm(poise::Op::none, poise::Op::none, 1.0F, A.view(), B.view(), 0.0F, product.view());
+      backend->gemm(poise::Op::none, poise::Op::none, 1.0F, poise::Lent(*backend, A).view(),
+                    poise::Lent(*backend, B).view(), 0.0F,
+                    poise::Borrowed<float>(*backend, product.view()).view());
     });
   }
   state.counters["seconds_per_round"] = round;
@@ -65,7 +68,7 @@ void kronecker_apply(benchmark::State& state) {
       const poise::Weights W = poise::make_weights(X.view(), {.scheme = poise::Scheme::constant, .alpha = 2});
       const auto problem =
           poise::make_asymmetric_problem(X.view(), W, poise::Regularizer::dropout, 100, *backend, execution);
-      const poise::Matrix<float> V(X.cols, d, 0.01F);
+      const poise::Resident<float> V(*backend, poise::Matrix<float>(X.cols, d, 0.01F));
       const std::vector<double> nu(d, 1.0);
       const poise::UProblem system{.X = problem.X,
                                    .X_transposed = problem.X_transposed(),
@@ -76,8 +79,8 @@ void kronecker_apply(benchmark::State& state) {
                                    .lambda = 100,
                                    .data_metric = false};
       poise::KroneckerSystem H(system, *backend);
-      poise::Matrix<float> P(1, X.cols * d, 0.01F);
-      poise::Matrix<float> out(1, X.cols * d);
+      const poise::Resident<float> P(*backend, poise::Matrix<float>(1, X.cols * d, 0.01F));
+      poise::Resident<float> out(*backend, 1, X.cols * d);
       poise::bench::Shortest shortest;
       for (int repeat = 0; repeat < 5; ++repeat) {
         shortest.time([&] { H.apply({{}, P.view()}, out.view()); });

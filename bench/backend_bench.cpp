@@ -7,7 +7,7 @@
 #include <cblas.h>
 #include <omp.h>
 
-#include "poise/backend/backend.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/data/synth.hpp"
 
 #include "timing.hpp"
@@ -56,8 +56,10 @@ void gemm(benchmark::State& state) {
   poise::bench::Shortest tiled;
   poise::bench::Shortest whole;
   for (auto _ : state) {
-    tiled.time(
-        [&] { backend->gemm(poise::Op::none, poise::Op::none, 1.0F, a.view(), b.view(), 0.0F, c.view()); });
+    tiled.time([&] {
+      backend->gemm(poise::Op::none, poise::Op::none, 1.0F, poise::Lent(*backend, a).view(),
+                    poise::Lent(*backend, b).view(), 0.0F, poise::Borrowed<float>(*backend, c.view()).view());
+    });
     const int threads = omp_get_max_threads();
     omp_set_num_threads(2);
     whole.time([&] {
@@ -80,7 +82,7 @@ void gram(benchmark::State& state) {
   const std::vector<float> weights(state.range(0) != 0 ? x.rows : 0, 0.5F);
   poise::Matrix<float> g(x.cols, x.cols);
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
-  for (auto _ : state) backend->gram(x.view(), weights, g.view());
+  for (auto _ : state) backend->gram(x.view(), weights, poise::Borrowed<float>(*backend, g.view()).view());
   std::int64_t pairs = 0;
   for (std::int64_t u = 0; u < x.rows; ++u) pairs += x.view().row_size(u) * x.view().row_size(u);
   state.SetItemsProcessed(state.iterations() * pairs);
@@ -93,7 +95,8 @@ void gram_ml_20m(benchmark::State& state) {
   poise::Matrix<float> g(x.cols, x.cols);
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
   poise::bench::Shortest run;
-  for (auto _ : state) run.time([&] { backend->gram(x.view(), {}, g.view()); });
+  for (auto _ : state)
+    run.time([&] { backend->gram(x.view(), {}, poise::Borrowed<float>(*backend, g.view()).view()); });
   state.counters["seconds"] = run.seconds();
 }
 BENCHMARK(gram_ml_20m)->Iterations(2)->Unit(benchmark::kMillisecond)->UseRealTime();
@@ -106,7 +109,11 @@ void spmm(benchmark::State& state) {
   poise::Matrix<float> y(x.rows, b.cols());
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
   poise::bench::Shortest run;
-  for (auto _ : state) run.time([&] { backend->spmm(x.view(), b.view(), y.view()); });
+  for (auto _ : state)
+    run.time([&] {
+      backend->spmm(x.view(), poise::Lent(*backend, b).view(),
+                    poise::Borrowed<float>(*backend, y.view()).view());
+    });
   const double per_second = static_cast<double>(x.entries() * b.cols()) / run.seconds();
   state.counters["Gmadds_per_s"] = 1e-9 * per_second;
   state.counters["seconds_all"] = static_cast<double>(x.entries() * x.cols) / per_second;
@@ -122,7 +129,9 @@ void measure_inverse(benchmark::State& state, std::int64_t n) {
   poise::bench::Shortest gemm_run;
   const auto time_gemm = [&] {
     gemm_run.time([&] {
-      backend->gemm(poise::Op::none, poise::Op::none, 1.0F, left.view(), left.view(), 0.0F, product.view());
+      backend->gemm(poise::Op::none, poise::Op::none, 1.0F, poise::Lent(*backend, left).view(),
+                    poise::Lent(*backend, left).view(), 0.0F,
+                    poise::Borrowed<float>(*backend, product.view()).view());
     });
   };
   const poise::Matrix<float> v = random_matrix(1, n);
@@ -135,7 +144,8 @@ void measure_inverse(benchmark::State& state, std::int64_t n) {
       a(i, i) += 2;
     }
     inverse_run.time([&] {
-      if (!backend->invert_spd(a.view()).positive_definite) state.SkipWithError("not inverted");
+      if (!backend->invert_spd(poise::Borrowed<float>(*backend, a.view()).view()).positive_definite)
+        state.SkipWithError("not inverted");
     });
     time_gemm();
   }
@@ -171,7 +181,10 @@ void column_hessian(benchmark::State& state) {
   poise::bench::Shortest gather_run;
   std::int64_t entries = 0;
   for (auto _ : state) {
-    hessian_run.time([&] { backend->column_hessian(x.view(), columns.view(), items, p.view(), out.view()); });
+    hessian_run.time([&] {
+      backend->column_hessian(x.view(), columns.view(), items, poise::Lent(*backend, p).view(),
+                              poise::Borrowed<float>(*backend, out.view()).view());
+    });
     entries = 0;
     gather_run.time([&] {
       for (std::int64_t s = 0; s < 64; ++s) {

@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "poise/backend/resident.hpp"
 #include "poise/data/synth.hpp"
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/weighting/weighting.hpp"
@@ -51,7 +52,9 @@ void train(benchmark::State& state, double alpha, double memory_limit) {
   poise::Matrix<float> product(size, size);
   const auto time_gemm = [&] {
     gemm.time([&] {
-      backend->gemm(poise::Op::none, poise::Op::none, 1.0F, left.view(), left.view(), 0.0F, product.view());
+      backend->gemm(poise::Op::none, poise::Op::none, 1.0F, poise::Lent(*backend, left).view(),
+                    poise::Lent(*backend, left).view(), 0.0F,
+                    poise::Borrowed<float>(*backend, product.view()).view());
     });
   };
   poise::bench::Shortest run;

@@ -9,13 +9,13 @@
 
 namespace poise {
 
-void KernelRates::finish(MatrixView<const float> x) const {
+void KernelRates::finish(In<float> x) const {
   Matrix<float> entry(1, 1);
-  backend_.copy(MatrixView<const float>{x.data, 1, 1, 1}, entry.view());
+  backend_.download(x.block(0, 1).columns(0, 1), entry.view());
 }
 
 template <class Body>
-double KernelRates::time_kernel(MatrixView<const float> out, const Body& body) const {
+double KernelRates::time_kernel(In<float> out, const Body& body) const {
   double shortest = 1e300;
   for (int run = 0; run < 4; ++run) {
     finish(out);
@@ -28,7 +28,7 @@ double KernelRates::time_kernel(MatrixView<const float> out, const Body& body) c
 }
 
 KernelRates::KernelRates(Backend& backend, int threads) : backend_(backend), threads_(threads) {
-  const bool host = backend_.on_host();
+  const bool host = !backend_.traits().own_memory;
   const std::int64_t n = host ? 1024 : 8192;
   const Resident<float> a(backend_, random_square(n, threads_));
   Resident<float> c(backend_, n, n);

@@ -37,12 +37,12 @@ class KernelRates {
   [[nodiscard]] double top_k_share(CsrView histories) const;
 
   /// Waits for the GPU by copying a part of the result to the host.
-  void finish(MatrixView<const float> x) const;
+  void finish(In<float> x) const;
 
  private:
   /// The shortest of three runs of a kernel, in seconds; `out` is a matrix that it writes.
   template <class Body>
-  double time_kernel(MatrixView<const float> out, const Body& body) const;
+  double time_kernel(In<float> out, const Body& body) const;
 
   Backend& backend_;
   int threads_;

@@ -65,7 +65,7 @@ void top_100(benchmark::State& state) {
     const poise::Tiling blocks{user_count, block.rows()};
     for (std::int64_t k = 0; k < blocks.tiles(); ++k) {
       const auto part = block.view().block(0, blocks.last(k) - blocks.first(k));
-      score(histories.view(), blocks.first(k), part);
+      score(histories.view(), blocks.first(k), poise::Borrowed<float>(*backend, part).view());
       body(part);
     }
   };

@@ -6,9 +6,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "poise/backend/backend.hpp"
 #include "poise/backend/cpu/row_kernels.hpp"
 #include "poise/backend/cpu/row_systems.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/data/synth.hpp"
 #include "poise/linalg/symmetric_eigen.hpp"
 #include "poise/model/spectrum/cache.hpp"
@@ -73,9 +73,10 @@ class Peer {
   double half(const poise::RowEntries& rows, Matrix<float>& factors, Matrix<float>& solution) {
     const std::int64_t d = factors.cols();
     const auto backend = poise::make_backend(poise::BackendKind::cpu, two.threads);
-    const poise::EigenPairs eigen = backend->symmetric_eigenpairs(backend->factor_gram(factors.view(), {}));
-    backend->multiply_rows(factors.view(), eigen.Q);
-    backend->multiply_rows(solution.view(), eigen.Q);
+    const poise::EigenPairs eigen =
+        backend->symmetric_eigenpairs(backend->factor_gram(poise::Lent(*backend, factors).view(), {}));
+    backend->multiply_rows(poise::Borrowed<float>(*backend, factors.view()).view(), eigen.Q);
+    backend->multiply_rows(poise::Borrowed<float>(*backend, solution.view()).view(), eigen.Q);
     const std::int64_t width = (d + poise::row_lane - 1) / poise::row_lane * poise::row_lane;
     std::vector<float> D(width, 0.0F);
     const std::vector<float> ones(width, 1.0F);
@@ -161,8 +162,10 @@ void wmf_ml_20m(benchmark::State& state, std::int64_t rank, double peer_seconds)
     Matrix<float> V(x.cols, rank);
     for (int run = 0; run < 2; ++run) {
       gathers.time([&] {
-        backend->spmm(x.view(), V.view(), U.view());
-        backend->spmm(transposed.view(), U.view(), V.view());
+        backend->spmm(x.view(), poise::Lent(*backend, V).view(),
+                      poise::Borrowed<float>(*backend, U.view()).view());
+        backend->spmm(transposed.view(), poise::Lent(*backend, U).view(),
+                      poise::Borrowed<float>(*backend, V.view()).view());
       });
     }
     state.counters["objective"] = fit.objective;

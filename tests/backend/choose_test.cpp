@@ -39,7 +39,8 @@ TEST(ChooseDevice, TheProcessorForWhatNoGpuHolds) {
 
 TEST(ChooseDevice, AGpuThatWasStartedEarlyIsTheOneThatIsTaken) {
   bool ran = false;
-  EarlyGpu early(1, nullptr, CudaReady::to_train, [&](Backend& backend) { ran = !backend.on_host(); });
+  EarlyGpu early(1, nullptr, CudaReady::to_train,
+                 [&](Backend& backend) { ran = backend.traits().own_memory; });
   const ChosenDevice chosen = choose_device(DeviceChoice::automatic, {2 * worth_a_gpu}, early);
   EXPECT_EQ(chosen.kind, testing::gpu_is_there() ? BackendKind::cuda : BackendKind::cpu);
   EXPECT_EQ(chosen.reason, choose_device(DeviceChoice::automatic, {2 * worth_a_gpu}).reason);

@@ -45,8 +45,6 @@ TEST(SplitProducts, AreAsExactAsFloat32) {
   Resident<float> product(*backend, rows, n);
   backend->multiply_symmetric(left.view(), symmetric.view(), product.view());
   const Matrix<float> resident = product.home();
-  Matrix<float> staged(rows, n, 3);
-  backend->multiply_symmetric(std::as_const(r).view(), std::as_const(a).view(), staged.view());
 
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
@@ -61,7 +59,6 @@ TEST(SplitProducts, AreAsExactAsFloat32) {
         size += std::abs(double{r(i, k)} * double{a(k, j)});
       }
       ASSERT_NEAR(resident(i, j), sum, 2e-6 * size) << i << ", " << j;
-      ASSERT_EQ(resident(i, j), staged(i, j)) << i << ", " << j;
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "poise/backend/backend.hpp"
 
+#include "support/host_calls.hpp"
 #include "support/tested_backend.hpp"
 
 namespace poise::testing {
@@ -44,15 +45,23 @@ inline std::string case_name(const ::testing::TestParamInfo<BackendCase>& info) 
 /// on one thread as the one to equal bit for bit.
 class BackendTest : public ::testing::TestWithParam<BackendCase> {
  protected:
+  HostCalls backend{make_backend(GetParam().kind, GetParam().threads)};
+  HostCalls one_thread{make_backend(GetParam().kind, 1)};
+  HostCalls reference{make_backend(BackendKind::reference, 1)};
+};
+
+/// One with matrices in the backend's memory.
+class DeviceTest : public ::testing::TestWithParam<BackendCase> {
+ protected:
   std::unique_ptr<Backend> backend = make_backend(GetParam().kind, GetParam().threads);
-  std::unique_ptr<Backend> one_thread = make_backend(GetParam().kind, 1);
-  std::unique_ptr<Backend> reference = make_backend(BackendKind::reference, 1);
 };
 
 }  // namespace poise::testing
 
 /// One suite for each primitive, on all backends.
-#define POISE_BACKEND_SUITE(suite)                                                               \
-  class suite : public poise::testing::BackendTest {};                                           \
+#define POISE_BACKEND_SUITE(suite) POISE_SUITE_OF(suite, poise::testing::BackendTest)
+#define POISE_DEVICE_SUITE(suite) POISE_SUITE_OF(suite, poise::testing::DeviceTest)
+#define POISE_SUITE_OF(suite, base)                                                              \
+  class suite : public base {};                                                                  \
   INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::ValuesIn(poise::testing::all_backends()), \
                            poise::testing::case_name)

@@ -14,36 +14,29 @@ namespace {
 using testing::random_csr;
 using testing::random_matrix;
 
-POISE_BACKEND_SUITE(Blocks);
-POISE_BACKEND_SUITE(ResidentMatrix);
-POISE_BACKEND_SUITE(ColumnForm);
+POISE_DEVICE_SUITE(Blocks);
+POISE_DEVICE_SUITE(ResidentMatrix);
+POISE_DEVICE_SUITE(ColumnForm);
+POISE_BACKEND_SUITE(Pins);
 
 const std::vector<std::pair<std::int64_t, std::int64_t>> block_shapes = {
     {0, 5}, {5, 0}, {1, 1}, {3, 7}, {40, 64}, {130, 129}, {257, 33}, {2, 3001}};
 
-/// A matrix inside a wider one, in ordinary memory or in the backend's own.
+/// A matrix inside a wider one.
 template <class T>
 class Placed {
  public:
-  Placed(Backend& backend, const Matrix<T>& matrix, bool resident)
-      : backend_(backend), rows_(matrix.rows()), cols_(matrix.cols()), resident_(resident) {
-    Matrix<T> wide(rows_, cols_ + margin, T{77});
-    for (std::int64_t r = 0; r < rows_; ++r) std::ranges::copy(matrix.row(r), wide.row(r).begin());
-    if (resident)
-      own_ = Resident<T>(backend, std::as_const(wide).view());
-    else
-      host_ = std::move(wide);
+  Placed(Backend& backend, const Matrix<T>& matrix) : cols_(matrix.cols()) {
+    Matrix<T> wide(matrix.rows(), cols_ + margin, T{77});
+    for (std::int64_t r = 0; r < wide.rows(); ++r) std::ranges::copy(matrix.row(r), wide.row(r).begin());
+    wide_ = Resident<T>(backend, std::move(wide));
   }
-  MatrixView<T> view() {
-    const MatrixView<T> whole = resident_ ? own_.view() : host_.view();
-    return {whole.data, rows_, cols_, whole.stride};
-  }
+  Out<T> view() { return wide_.view().columns(0, cols_); }
   /// The contents; the margin must be what it was.
   Matrix<T> contents() {
-    Matrix<T> wide = resident_ ? Matrix<T>(rows_, cols_ + margin) : host_;
-    if (resident_) backend_.copy(std::as_const(own_).view(), wide.view());
-    Matrix<T> result(rows_, cols_);
-    for (std::int64_t r = 0; r < rows_; ++r) {
+    const Matrix<T> wide = wide_.home();
+    Matrix<T> result(wide.rows(), cols_);
+    for (std::int64_t r = 0; r < wide.rows(); ++r) {
       std::ranges::copy(wide.row(r).first(cols_), result.row(r).begin());
       for (const T value : wide.row(r).subspan(cols_)) EXPECT_EQ(value, T{77}) << "the margin of row " << r;
     }
@@ -52,12 +45,8 @@ class Placed {
 
  private:
   static constexpr std::int64_t margin = 3;
-  Backend& backend_;
-  std::int64_t rows_;
   std::int64_t cols_;
-  bool resident_;
-  Matrix<T> host_;
-  Resident<T> own_;
+  Resident<T> wide_;
 };
 
 template <class T>
@@ -85,24 +74,24 @@ std::vector<std::int32_t> some_of(std::int64_t count) {
 }
 
 template <class Check>
-void in_both_places_and_types(Check check) {
+void in_both_types(Check check) {
   for (const bool resident : {false, true}) {
     SCOPED_TRACE(resident ? "resident" : "ordinary memory");
-    check(float{}, resident);
-    check(double{}, resident);
+    check(float{});
+    check(double{});
   }
 }
 
 TEST_P(Blocks, CombineAddsUpTerms) {
-  in_both_places_and_types([&]<class T>(T, bool resident) {
+  in_both_types([&]<class T>(T) {
     for (const auto& [rows, cols] : block_shapes) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const Matrix<T> a = random_matrix<T>(rows, cols, 1);
       const Matrix<T> b = random_matrix<T>(rows, cols, 2);
       const std::vector<double> by_row = random_vector(rows, 3);
       const std::vector<double> by_col = random_vector(cols, 4);
-      Placed<T> out(*backend, a, resident);
-      Placed<T> other(*backend, b, resident);
+      Placed<T> out(*backend, a);
+      Placed<T> other(*backend, b);
       // out is the x of two terms.
       const std::vector<Term<T>> terms = {{.x = out.view(), .scale = 2, .rows = by_row},
                                           {.x = other.view(), .scale = -0.5, .rows = by_row, .cols = by_col},
@@ -126,16 +115,16 @@ TEST_P(Blocks, CombineAddsUpTerms) {
 }
 
 TEST_P(Blocks, CombineTakesAnyNumberOfTerms) {
-  in_both_places_and_types([&]<class T>(T, bool resident) {
+  in_both_types([&]<class T>(T) {
     for (const std::size_t count : {1, 4, 5, 13}) {
-      Placed<T> out(*backend, random_matrix<T>(9, 40, 1), resident);
+      Placed<T> out(*backend, random_matrix<T>(9, 40, 1));
       std::vector<Placed<T>> others;
       std::vector<std::vector<double>> by_row;
       Matrix<double> wanted(9, 40);
       others.reserve(count);
       for (std::size_t t = 0; t < count; ++t) {
         const Matrix<T> x = random_matrix<T>(9, 40, 10 + static_cast<unsigned>(t));
-        others.emplace_back(*backend, x, resident);
+        others.emplace_back(*backend, x);
         by_row.push_back(random_vector(9, 30 + static_cast<unsigned>(t)));
         for (std::int64_t r = 0; r < 9; ++r) {
           for (std::int64_t c = 0; c < 40; ++c) wanted(r, c) += by_row[t][r] * double{x(r, c)};
@@ -153,7 +142,7 @@ TEST_P(Blocks, CombineTakesAnyNumberOfTerms) {
 }
 
 TEST_P(Blocks, AddRowsLeavesOthersAlone) {
-  in_both_places_and_types([&]<class T>(T, bool resident) {
+  in_both_types([&]<class T>(T) {
     for (const auto& [rows, cols] : block_shapes) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const std::vector<std::int32_t> chosen = some_of(rows);
@@ -165,8 +154,8 @@ TEST_P(Blocks, AddRowsLeavesOthersAlone) {
         factors[1] = 0;
         for (T& value : x.row(1)) value = std::numeric_limits<T>::quiet_NaN();
       }
-      Placed<T> added(*backend, x, resident);
-      Placed<T> out(*backend, y, resident);
+      Placed<T> added(*backend, x);
+      Placed<T> out(*backend, y);
       backend->add_rows(factors, added.view(), out.view(), chosen);
       Matrix<T> wanted = y;
       for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -181,13 +170,13 @@ TEST_P(Blocks, AddRowsLeavesOthersAlone) {
 }
 
 TEST_P(Blocks, RowDotsAreInFloat64) {
-  in_both_places_and_types([&]<class T>(T, bool resident) {
+  in_both_types([&]<class T>(T) {
     for (const auto& [rows, cols] : block_shapes) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const Matrix<T> x = random_matrix<T>(rows, cols, 1);
       const Matrix<T> y = random_matrix<T>(rows, cols, 2);
-      Placed<T> a(*backend, x, resident);
-      Placed<T> b(*backend, y, resident);
+      Placed<T> a(*backend, x);
+      Placed<T> b(*backend, y);
       std::vector<double> out(rows, -1);
       backend->row_dots(a.view(), b.view(), out);
       for (std::int64_t r = 0; r < rows; ++r) {
@@ -200,18 +189,18 @@ TEST_P(Blocks, RowDotsAreInFloat64) {
 }
 
 TEST_P(Blocks, CopyRows) {
-  in_both_places_and_types([&]<class T>(T, bool resident) {
+  in_both_types([&]<class T>(T) {
     for (const auto& [rows, cols] : block_shapes) {
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const std::vector<std::int32_t> chosen = some_of(rows);
       const auto count = std::ssize(chosen);
       const Matrix<T> from = random_matrix<T>(rows, cols, 1);
       const Matrix<T> blank(rows, cols, T{5});
-      Placed<T> source(*backend, from, resident);
+      Placed<T> source(*backend, from);
       // Gathered to the front, and scattered from there.
-      Placed<T> gathered(*backend, blank, resident);
+      Placed<T> gathered(*backend, blank);
       backend->copy_rows(source.view(), chosen, gathered.view().block(0, count), {});
-      Placed<T> scattered(*backend, blank, resident);
+      Placed<T> scattered(*backend, blank);
       backend->copy_rows(source.view().block(0, count), {}, scattered.view(), chosen);
       Matrix<T> wanted_gathered = blank;
       Matrix<T> wanted_scattered = blank;
@@ -234,12 +223,12 @@ TEST_P(Blocks, CopyRows) {
 }
 
 TEST_P(Blocks, Entries) {
-  in_both_places_and_types([&]<class T>(T, bool resident) {
+  in_both_types([&]<class T>(T) {
     for (const auto& [rows, cols] : block_shapes) {
       if (cols == 0) continue;
       SCOPED_TRACE(::testing::Message() << rows << " x " << cols);
       const Matrix<T> x = random_matrix<T>(rows, cols, 1);
-      Placed<T> matrix(*backend, x, resident);
+      Placed<T> matrix(*backend, x);
       const std::vector<std::int32_t> chosen = some_of(rows);
       std::vector<std::int32_t> columns(rows);
       for (std::int64_t r = 0; r < rows; ++r) columns[r] = static_cast<std::int32_t>(r * 5 % cols);
@@ -261,23 +250,21 @@ TEST_P(Blocks, Entries) {
 }
 
 TEST_P(Blocks, TransposeInPlace) {
-  for (const bool resident : {false, true}) {
-    for (const std::int64_t n : {0, 1, 2, 31, 33, 100, 259}) {
-      SCOPED_TRACE(n);
-      const Matrix<float> a = random_matrix<float>(n, n, 1);
-      Placed<float> matrix(*backend, a, resident);
-      backend->transpose_in_place(matrix.view());
-      Matrix<float> wanted(n, n);
-      for (std::int64_t r = 0; r < n; ++r) {
-        for (std::int64_t c = 0; c < n; ++c) wanted(r, c) = a(c, r);
-      }
-      expect_near(matrix.contents(), wanted, 0);
+  for (const std::int64_t n : {0, 1, 2, 31, 33, 100, 259}) {
+    SCOPED_TRACE(n);
+    const Matrix<float> a = random_matrix<float>(n, n, 1);
+    Placed<float> matrix(*backend, a);
+    backend->transpose_in_place(matrix.view());
+    Matrix<float> wanted(n, n);
+    for (std::int64_t r = 0; r < n; ++r) {
+      for (std::int64_t c = 0; c < n; ++c) wanted(r, c) = a(c, r);
     }
+    expect_near(matrix.contents(), wanted, 0);
   }
 }
 
 TEST_P(Blocks, MultiplySymmetricIsAsExactAsFloat32) {
-  in_both_places_and_types([&]<class T>(T, bool resident) {
+  in_both_types([&]<class T>(T) {
     for (const auto& [rows, n] : block_shapes) {
       if (n > 300) continue;
       SCOPED_TRACE(::testing::Message() << rows << " x " << n);
@@ -286,9 +273,9 @@ TEST_P(Blocks, MultiplySymmetricIsAsExactAsFloat32) {
       for (std::int64_t i = 0; i < n; ++i) {
         for (std::int64_t j = 0; j < i; ++j) a(i, j) = a(j, i);
       }
-      Placed<T> left(*backend, r, resident);
-      Placed<T> symmetric(*backend, a, resident);
-      Placed<T> out(*backend, Matrix<T>(rows, n, T{3}), resident);
+      Placed<T> left(*backend, r);
+      Placed<T> symmetric(*backend, a);
+      Placed<T> out(*backend, Matrix<T>(rows, n, T{3}));
       backend->multiply_symmetric(left.view(), symmetric.view(), out.view());
       Matrix<T> wanted(rows, n);
       for (std::int64_t i = 0; i < rows; ++i) {
@@ -311,26 +298,35 @@ TEST_P(Blocks, CopyRoundsToNearestBetweenTypes) {
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t c = 0; c < cols; ++c) rounded(r, c) = static_cast<float>(x(r, c));
     }
-    for (const bool from_resident : {false, true}) {
-      for (const bool to_resident : {false, true}) {
-        Placed<double> exact(*backend, x, from_resident);
-        Placed<float> single(*backend, Matrix<float>(rows, cols), to_resident);
-        backend->copy(MatrixView<const double>(exact.view()), single.view());
-        expect_near(single.contents(), rounded, 0);
-        Placed<float> single_again(*backend, Matrix<float>(rows, cols), from_resident);
-        backend->copy(MatrixView<const float>(single.view()), single_again.view());
-        expect_near(single_again.contents(), rounded, 0);
-        Placed<double> wide(*backend, Matrix<double>(rows, cols), from_resident);
-        backend->copy(MatrixView<const float>(single.view()), wide.view());
-        const Matrix<double> got = wide.contents();
-        for (std::int64_t r = 0; r < rows; ++r) {
-          for (std::int64_t c = 0; c < cols; ++c) ASSERT_EQ(got(r, c), double{rounded(r, c)});
-        }
-        Placed<double> again(*backend, Matrix<double>(rows, cols), to_resident);
-        backend->copy(MatrixView<const double>(exact.view()), again.view());
-        expect_near(again.contents(), x, 0);
-      }
+    Placed<double> exact(*backend, x);
+    Placed<float> single(*backend, Matrix<float>(rows, cols));
+    backend->copy(exact.view(), single.view());
+    expect_near(single.contents(), rounded, 0);
+    Placed<float> single_again(*backend, Matrix<float>(rows, cols));
+    backend->copy(single.view(), single_again.view());
+    expect_near(single_again.contents(), rounded, 0);
+    Placed<double> wide(*backend, Matrix<double>(rows, cols));
+    backend->copy(single.view(), wide.view());
+    const Matrix<double> got = wide.contents();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < cols; ++c) ASSERT_EQ(got(r, c), double{rounded(r, c)});
     }
+    Placed<double> again(*backend, Matrix<double>(rows, cols));
+    backend->copy(exact.view(), again.view());
+    expect_near(again.contents(), x, 0);
+  }
+}
+
+TEST_P(ResidentMatrix, LendsAndBorrowsOrdinaryMemory) {
+  const Matrix<float> x = random_matrix<float>(7, 5, 1);
+  const Lent lent(*backend, x);
+  Matrix<float> to(7, 9, 77);
+  Borrowed<float> borrowed(*backend, MatrixView<float>{to.view().data, 7, 5, 9});
+  backend->combine(std::vector<Term<float>>{{.x = lent.view(), .scale = 2}}, borrowed.view());
+  borrowed.give_back();
+  for (std::int64_t r = 0; r < 7; ++r) {
+    for (std::int64_t c = 0; c < 5; ++c) ASSERT_EQ(to(r, c), 2 * x(r, c));
+    for (std::int64_t c = 5; c < 9; ++c) ASSERT_EQ(to(r, c), 77);
   }
 }
 
@@ -355,7 +351,7 @@ TEST_P(ResidentMatrix, HoldsZerosCopiesAndMoves) {
 
 TEST_P(ResidentMatrix, LargeOnesArriveWhole) {
   // Beyond what a GPU copies in one piece, rows longer and shorter than such a piece.
-  const std::int64_t share = backend->on_host() ? 100 : 1;
+  const std::int64_t share = backend->traits().own_memory ? 1 : 100;
   for (const auto& [rows, cols] :
        {std::pair<std::int64_t, std::int64_t>{9001 / share, 4099}, {2, 9'000'011 / share}}) {
     Matrix<float> x(rows, cols);
@@ -369,7 +365,7 @@ TEST_P(ResidentMatrix, LargeOnesArriveWhole) {
   }
 }
 
-TEST_P(ResidentMatrix, PinsChangeNoBit) {
+TEST_P(Pins, ChangeNoBit) {
   const Csr x = random_csr(300, 70, 0.2, true, 5, true);
   const Matrix<float> b = random_matrix<float>(70, 33, 6);
   Matrix<float> free(300, 33);
@@ -395,9 +391,9 @@ TEST_P(ColumnForm, AgainstPlainLoops) {
       const Csr x = random_csr(users, items, 0.15, false, 1, true);
       const Csr columns = random_csr(items, users, 0.2, with_values, 2, true);
       const std::vector<std::int32_t> chosen = some_of(items);
-      in_both_places_and_types([&]<class T>(T, bool resident) {
+      in_both_types([&]<class T>(T) {
         const Matrix<T> p = random_matrix<T>(std::ssize(chosen), x.cols, 3);
-        Placed<T> block(*backend, p, resident);
+        Placed<T> block(*backend, p);
         std::vector<double> out(chosen.size(), -1);
         std::int64_t entries = 0;
         for (const std::int32_t i : chosen) entries += columns.view().row_size(i);

@@ -32,8 +32,8 @@ TEST_P(ColumnHessian, ByHandWithAndWithoutWeights) {
 }
 
 template <class T>
-void check_hessian(Backend& backend, Backend& one_thread, Backend& reference, std::int64_t users,
-                   std::int64_t n, double density, bool weighted) {
+void check_hessian(testing::HostCalls& backend, testing::HostCalls& one_thread, testing::HostCalls& reference,
+                   std::int64_t users, std::int64_t n, double density, bool weighted) {
   SCOPED_TRACE(::testing::Message() << users << " x " << n << (weighted ? ", weighted" : ""));
   const Csr x = random_csr(users, n, density, true, 5);
   Csr columns = transpose(x.view());
@@ -68,8 +68,8 @@ TEST_P(ColumnHessian, LikeTheReferenceInsideWiderMatrices) {
                                                             {100, 200, 0.1}, {63, 515, 0.05}};
   for (const auto& [users, n, density] : shapes) {
     for (const bool weighted : {false, true}) {
-      check_hessian<float>(*backend, *one_thread, *reference, users, n, density, weighted);
-      check_hessian<double>(*backend, *one_thread, *reference, users, n, density, weighted);
+      check_hessian<float>(backend, one_thread, reference, users, n, density, weighted);
+      check_hessian<double>(backend, one_thread, reference, users, n, density, weighted);
     }
   }
 }

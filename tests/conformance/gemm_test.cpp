@@ -48,8 +48,8 @@ void expect_equal(const Matrix<T>& got, const Matrix<T>& wanted) {
 
 /// A's numbers of type A, those of B and C of type T.
 template <class T, class A = T>
-void check_product(Backend& backend, Backend& one_thread, Backend& reference, std::int64_t rows,
-                   std::int64_t cols, std::int64_t inner, Op op_a, Op op_b, T beta) {
+void check_product(testing::HostCalls& backend, testing::HostCalls& one_thread, testing::HostCalls& reference,
+                   std::int64_t rows, std::int64_t cols, std::int64_t inner, Op op_a, Op op_b, T beta) {
   SCOPED_TRACE(::testing::Message() << rows << " x " << cols << " x " << inner << ", op "
                                     << static_cast<int>(op_a) << static_cast<int>(op_b) << ", beta " << beta);
   Padded<A> a = op_a == Op::none ? Padded<A>(rows, inner, 1) : Padded<A>(inner, rows, 1);
@@ -89,11 +89,10 @@ TEST_P(Gemm, ShapesTransposesAndStrides) {
     for (const Op op_a : {Op::none, Op::transpose}) {
       for (const Op op_b : {Op::none, Op::transpose}) {
         for (const int beta : {0, 1, -2}) {
-          check_product<float>(*backend, *one_thread, *reference, rows, cols, inner, op_a, op_b,
+          check_product<float>(backend, one_thread, reference, rows, cols, inner, op_a, op_b,
                                static_cast<float>(beta));
-          check_product<double>(*backend, *one_thread, *reference, rows, cols, inner, op_a, op_b, beta);
-          check_product<double, float>(*backend, *one_thread, *reference, rows, cols, inner, op_a, op_b,
-                                       beta);
+          check_product<double>(backend, one_thread, reference, rows, cols, inner, op_a, op_b, beta);
+          check_product<double, float>(backend, one_thread, reference, rows, cols, inner, op_a, op_b, beta);
         }
       }
     }
@@ -102,23 +101,22 @@ TEST_P(Gemm, ShapesTransposesAndStrides) {
 
 TEST_P(Gemm, MoreThanOneTileOfEverySize) {
   // Tiles have an edge of 128, 256, 512 and 1024 here.
-  check_product<float>(*backend, *one_thread, *reference, 300, 500, 9, Op::none, Op::none, 1);
-  check_product<float>(*backend, *one_thread, *reference, 4100, 20, 9, Op::none, Op::none, 1);
-  check_product<double>(*backend, *one_thread, *reference, 30, 8100, 6, Op::transpose, Op::none, 1);
-  check_product<float>(*backend, *one_thread, *reference, 16400, 15, 3, Op::none, Op::transpose, 0);
-  check_product<double>(*backend, *one_thread, *reference, 7, 16400, 3, Op::transpose, Op::transpose, 1);
+  check_product<float>(backend, one_thread, reference, 300, 500, 9, Op::none, Op::none, 1);
+  check_product<float>(backend, one_thread, reference, 4100, 20, 9, Op::none, Op::none, 1);
+  check_product<double>(backend, one_thread, reference, 30, 8100, 6, Op::transpose, Op::none, 1);
+  check_product<float>(backend, one_thread, reference, 16400, 15, 3, Op::none, Op::transpose, 0);
+  check_product<double>(backend, one_thread, reference, 7, 16400, 3, Op::transpose, Op::transpose, 1);
   // A is taken in parts of 64 or 256 rows of C, 128 deep; on a GPU 1024 rows at a time.
-  check_product<double, float>(*backend, *one_thread, *reference, 1100, 9, 1300, Op::none, Op::none, 1);
-  check_product<double, float>(*backend, *one_thread, *reference, 1100, 9, 1300, Op::transpose, Op::none, 2);
-  check_product<double, float>(*backend, *one_thread, *reference, 130, 9, 1300, Op::transpose, Op::transpose,
-                               0);
+  check_product<double, float>(backend, one_thread, reference, 1100, 9, 1300, Op::none, Op::none, 1);
+  check_product<double, float>(backend, one_thread, reference, 1100, 9, 1300, Op::transpose, Op::none, 2);
+  check_product<double, float>(backend, one_thread, reference, 130, 9, 1300, Op::transpose, Op::transpose, 0);
 }
 
 TEST_P(Gemm, NothingToAddScalesC) {
-  check_product<float>(*backend, *one_thread, *reference, 4, 6, 0, Op::none, Op::none, 3);
-  check_product<float>(*backend, *one_thread, *reference, 4, 6, 0, Op::transpose, Op::transpose, 0);
-  check_product<double, float>(*backend, *one_thread, *reference, 4, 6, 0, Op::none, Op::none, 3);
-  check_product<double, float>(*backend, *one_thread, *reference, 4, 6, 0, Op::transpose, Op::none, 0);
+  check_product<float>(backend, one_thread, reference, 4, 6, 0, Op::none, Op::none, 3);
+  check_product<float>(backend, one_thread, reference, 4, 6, 0, Op::transpose, Op::transpose, 0);
+  check_product<double, float>(backend, one_thread, reference, 4, 6, 0, Op::none, Op::none, 3);
+  check_product<double, float>(backend, one_thread, reference, 4, 6, 0, Op::transpose, Op::none, 0);
   Matrix<float> empty_inner_a(4, 0);
   Matrix<float> empty_inner_b(0, 6);
   Matrix<float> c(4, 6, 2);
@@ -127,9 +125,9 @@ TEST_P(Gemm, NothingToAddScalesC) {
 }
 
 TEST_P(Gemm, EmptyResult) {
-  check_product<float>(*backend, *one_thread, *reference, 0, 6, 3, Op::none, Op::none, 1);
-  check_product<double>(*backend, *one_thread, *reference, 6, 0, 3, Op::none, Op::transpose, 1);
-  check_product<double, float>(*backend, *one_thread, *reference, 0, 6, 3, Op::transpose, Op::none, 1);
+  check_product<float>(backend, one_thread, reference, 0, 6, 3, Op::none, Op::none, 1);
+  check_product<double>(backend, one_thread, reference, 6, 0, 3, Op::none, Op::transpose, 1);
+  check_product<double, float>(backend, one_thread, reference, 0, 6, 3, Op::transpose, Op::none, 1);
 }
 
 TEST_P(Gemm, BetaZeroDoesNotReadC) {

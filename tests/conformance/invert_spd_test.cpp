@@ -66,7 +66,7 @@ Matrix<T> lapack_inverse(Matrix<T> a) {
 }
 
 template <class T>
-void check(Backend& backend, Backend& one_thread, std::int64_t n, double condition) {
+void check(testing::HostCalls& backend, testing::HostCalls& one_thread, std::int64_t n, double condition) {
   SCOPED_TRACE(::testing::Message() << n << " x " << n << ", condition " << condition);
   const Matrix<T> a = random_spd<T>(n, condition, static_cast<unsigned>(n));
   Matrix<T> whole(n, n + 3, 77);
@@ -120,15 +120,15 @@ TEST_P(InvertSpd, EmptyAndSingle) {
 
 TEST_P(InvertSpd, AsAccurateAsLapackAtSizesAroundTheBlocks) {
   for (const std::int64_t n : {2, 17, 127, 128, 129, 257}) {
-    check<float>(*backend, *one_thread, n, 1e5);
-    check<double>(*backend, *one_thread, n, 1e10);
+    check<float>(backend, one_thread, n, 1e5);
+    check<double>(backend, one_thread, n, 1e10);
   }
 }
 
 TEST_P(InvertSpd, ManyBlocks) {
-  check<float>(*backend, *one_thread, 400, 1e2);
-  check<float>(*backend, *one_thread, 520, 1e5);
-  check<double>(*backend, *one_thread, 400, 1e3);
+  check<float>(backend, one_thread, 400, 1e2);
+  check<float>(backend, one_thread, 520, 1e5);
+  check<double>(backend, one_thread, 400, 1e3);
 }
 
 TEST_P(InvertSpd, WideBlocksOfLargeMatrices) {

@@ -61,7 +61,7 @@ struct Problem {
   }
 
   [[nodiscard]] RowSystems systems() const {
-    return {.factors = rotated.view(),
+    return {.factors = testing::unplaced(rotated),
             .sigma = {sigma.data(), static_cast<std::size_t>(sigma.size())},
             .b = W.b,
             .lambdas = lambdas,
@@ -176,7 +176,7 @@ TEST_P(SolveRows, TheCheckIsTheTruthInAnyBasis) {
     }
   }
   RowSystems plain = problem.systems();
-  plain.factors = Z.view();
+  plain.factors = testing::unplaced(Z);
   const RowsChecked unrotated = backend->check_rows(plain, v.view(), E.view(), E_inverse.view());
   EXPECT_NEAR(unrotated.explained, rotated.explained, 1e-6 * best);
   EXPECT_NEAR(unrotated.excess, rotated.excess, 1e-3 * rotated.excess);
@@ -233,7 +233,7 @@ struct UnevenRows {
   }
 
   [[nodiscard]] RowSystems systems() const {
-    return {.factors = Z.view(),
+    return {.factors = testing::unplaced(Z),
             .sigma = sigma,
             .lambda = 20,
             .entries = rows.view(),

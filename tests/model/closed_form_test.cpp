@@ -9,11 +9,13 @@
 #include "support/dense_oracle.hpp"
 #include "support/random_data.hpp"
 #include "support/tested_backend.hpp"
+#include "support/there.hpp"
 
 namespace poise {
 namespace {
 
 using testing::random_csr;
+using testing::There;
 using testing::to_dense;
 using testing::to_eigen;
 
@@ -91,7 +93,8 @@ Factors wmf_closed_form(const Csr& X, const Spectrum& spectrum, std::int64_t ran
   Matrix<float> U(X.rows, rank);
   CsrView support = X.view();
   support.values = {};
-  testing::tested_backend(1)->spmm(support, std::as_const(factors.U).view(), U.view());
+  const auto backend = testing::tested_backend(1);
+  backend->spmm(support, Lent(*backend, factors.U).view(), There(*backend, U));
   return {std::move(U), std::move(factors.V)};
 }
 

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <lapacke.h>
 
+#include "poise/backend/resident.hpp"
 #include "poise/model/full_rank/certify.hpp"
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/solver/column_certificate.hpp"
@@ -396,7 +397,8 @@ TEST_F(CertificateProperty, AWrongInverseNeverMakesABoundTooSmall) {
     std::vector<std::int32_t> all(X.cols);
     std::iota(all.begin(), all.end(), 0);
     std::vector<double> explained(X.cols);
-    backend->column_form(X.view(), data.users_of(), all, columns.view(), explained, {});
+    const Lent there(*backend, columns);
+    backend->column_form(X.view(), data.users_of(), all, there.view(), explained, {});
 
     const WideMatrix good = inverse_of([&] {
       WideMatrix G(X.cols, X.cols);
@@ -419,9 +421,9 @@ TEST_F(CertificateProperty, AWrongInverseNeverMakesABoundTooSmall) {
       }
       ColumnCertificate proof(A, data.observed(), zero_diagonal, *backend, execution);
       if (k % 3 == 1) proof.expect_iterated_columns();
-      proof.add(all, columns.view(), explained, {}, {});
+      proof.add(all, there.view(), explained, {}, {});
       WrongInverse wrong(std::move(P));
-      proof.prove(wrong, columns.view(), options.tolerance);
+      proof.prove(wrong, there.view(), options.tolerance);
       expect_covered(proof.certificate(), truth, X.view(), alpha, false);
     };
     check("right", [](auto, auto, double&) {});

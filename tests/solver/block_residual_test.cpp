@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "poise/backend/resident.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "support/tested_backend.hpp"
@@ -76,7 +77,8 @@ TEST_P(BlockResidual, EqualsTheFloat64One) {
                     execution);
     block_residuals(problem, users_of.view(), given.items, given.beta.view(), {}, figures_alone, *backend,
                     execution);
-    backend->column_form(problem.X, users_of.view(), given.items, given.beta.view(), explained, {});
+    backend->column_form(problem.X, users_of.view(), given.items, Lent(*backend, given.beta).view(),
+                         explained, {});
     std::vector<double> all;
     for (std::int64_t k = 0; k < count; ++k) {
       double slope = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "poise/backend/resident.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "support/random_data.hpp"
@@ -19,6 +20,7 @@ TEST(ColumnData, MadeOnce) {
   std::vector<std::int32_t> items(X.cols);
   for (std::int32_t i = 0; i < X.cols; ++i) items[i] = i;
   const Matrix<float> beta = testing::random_matrix<float>(X.cols, X.cols, 7);
+  const Lent there(*backend, beta);
   for (const Weights& W :
        {make_weights(X.view(), {.alpha = 3}), make_weights(X.view(), {.scheme = Scheme::column}),
         weights_on_support(X.view(), other.view())}) {
@@ -28,7 +30,7 @@ TEST(ColumnData, MadeOnce) {
     if (problem.on_support_of_X()) {
       EXPECT_EQ(users_of.indices.data(), problem.columns.indices.data());
     }
-    const std::vector<double> explained = data.explained(items, beta.view());
+    const std::vector<double> explained = data.explained(items, there.view());
     const std::vector<double>& observed = data.observed();
     ASSERT_EQ(std::ssize(observed), X.cols);
     double sum = 0;
@@ -38,7 +40,7 @@ TEST(ColumnData, MadeOnce) {
     EXPECT_EQ(&data.shared_system(), &data.shared_system());
     EXPECT_EQ(data.users_of().values.data(), users_of.values.data());
     EXPECT_EQ(data.observed().data(), observed.data());
-    EXPECT_EQ(data.explained(items, beta.view()), explained);
+    EXPECT_EQ(data.explained(items, there.view()), explained);
   }
 }
 

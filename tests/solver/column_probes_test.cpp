@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "poise/backend/resident.hpp"
 #include "poise/solver/column_residual.hpp"
 
 #include "support/random_data.hpp"
@@ -61,14 +62,15 @@ TEST(ColumnProbes, AgainstResidualsThatWereFormed) {
     WeightedErrors E(problem, A.users_of(), *backend, execution);
     EXPECT_EQ(E.empty(), !kind.entries);
     const std::span<const std::int32_t> items = all;
-    E.add(items.first(11), columns.view().block(0, 11), {});
-    E.add(items.subspan(11), columns.view().block(11, 19), {});
+    const Lent there(*backend, columns);
+    E.add(items.first(11), there.view().block(0, 11), {});
+    E.add(items.subspan(11), there.view().block(11, 19), {});
     const Matrix<double> z = random_matrix<double>(30, 35, 7);
-    const ResidualProducts made = residual_products(A, E, columns.view(), z, *backend);
+    const ResidualProducts made = residual_products(A, E, there.view(), z, *backend);
     InverseForms forms;
     forms.e = random_matrix<double>(30, 35, 8);
     forms.background = A.background(forms.e);
-    const Matrix<double> dots = residual_dots(A, E, columns.view(), forms, *backend);
+    const Matrix<double> dots = residual_dots(A, E, there.view(), forms, *backend);
     for (std::int64_t i = 0; i < 30; ++i) {
       for (std::int64_t p = 0; p < 35; ++p) {
         double Rz = 0;

@@ -9,12 +9,14 @@
 #include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
 #include "support/tested_backend.hpp"
+#include "support/there.hpp"
 
 namespace poise {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using testing::There;
 
 /// A small weighted problem beside its dense float64 form: A and its inverse, and every column's H.
 struct ColumnCase {
@@ -87,7 +89,7 @@ TEST(ColumnSystem, IsTheDenseSystemWithAndWithoutItsOwnCoordinate) {
       }
       ColumnSystem<double> H(given.problem, zero_diagonal, *backend);
       Matrix<double> out(5, 17);
-      H.apply({some_items, p.view(), Ap.view()}, out.view());
+      H.apply({some_items, There(*backend, p), There(*backend, Ap)}, There(*backend, out));
       for (std::int64_t k = 0; k < 5; ++k) {
         VectorXd wanted = given.system(some_items[k]) * row_as_vector(p, k);
         if (zero_diagonal) wanted(some_items[k]) = 0;
@@ -106,8 +108,9 @@ TEST(ColumnSystem, ThePreconditionerIsTheInverseWithAndWithoutOneCoordinate) {
     if (zero_diagonal) {
       for (std::int64_t k = 0; k < 5; ++k) r(k, some_items[k]) = 0;
     }
-    ColumnPreconditioner<double> P(given.A_inverse.view(), given.diagonal, zero_diagonal, *backend);
-    P.apply({some_items, r.view()}, z.view());
+    const Lent A_inverse(*backend, given.A_inverse);
+    ColumnPreconditioner<double> P(A_inverse.view(), given.diagonal, zero_diagonal, *backend);
+    P.apply({some_items, There(*backend, r)}, There(*backend, z));
     for (std::int64_t k = 0; k < 5; ++k) {
       MatrixXd reduced = given.A;
       const std::int32_t i = some_items[k];
@@ -135,7 +138,7 @@ TEST(ColumnSystem, LiesWithinItsBounds) {
 TEST(Woodbury, SolvesTheDenseSystemOfEveryItem) {
   const auto backend = make_backend(BackendKind::cpu, 2);
   const ColumnCase given(false);
-  const ScoresOfInverse<double> T(given.X.view(), given.A_inverse.view(), *backend);
+  const ScoresOfInverse<double> T(given.X.view(), Lent(*backend, given.A_inverse).view(), *backend);
   const MatrixXd scores = given.oracle.X * given.A.inverse();
   for (std::int64_t u = 0; u < given.X.rows; ++u) {
     for (std::int64_t j = 0; j < 17; ++j) EXPECT_NEAR(T.view()(u, j), scores(u, j), 1e-10);

@@ -12,6 +12,7 @@
 #include "support/asymmetric_oracle.hpp"
 #include "support/random_data.hpp"
 #include "support/tested_backend.hpp"
+#include "support/there.hpp"
 
 namespace poise {
 namespace {
@@ -38,9 +39,10 @@ Matrix<float> row_major(const VectorXd& columns) {
   return result;
 }
 
-MatrixView<float> as_row(Matrix<float>& matrix) {
+/// All of it as one row, where the backend computes.
+testing::There<float> as_row(Matrix<float>& matrix, Backend& backend) {
   const std::int64_t size = matrix.rows() * matrix.cols();
-  return {matrix.view().data, 1, size, size};
+  return {backend, MatrixView<float>{matrix.view().data, 1, size, size}};
 }
 
 /// A problem with general weights and a V in the basis of the U step.
@@ -52,16 +54,16 @@ struct Case {
   AsymmetricProblem problem;
   AsymmetricOracle oracle;
   Gauge gauge;
-  Matrix<float> V;
+  Resident<float> V;
   UProblem system;
 
   Case(Regularizer regularizer, double lambda, bool with_a, bool with_b)
       : weights(X.view(), 5, with_a, with_b),
         problem(make_asymmetric_problem(X.view(), weights.W, regularizer, lambda, *backend, execution)),
         oracle(X.view(), weights.W, regularizer, lambda),
-        V(random_matrix<float>(items, rank, 7)) {
+        V(*backend, random_matrix<float>(items, rank, 7)) {
     gauge = u_step_gauge(problem, V.view(), *backend);
-    V = changed(V.view(), gauge.T_dual, *backend).take();
+    V = changed(V.view(), gauge.T_dual, *backend);
     system = {.X = problem.X,
               .X_transposed = problem.X_transposed(),
               .entries = &problem.users,
@@ -79,7 +81,7 @@ struct Case {
     for (Eigen::Index k = 0; k < result.cols(); ++k) {
       Matrix<float> p = row_major(VectorXd::Unit(result.cols(), k));
       Matrix<float> out(items, rank, 77);
-      apply(as_row(p), as_row(out));
+      apply(as_row(p, *backend), as_row(out, *backend));
       result.col(k) = vec(to_eigen(out));
     }
     return result;
@@ -87,11 +89,11 @@ struct Case {
 
   MatrixXd H() {
     KroneckerSystem system_matrix(system, *backend);
-    return matrix_of([&](auto p, auto out) { system_matrix.apply({{}, p}, out); });
+    return matrix_of([&](In<float> p, Out<float> out) { system_matrix.apply({{}, p}, out); });
   }
   MatrixXd M_inverse(const LeftFactor& left) {
     KroneckerPreconditioner preconditioner(system, left, *backend);
-    return matrix_of([&](auto r, auto z) { preconditioner.apply({{}, r}, z); });
+    return matrix_of([&](In<float> r, Out<float> z) { preconditioner.apply({{}, r}, z); });
   }
   LeftFactor left_factor(std::uint64_t bytes) {
     const Spectrum top = top_spectrum(X.view(), {}, 4, *backend, execution);
@@ -107,7 +109,7 @@ void expect_close(const MatrixXd& got, const MatrixXd& wanted, double relative) 
 void check_system(Regularizer regularizer, double lambda) {
   for (const bool general : {false, true}) {
     Case test(regularizer, lambda, general, general);
-    expect_close(test.H(), test.oracle.H_U(to_eigen(test.V)), 1e-6);
+    expect_close(test.H(), test.oracle.H_U(to_eigen(test.V.home())), 1e-6);
   }
 }
 
@@ -121,8 +123,8 @@ TEST(KroneckerSystem, Equation5IsTheOperatorOnAnyBlock) {
   KroneckerSystem H(test.system, *test.backend);
   Matrix<float> P = random_matrix<float>(items, rank, 8);
   Matrix<float> out(items, rank);
-  H.apply({{}, as_row(P)}, as_row(out));
-  const MatrixXd V = to_eigen(test.V);
+  H.apply({{}, as_row(P, *test.backend)}, as_row(out, *test.backend));
+  const MatrixXd V = to_eigen(test.V.home());
   const MatrixXd inside = test.oracle.W.cwiseProduct(test.oracle.X * to_eigen(P) * V.transpose());
   expect_close(to_eigen(out), test.oracle.X.transpose() * inside * V, 1e-6);
 }
@@ -133,8 +135,9 @@ TEST(KroneckerSystem, ResidualIsTheRightHandSideLessH) {
     Case test(regularizer, 3, true, true);
     const Matrix<float> U = random_matrix<float>(items, rank, 9);
     Matrix<float> r(items, rank);
-    KroneckerSystem(test.system, *test.backend).residual(U.view(), r.view());
-    const MatrixXd V = to_eigen(test.V);
+    KroneckerSystem(test.system, *test.backend)
+        .residual(Lent(*test.backend, U).view(), testing::There(*test.backend, r));
+    const MatrixXd V = to_eigen(test.V.home());
     expect_close(vec(to_eigen(r)), test.oracle.rhs_U(V) - test.oracle.H_U(V) * vec(to_eigen(U)), 1e-6);
   }
 }
@@ -155,7 +158,7 @@ VectorXd preconditioned(Case& test, const LeftFactor& left) {
   const Eigen::SelfAdjointEigenSolver<MatrixXd> roots((M_inverse + M_inverse.transpose()) / 2);
   EXPECT_GT(roots.eigenvalues().minCoeff(), 0);
   const MatrixXd root = roots.operatorSqrt();
-  return Eigen::SelfAdjointEigenSolver<MatrixXd>(root * test.oracle.H_U(to_eigen(test.V)) * root)
+  return Eigen::SelfAdjointEigenSolver<MatrixXd>(root * test.oracle.H_U(to_eigen(test.V.home())) * root)
       .eigenvalues();
 }
 
@@ -286,7 +289,7 @@ double form_of_background(Case& test, const Matrix<float>& r) {
   UProblem background = test.system;
   background.entries = &none;
   KroneckerSystem system(background, *test.backend);
-  const MatrixXd M = test.matrix_of([&](auto p, auto out) { system.apply({{}, p}, out); });
+  const MatrixXd M = test.matrix_of([&](In<float> p, Out<float> out) { system.apply({{}, p}, out); });
   const VectorXd right = vec(to_eigen(r));
   return right.dot(((M + M.transpose()) / 2).ldlt().solve(right));
 }
@@ -309,7 +312,7 @@ TEST(KroneckerBound, CloseToTheTruthAndNeverBelowItWhateverTheInverse) {
         EXPECT_LE(bound(left), truth * 1.05);
         for (Resident<float>* const part : {&left.inverse, &left.Q}) {
           for (std::int64_t i = 0; i < part->rows(); ++i) {
-            const MatrixView<float> only = part->view().block(i, 1);
+            const Out<float> only = part->view().block(i, 1);
             test.backend->combine(std::vector<Term<float>>{{.x = only, .scale = i % 3 == 0 ? 0.1 : 1.0}},
                                   only);
           }

@@ -7,12 +7,14 @@
 
 #include "support/random_data.hpp"
 #include "support/tested_backend.hpp"
+#include "support/there.hpp"
 
 namespace poise {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using testing::There;
 
 /// Never given back: a GPU's driver may be gone before static objects are.
 Backend& backend() {
@@ -20,20 +22,26 @@ Backend& backend() {
   return *made;
 }
 
+/// All of it as one row.
+There<double> as_row(Matrix<double>& matrix) {
+  const std::int64_t size = matrix.rows() * matrix.cols();
+  return {backend(), MatrixView<double>{matrix.view().data, 1, size, size}};
+}
+
 /// Numbered dense systems.
 class DenseSystems final : public LinearOperator<double> {
  public:
   explicit DenseSystems(std::vector<MatrixXd> systems) : systems_(std::move(systems)) {}
-  void apply(const Vectors<double>& block, MatrixView<double> out) override {
+  void apply(const Vectors<double>& block, Out<double> out) override {
     ++applications;
-    const MatrixView<const double> p = block.x;
+    const In<double> p = block.x;
     Matrix<double> vectors(p.rows, p.cols);
-    backend().copy(p, vectors.view());
+    backend().download(p, vectors.view());
     for (std::int64_t k = 0; k < p.rows; ++k) {
       Eigen::Map<VectorXd> x(vectors.row(k).data(), p.cols);
       x = (systems_[block.systems[k]] * x).eval();
     }
-    backend().copy(MatrixView<const double>(vectors.view()), out);
+    backend().upload(vectors.view(), out);
   }
   int applications = 0;
 
@@ -45,7 +53,7 @@ class DenseSystems final : public LinearOperator<double> {
 class Scaling final : public LinearOperator<double> {
  public:
   explicit Scaling(double scale) : scale_(scale) {}
-  void apply(const Vectors<double>& r, MatrixView<double> z) override {
+  void apply(const Vectors<double>& r, Out<double> z) override {
     backend().combine(std::vector<Term<double>>{{.x = r.x, .scale = scale_}}, z);
   }
 
@@ -73,8 +81,8 @@ TEST(Pcg, EachSystemHasItsOwnStepsAndItsOwnStop) {
   Matrix<double> x(3, n);
   Matrix<double> r = testing::random_matrix<double>(3, n, 3);
   const Matrix<double> rhs = r;
-  const auto outcomes = pcg<double>(H, M_inverse, {0, 1, 2}, x.view(), r.view(), {precisely, 50},
-                                    inner_product<double>(backend()), backend(), nullptr);
+  const auto outcomes = pcg<double>(H, M_inverse, {0, 1, 2}, There(backend(), x), There(backend(), r),
+                                    {precisely, 50}, inner_product<double>(backend()), backend(), nullptr);
   EXPECT_EQ(outcomes[1].iterations, 1);  // a multiple of the identity
   for (std::int64_t k = 0; k < 3; ++k) {
     EXPECT_EQ(outcomes[k].status, PcgStatus::solved);
@@ -94,8 +102,8 @@ TEST(Pcg, BlocksOfOneSystemShareOneInnerProduct) {
   Matrix<double> x(2, 5);
   Matrix<double> r = testing::random_matrix<double>(2, 5, 5);
   const VectorXd wanted = A.ldlt().solve(Eigen::Map<const VectorXd>(r.view().data, n));
-  const auto outcomes = pcg<double>(H, M_inverse, {0}, {x.view().data, 1, n, n}, {r.view().data, 1, n, n},
-                                    {precisely, 50}, inner_product<double>(backend()), backend(), nullptr);
+  const auto outcomes = pcg<double>(H, M_inverse, {0}, as_row(x), as_row(r), {precisely, 50},
+                                    inner_product<double>(backend()), backend(), nullptr);
   ASSERT_EQ(outcomes.size(), 1U);
   EXPECT_EQ(outcomes[0].status, PcgStatus::solved);
   EXPECT_LE(outcomes[0].iterations, 11);
@@ -109,8 +117,8 @@ PcgOutcome outcome_of(const MatrixXd& A, double scale, double first, int most,
   Matrix<double> x(1, A.rows());
   Matrix<double> r = testing::random_matrix<double>(1, A.rows(), 6);
   r(0, 0) = first;
-  return pcg<double>(H, M_inverse, {0}, x.view(), r.view(), {solved, most}, inner_product<double>(backend()),
-                     backend(), nullptr)
+  return pcg<double>(H, M_inverse, {0}, There(backend(), x), There(backend(), r), {solved, most},
+                     inner_product<double>(backend()), backend(), nullptr)
       .front();
 }
 
@@ -139,8 +147,8 @@ TEST(Pcg, NothingToDo) {
   Scaling M_inverse(1);
   Matrix<double> x(1, 3, 2.0);
   Matrix<double> r(1, 3);
-  const auto outcomes = pcg<double>(H, M_inverse, {0}, x.view(), r.view(), {precisely, 9},
-                                    inner_product<double>(backend()), backend(), nullptr);
+  const auto outcomes = pcg<double>(H, M_inverse, {0}, There(backend(), x), There(backend(), r),
+                                    {precisely, 9}, inner_product<double>(backend()), backend(), nullptr);
   EXPECT_EQ(outcomes[0].status, PcgStatus::solved);
   EXPECT_EQ(outcomes[0].iterations, 0);
   EXPECT_EQ(H.applications, 0);

@@ -15,7 +15,7 @@ class TableScorer final : public Scorer {
   [[nodiscard]] std::int64_t items() const override { return table_.cols(); }
   [[nodiscard]] ScoreRows on(Backend& backend, const Execution& /*execution*/) const override {
     return [&backend, this](CsrView /*histories*/, std::int64_t first, Out<float> scores) {
-      backend.copy(table_.view().block(first, scores.rows), scores);
+      backend.upload(table_.view().block(first, scores.rows), scores);
     };
   }
 

@@ -12,11 +12,13 @@
 namespace poise {
 
 class Backend;
+template <class T>
+struct DeviceView;
 
 /// Called with (histories, first, scores): scores(k, i) = the score of item i for the user with history row
 /// first + k, for every k below scores.rows. `scores` lies in the memory of a backend. A row does not depend
 /// on those scored with it; on a GPU but for rounding.
-using ScoreRows = std::function<void(CsrView histories, std::int64_t first, MatrixView<float> scores)>;
+using ScoreRows = std::function<void(CsrView histories, std::int64_t first, DeviceView<float> scores)>;
 
 /// A trained model as the recommender sees it: scores of all items for a user given by a history.
 class Scorer {

@@ -3,6 +3,7 @@
 #include "poise/backend/cpu/cpu_backend.hpp"
 #include "poise/backend/cuda/cuda.hpp"
 #include "poise/backend/reference/reference_backend.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
 
 namespace poise {
@@ -17,6 +18,11 @@ std::string_view to_string(BackendKind kind) {
       break;
   }
   return "cuda";
+}
+
+EigenPairs Backend::symmetric_eigenpairs(Matrix<double> a) {
+  const std::int64_t size = a.rows();
+  return symmetric_eigenpairs(Resident<double>(*this, std::move(a)).view(), size);
 }
 
 std::unique_ptr<Backend> make_backend(BackendKind kind, int threads, Observer* observer) {

@@ -31,7 +31,7 @@ struct SpdInverse {
 /// scale * rows_k * cols_j * x_kj, an addend of Backend::combine; empty factors are 1.
 template <class T>
 struct Term {
-  MatrixView<const T> x;
+  In<T> x;
   double scale = 1;
   Numbers rows = {};
   Numbers cols = {};
@@ -58,9 +58,10 @@ struct BackendTraits {
 /// always the same, bit for bit, whatever the thread count; two backends agree up to rounding. Called from
 /// one thread at a time. Shapes that do not fit are a programmer's error.
 ///
-/// A view or span may lie in ordinary memory or in the backend's own (backend/resident.hpp); a GPU copies
-/// what is not its own there and back for the one call, which costs time alone. Sparse matrices, lists of
-/// rows and small vectors lie in ordinary memory; those that many calls read are pinned.
+/// Matrices lie in the backend's memory (In and Out), as their type says. Sparse matrices, lists of rows,
+/// small matrices and vectors of numbers lie in ordinary memory, and a GPU takes copies; of those that many
+/// calls read it keeps the copy while they are pinned. Spans of floats may be of either, as large ones are
+/// rows of a Resident.
 class Backend : public Device {
  public:
   [[nodiscard]] virtual std::string_view name() const = 0;
@@ -181,9 +182,7 @@ class Backend : public Device {
   [[nodiscard]] virtual EigenPairs symmetric_eigenpairs(Out<double> a, std::int64_t count) = 0;
   [[nodiscard]] virtual EigenPairs symmetric_eigenpairs(Out<float> a, std::int64_t count) = 0;
   /// All of them.
-  [[nodiscard]] EigenPairs symmetric_eigenpairs(Matrix<double> a) {
-    return symmetric_eigenpairs(a.view(), a.rows());
-  }
+  [[nodiscard]] EigenPairs symmetric_eigenpairs(Matrix<double> a);
 
   /// A <- A^-1 in place for a symmetric positive definite A, given and returned with both triangles. Where A
   /// is not positive definite in working precision or holds something that is not finite, the outcome says

@@ -10,11 +10,34 @@
 
 namespace poise {
 
+/// A dense row-major matrix in the memory of a backend, which alone reads and writes it; `stride` elements
+/// from one row to the next. Made by Resident, Lent and in_place(), see backend/resident.hpp: a matrix in
+/// ordinary memory is none.
+template <class T>
+struct DeviceView {
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t stride = 0;
+
+  /// Rows [first, first + count).
+  [[nodiscard]] DeviceView block(std::int64_t first, std::int64_t count) const {
+    return {data + first * stride, count, cols, stride};
+  }
+  /// Columns [first, first + count).
+  [[nodiscard]] DeviceView columns(std::int64_t first, std::int64_t count) const {
+    return {data + first, rows, count, stride};
+  }
+  operator DeviceView<const T>() const { return {data, rows, cols, stride}; }  // NOLINT(*-explicit-*)
+  /// The same where the backend's memory is ordinary memory: for such backends.
+  [[nodiscard]] MatrixView<T> host() const { return {data, rows, cols, stride}; }
+};
+
 /// What a primitive reads and writes.
 template <class T>
-using In = MatrixView<const T>;
+using In = DeviceView<const T>;
 template <class T>
-using Out = MatrixView<T>;
+using Out = DeviceView<T>;
 using Numbers = std::span<const double>;
 using Indices = std::span<const std::int32_t>;
 
@@ -43,19 +66,21 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  /// Whether its own memory is ordinary memory.
-  [[nodiscard]] virtual bool on_host() const = 0;
   /// How large its own memory is in all.
   [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
-  /// Bytes of its own memory, contents unspecified; Error{resources} when there are not so many. Nothing to
-  /// allocate on the host, where a Matrix serves.
+  /// Bytes of its own memory, contents unspecified; Error{resources} when there are not so many.
   [[nodiscard]] virtual void* allocate(std::uint64_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  /// Copies from anywhere to anywhere; the types may differ (rounded to nearest).
+  /// Copies within its memory; the types may differ (rounded to nearest).
   virtual void copy(In<float> from, Out<float> to) = 0;
   virtual void copy(In<double> from, Out<double> to) = 0;
   virtual void copy(In<float> from, Out<double> to) = 0;
   virtual void copy(In<double> from, Out<float> to) = 0;
+  /// Copies from ordinary memory to its own, and back.
+  virtual void upload(MatrixView<const float> from, Out<float> to) = 0;
+  virtual void upload(MatrixView<const double> from, Out<double> to) = 0;
+  virtual void download(In<float> from, MatrixView<float> to) = 0;
+  virtual void download(In<double> from, MatrixView<double> to) = 0;
   /// While the pin lives these do not change, so that a GPU holds on to its copy.
   [[nodiscard]] virtual Pin pin(CsrView x) = 0;
   [[nodiscard]] virtual Pin pin(std::span<const float> x) = 0;

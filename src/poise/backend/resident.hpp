@@ -18,29 +18,32 @@ class Resident {
   Resident() = default;
   /// Zeros.
   Resident(Backend& backend, std::int64_t rows, std::int64_t cols) : backend_(&backend) {
-    if (backend.on_host()) {
-      host_ = Matrix<T>(rows, cols);
-      view_ = host_.view();
+    if (!backend.traits().own_memory) {
+      adopt(Matrix<T>(rows, cols));
       return;
     }
-    // Rows begin at multiples of 128 bytes, which products and copies like.
+    // Rows begin at multiples of 128 bytes, as products and copies are fastest there.
     constexpr std::int64_t line = 128 / sizeof(T);
     const std::int64_t stride = (cols + line - 1) / line * line;
     view_ = {nullptr, rows, cols, stride};
     if (rows * stride > 0) view_.data = static_cast<T*>(backend.allocate(sizeof(T) * rows * stride));
     // What lies between the rows is zero too: all of it may be read as one long row.
-    backend.combine({}, MatrixView<T>{view_.data, rows, stride, stride});
+    backend.combine({}, Out<T>{view_.data, rows, stride, stride});
   }
-  /// What `matrix` holds, wherever that lies; a Matrix on the host is taken over.
+  /// A copy of what lies in ordinary memory.
+  Resident(Backend& backend, MatrixView<const T> matrix) : Resident(backend, matrix.rows, matrix.cols) {
+    backend.upload(matrix, view_);
+  }
+  /// The same, but where ordinary memory is the backend's the matrix is taken over.
   Resident(Backend& backend, Matrix<T>&& matrix) : backend_(&backend) {
-    if (backend.on_host()) {
-      host_ = std::move(matrix);
-      view_ = host_.view();
-    } else {
+    if (backend.traits().own_memory) {
       *this = Resident(backend, matrix.view());
+    } else {
+      adopt(std::move(matrix));
     }
   }
-  Resident(Backend& backend, MatrixView<const T> matrix) : Resident(backend, matrix.rows, matrix.cols) {
+  /// A copy of what lies in the backend's memory.
+  Resident(Backend& backend, In<T> matrix) : Resident(backend, matrix.rows, matrix.cols) {
     backend.copy(matrix, view_);
   }
   Resident(Resident&& other) noexcept { swap(other); }
@@ -51,28 +54,27 @@ class Resident {
   Resident(const Resident&) = delete;
   Resident& operator=(const Resident&) = delete;
   ~Resident() {
-    if (backend_ != nullptr && host_.rows() == 0 && view_.data != nullptr && !backend_->on_host())
-      backend_->release(view_.data);
+    if (view_.data != host_.view().data) backend_->release(view_.data);
   }
 
   [[nodiscard]] std::int64_t rows() const { return view_.rows; }
   [[nodiscard]] std::int64_t cols() const { return view_.cols; }
-  [[nodiscard]] MatrixView<T> view() { return view_; }
-  [[nodiscard]] MatrixView<const T> view() const { return view_; }
+  [[nodiscard]] Out<T> view() { return view_; }
+  [[nodiscard]] In<T> view() const { return view_; }
   [[nodiscard]] Resident clone() const {
     return backend_ == nullptr ? Resident() : Resident(*backend_, view());
   }
 
-  /// The contents as an ordinary matrix; on the host the matrix itself, which is gone from here. From a GPU
-  /// they go to `room`, if that has their shape.
+  /// The contents as an ordinary matrix; where ordinary memory is the backend's the matrix itself, which is
+  /// gone from here. From a GPU they go to `room`, if that has their shape.
   [[nodiscard]] Matrix<T> take(Matrix<T> room = {}) {
-    Matrix<T> result;
-    if (backend_ == nullptr || backend_->on_host()) {
-      result = std::move(host_);
-    } else {
+    Matrix<T> result = std::move(host_);
+    if (backend_ != nullptr && backend_->traits().own_memory) {
       const bool fits = room.rows() == rows() && room.cols() == cols();
       result = fits ? std::move(room) : Matrix<T>::uninitialized(rows(), cols());
-      backend_->copy(view(), result.view());
+      backend_->download(view(), result.view());
+    } else {
+      view_ = {};
     }
     *this = {};
     return result;
@@ -80,11 +82,15 @@ class Resident {
   /// A copy of the contents as an ordinary matrix.
   [[nodiscard]] Matrix<T> home() const {
     Matrix<T> result(rows(), cols());
-    if (backend_ != nullptr) backend_->copy(view(), result.view());
+    if (backend_ != nullptr) backend_->download(view(), result.view());
     return result;
   }
 
  private:
+  void adopt(Matrix<T> matrix) {
+    host_ = std::move(matrix);
+    view_ = {host_.view().data, host_.rows(), host_.cols(), host_.cols()};
+  }
   void swap(Resident& other) noexcept {
     std::swap(backend_, other.backend_);
     std::swap(host_, other.host_);
@@ -93,19 +99,27 @@ class Resident {
 
   Backend* backend_ = nullptr;
   Matrix<T> host_;
-  MatrixView<T> view_;
+  Out<T> view_;
 };
+
+/// To be read only, whatever the matrix allows.
+template <class T>
+In<T> readable(const Resident<T>& block) {
+  return block.view();
+}
 
 /// What ordinary memory holds, where a backend reads it: that memory itself on the processor, a copy in the
 /// memory of a GPU, which copies of this share. That memory and the backend must outlive it.
 template <class T>
 class Lent {
  public:
-  Lent(Backend& backend, MatrixView<const T> matrix) : view_(matrix) {
+  Lent(Backend& backend, MatrixView<const T> matrix)
+      : view_{matrix.data, matrix.rows, matrix.cols, matrix.stride} {
     if (!backend.traits().own_memory) return;
     copy_ = std::make_shared<const Resident<T>>(backend, matrix);
     view_ = copy_->view();
   }
+  Lent(Backend& backend, const Matrix<T>& matrix) : Lent(backend, matrix.view()) {}
   [[nodiscard]] In<T> view() const { return view_; }
 
  private:
@@ -115,10 +129,34 @@ class Lent {
 template <class T>
 Lent(Backend&, MatrixView<const T>) -> Lent<T>;
 
-/// To be read only, whatever the matrix allows.
+/// Ordinary memory that a backend writes: that memory itself on the processor; from a GPU give_back() copies
+/// what was written there. What it held is not brought to the GPU.
 template <class T>
-MatrixView<const T> readable(const Resident<T>& block) {
-  return block.view();
+class Borrowed {
+ public:
+  Borrowed(Backend& backend, MatrixView<T> matrix)
+      : backend_(backend), home_(matrix), view_{matrix.data, matrix.rows, matrix.cols, matrix.stride} {
+    if (!backend.traits().own_memory) return;
+    there_ = Resident<T>(backend, matrix.rows, matrix.cols);
+    view_ = there_.view();
+  }
+  [[nodiscard]] Out<T> view() const { return view_; }
+  void give_back() {
+    if (view_.data != home_.data) backend_.download(view_, home_);
+  }
+
+ private:
+  Backend& backend_;
+  MatrixView<T> home_;
+  Resident<T> there_;
+  Out<T> view_;
+};
+
+/// A matrix of a backend whose memory is ordinary memory, as such; a programmer's error for any other.
+template <class T>
+MatrixView<T> ordinary([[maybe_unused]] const Backend& backend, DeviceView<T> matrix) {
+  assert(!backend.traits().own_memory);
+  return matrix.host();
 }
 
 }  // namespace poise

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include "poise/backend/device.hpp"
 #include "poise/linalg/csr.hpp"
-#include "poise/linalg/matrix.hpp"
 
 namespace poise {
 
@@ -21,7 +21,7 @@ namespace poise {
 /// D_i is the system at C = 0: lo D_i <= H_i <= hi D_i, and a preconditioner that is a division. Coordinates
 /// where D_i is 0 are left out: y is 0 there.
 struct RowSystems {
-  MatrixView<const float> factors;       ///< p x d
+  In<float> factors;                     ///< p x d
   std::span<const double> sigma;         ///< d
   std::span<const float> b = {};         ///< one for each row; empty: all 1
   double lambda = 0;                     ///< where `lambdas` is empty

@@ -1,6 +1,6 @@
 #include "poise/model/scorer.hpp"
 
-#include "poise/backend/backend.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
 
 namespace poise {
@@ -8,7 +8,7 @@ namespace poise {
 void Scorer::score(CsrView histories, MatrixView<float> scores, const Execution& execution) const {
   check_histories(*this, histories);
   const auto processor = make_backend(BackendKind::cpu, execution.threads, execution.observer);
-  on(*processor, execution)(histories, 0, scores);
+  on(*processor, execution)(histories, 0, Borrowed<float>(*processor, scores).view());
 }
 
 double Scorer::operations(CsrView histories) const {

@@ -4,6 +4,9 @@
 #include <cassert>
 #include <vector>
 
+#include "poise/backend/resident.hpp"
+#include "poise/linalg/csr_rows.hpp"
+
 namespace poise {
 
 namespace {
@@ -28,9 +31,7 @@ class Block {
 
   void run(MatrixView<double> rho, std::span<ColumnFigures> figures) {
     transpose_beta();
-    CsrView support = problem_.X;
-    support.values = {};
-    backend_.spmm(support, MatrixView<const double>(by_item_), scores_);
+    multiply(problem_.X, by_item_, scores_);
     std::vector<std::vector<Stored>> stored(items_.size());
     for_each_tile(beta_.rows, execution_.threads,
                   [&](std::int64_t k) { stored[k] = stored_errors(k, figures[k]); });
@@ -38,13 +39,17 @@ class Block {
     for (std::int64_t k = 0; k < beta_.rows; ++k) add_lambda(k, figures[k]);
     if (rho.rows == 0) return;
     for_each_tile(beta_.rows, execution_.threads, [&](std::int64_t k) { put_stored(k, stored[k]); });
-    CsrView transposed = users_of_;
-    transposed.values = {};
-    backend_.spmm(transposed, MatrixView<const double>(scores_), by_item_);
+    multiply(users_of_, scores_, by_item_);
     for_each_tile(beta_.rows, execution_.threads, [&](std::int64_t k) { finish(k, rho.row(k)); });
   }
 
  private:
+  /// With the support of `matrix`.
+  void multiply(CsrView matrix, MatrixView<const double> from, MatrixView<double> to) {
+    Borrowed<double> there(backend_, to);
+    backend_.spmm(support_of(matrix), Lent(backend_, from).view(), there.view());
+    there.give_back();
+  }
   void transpose_beta() {
     const Tiling tiling{problem_.items(), 256};
     for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {

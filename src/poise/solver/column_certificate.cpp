@@ -92,7 +92,7 @@ double ColumnCertificate::against(std::int32_t i) const {
   return std::max({0.0, explained_[i], negligible_share * observed_[i]});
 }
 
-void ColumnCertificate::add(std::span<const std::int32_t> items, MatrixView<const float> beta,
+void ColumnCertificate::add(std::span<const std::int32_t> items, In<float> beta,
                             std::span<const double> explained, std::span<const double> own,
                             std::span<const double> scores) {
   if (!own.empty() && own_.empty()) own_.assign(n_, 0.0);
@@ -104,8 +104,7 @@ void ColumnCertificate::add(std::span<const std::int32_t> items, MatrixView<cons
 }
 
 ColumnCertificate::Probes ColumnCertificate::draw(ProbeStream stream, std::int64_t count,
-                                                  std::vector<double> s,
-                                                  MatrixView<const float> columns) const {
+                                                  std::vector<double> s, In<float> columns) const {
   Probes probes{.s = std::move(s), .z = draw_probes(stream, n_, count, execution_.threads), .made = {}};
   for (std::int64_t i = 0; i < n_; ++i) {
     for (double& entry : probes.z.row(i)) entry *= probes.s[i];
@@ -147,7 +146,7 @@ InverseForms ColumnCertificate::choose_diagonal(ApproximateInverse& P) {
 }
 
 Matrix<double> ColumnCertificate::products_of_K(const Probes& probes, const InverseForms& forms,
-                                                MatrixView<const float> columns) const {
+                                                In<float> columns) const {
   Matrix<double> Kz = residual_dots(A_, errors_, columns, forms, backend_);
   for (std::int64_t i = 0; i < n_; ++i) {
     for (std::int64_t p = 0; p < Kz.cols(); ++p)
@@ -191,7 +190,7 @@ void ColumnCertificate::bound_columns(const Probes& probes, const InverseForms& 
   }
 }
 
-void ColumnCertificate::prove(ApproximateInverse& P, MatrixView<const float> columns, double tolerance) {
+void ColumnCertificate::prove(ApproximateInverse& P, In<float> columns, double tolerance) {
   if (n_ == 0) return;
   if (first_.z.rows() == 0) {
     std::vector<double> s(n_);
@@ -229,7 +228,7 @@ void ColumnCertificate::verify(std::int32_t i, double explained, double excess, 
   ratio_[i] = ratio;
 }
 
-void ColumnCertificate::prove_again(ApproximateInverse& P, MatrixView<const float> columns) {
+void ColumnCertificate::prove_again(ApproximateInverse& P, In<float> columns) {
   sum_ = 0;
   slope_ = 0;
   slope_error_ = 0;

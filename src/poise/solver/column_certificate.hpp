@@ -49,8 +49,8 @@ class ColumnCertificate {
 
   /// Adds saved columns, each once: row k of `beta` is column items[k], explained[k] = beta'c_i through the
   /// data; own[k] is the solver's d_i (zero diagonal; empty if unknown); `scores` as for WeightedErrors.
-  void add(std::span<const std::int32_t> items, MatrixView<const float> beta,
-           std::span<const double> explained, std::span<const double> own, std::span<const double> scores);
+  void add(std::span<const std::int32_t> items, In<float> beta, std::span<const double> explained,
+           std::span<const double> own, std::span<const double> scores);
 
   /// Draws more probes for closer bounds, because some columns were solved to the tolerance, not to the last
   /// bit.
@@ -58,7 +58,7 @@ class ColumnCertificate {
 
   /// Bounds all columns, once all were added; row i of `columns` is column i. The same draws serve again with
   /// another P, because what they prove does not depend on P.
-  void prove(ApproximateInverse& P, MatrixView<const float> columns, double tolerance);
+  void prove(ApproximateInverse& P, In<float> columns, double tolerance);
 
   /// Whether P was good enough for bounds close to the truth; the bounds hold in any case.
   [[nodiscard]] bool settled() const { return settled_; }
@@ -72,7 +72,7 @@ class ColumnCertificate {
   /// Records the measured figures of column i as it is saved now.
   void verify(std::int32_t i, double explained, double excess, double ratio);
   /// Bounds the sum again, by new draws over the columns that were not verified.
-  void prove_again(ApproximateInverse& P, MatrixView<const float> columns);
+  void prove_again(ApproximateInverse& P, In<float> columns);
 
   [[nodiscard]] Certificate certificate() const;
 
@@ -93,14 +93,14 @@ class ColumnCertificate {
   /// The weight that the excess of column i is compared with; 0 if no user has the item.
   [[nodiscard]] double against(std::int32_t i) const;
   [[nodiscard]] Probes draw(ProbeStream stream, std::int64_t count, std::vector<double> s,
-                            MatrixView<const float> columns) const;
+                            In<float> columns) const;
   /// y less d o z.
   [[nodiscard]] Matrix<double> lowered(const Probes& probes, std::span<const double> d,
                                        std::int64_t count) const;
   [[nodiscard]] InverseForms choose_diagonal(ApproximateInverse& P);
   /// K z = S (R'e - d o e).
   [[nodiscard]] Matrix<double> products_of_K(const Probes& probes, const InverseForms& forms,
-                                             MatrixView<const float> columns) const;
+                                             In<float> columns) const;
   void bound_sum(const Probes& probes, const InverseForms& forms, const Matrix<double>& Kz, double doubt);
   /// Lowers the ratios to those that these probes prove.
   void bound_columns(const Probes& probes, const InverseForms& forms, const Matrix<double>& Kz, bool by_ratio,

@@ -11,8 +11,7 @@
 namespace poise {
 
 template <class T>
-ColumnChecker<T>::ColumnChecker(const ColumnData& data, MatrixView<const T> A_inverse,
-                                MatrixView<const double> G)
+ColumnChecker<T>::ColumnChecker(const ColumnData& data, In<T> A_inverse, In<double> G)
     : data_(data),
       problem_(data.problem()),
       A_inverse_(A_inverse),
@@ -25,8 +24,7 @@ ColumnChecker<T>::ColumnChecker(const ColumnData& data, MatrixView<const T> A_in
 
 template <class T>
 typename ColumnChecker<T>::Checked ColumnChecker<T>::check(std::span<const std::int32_t> items,
-                                                           bool zero_diagonal,
-                                                           MatrixView<const float> beta) const {
+                                                           bool zero_diagonal, In<float> beta) const {
   Checked checked{std::vector<CheckedColumn>(items.size()), Resident<double>(backend_, beta.rows, beta.cols)};
   std::vector<ColumnFigures> figures(items.size());
   residuals(items, beta, checked.rho.view(), figures);
@@ -46,7 +44,7 @@ typename ColumnChecker<T>::Checked ColumnChecker<T>::check(std::span<const std::
 /// without coordinate i. e = P rho, then e <- e + P r while that reduces the bound.
 template <class T>
 std::vector<double> ColumnChecker<T>::inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
-                                                    MatrixView<const double> rho) const {
+                                                    In<double> rho) const {
   constexpr int max_steps = 4;
   constexpr double small_remainder = 0.05;
   ColumnPreconditioner<T> P(A_inverse_, diagonal_, zero_diagonal, backend_);
@@ -93,32 +91,33 @@ std::vector<double> ColumnChecker<T>::inverse_forms(std::span<const std::int32_t
 
 /// X' diag(a) X e for each row e, in float64: by G if it is available, else through the data.
 template <class T>
-void ColumnChecker<T>::background(MatrixView<const double> e, MatrixView<double> to) const {
+void ColumnChecker<T>::background(In<double> e, Out<double> to) const {
   if (G_.rows > 0) {
     backend_.gemm(Op::none, Op::none, 1.0, e, G_, 0.0, to);
     return;
   }
   Matrix<double> rows(e.rows, e.cols);
-  backend_.copy(e, rows.view());
+  backend_.download(e, rows.view());
   const Matrix<double> product = transposed(data_.shared_system().background(transposed(rows)));
-  backend_.copy(product.view(), to);
+  backend_.upload(product.view(), to);
 }
 
 template <class T>
-void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, MatrixView<const float> beta,
-                                 MatrixView<double> rho, std::span<ColumnFigures> figures) const {
+void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, In<float> beta, Out<double> rho,
+                                 std::span<ColumnFigures> figures) const {
   // If float32 was enough to solve, it is enough to check.
   if (G_.rows > 0 && problem_.target_is_X) {
     residuals_through_gram(items, beta, rho, figures);
   } else if (std::is_same_v<T, float> && problem_.target_is_X && backend_.traits().cheap_gathers) {
-    block_residuals(problem_, data_.users_of(), items, beta, rho, figures, backend_, data_.execution());
+    block_residuals(problem_, data_.users_of(), items, ordinary(backend_, beta), ordinary(backend_, rho),
+                    figures, backend_, data_.execution());
   } else {
     // Through the data, in host memory.
     Matrix<float> columns(beta.rows, beta.cols);
     Matrix<double> home(rho.rows, rho.cols);
-    backend_.copy(beta, columns.view());
+    backend_.download(beta, columns.view());
     column_residuals(problem_, items, columns.view(), home.view(), figures, data_.execution());
-    if (rho.rows > 0) backend_.copy(std::as_const(home).view(), rho);
+    if (rho.rows > 0) backend_.upload(home.view(), rho);
   }
 }
 
@@ -129,9 +128,8 @@ void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, MatrixView
 ///
 /// since the target X_:i is X e_i.
 template <class T>
-void ColumnChecker<T>::residuals_through_gram(std::span<const std::int32_t> items,
-                                              MatrixView<const float> beta, MatrixView<double> rho,
-                                              std::span<ColumnFigures> figures) const {
+void ColumnChecker<T>::residuals_through_gram(std::span<const std::int32_t> items, In<float> beta,
+                                              Out<double> rho, std::span<ColumnFigures> figures) const {
   Resident<double> q(backend_, beta.rows, beta.cols);
   Resident<double> Lambda_beta(backend_, beta.rows, beta.cols);
   Resident<double> own;
@@ -154,7 +152,7 @@ void ColumnChecker<T>::residuals_through_gram(std::span<const std::int32_t> item
   backend_.gemm(Op::none, Op::none, 1.0, readable(q), G_, 0.0, rho);
   if (problem_.columns.entries() > 0)
     backend_.column_hessian(problem_.X, problem_.columns.view(), items, readable(q), rho);
-  backend_.row_dots(readable(q), MatrixView<const double>(rho), form);
+  backend_.row_dots(readable(q), In<double>(rho), form);
   backend_.combine(std::vector<Term<double>>{{.x = rho, .rows = b}, {.x = Lambda_beta.view(), .scale = -1}},
                    rho);
   for (std::size_t k = 0; k < items.size(); ++k)

@@ -25,10 +25,10 @@ template <class T>
 class ColumnChecker {
  public:
   /// `G` is X' diag(a) X; if it has no rows, residuals go through the data.
-  ColumnChecker(const ColumnData& data, MatrixView<const T> A_inverse, MatrixView<const double> G);
+  ColumnChecker(const ColumnData& data, In<T> A_inverse, In<double> G);
 
   [[nodiscard]] const ColumnData& data() const { return data_; }
-  [[nodiscard]] MatrixView<const T> A_inverse() const { return A_inverse_; }
+  [[nodiscard]] In<T> A_inverse() const { return A_inverse_; }
   /// The diagonal of A^-1.
   [[nodiscard]] const std::vector<double>& inverse_diagonal() const { return diagonal_; }
 
@@ -38,24 +38,23 @@ class ColumnChecker {
   };
   /// Proves how good saved columns are, each from its true residual and by a bound that holds for any
   /// A_inverse (solver/shared_system.hpp).
-  [[nodiscard]] Checked check(std::span<const std::int32_t> items, bool zero_diagonal,
-                              MatrixView<const float> beta) const;
+  [[nodiscard]] Checked check(std::span<const std::int32_t> items, bool zero_diagonal, In<float> beta) const;
 
   /// The objectives of saved columns, through the data, and their residuals unless `rho` has no rows.
-  void residuals(std::span<const std::int32_t> items, MatrixView<const float> beta, MatrixView<double> rho,
+  void residuals(std::span<const std::int32_t> items, In<float> beta, Out<double> rho,
                  std::span<ColumnFigures> figures) const;
 
  private:
-  void residuals_through_gram(std::span<const std::int32_t> items, MatrixView<const float> beta,
-                              MatrixView<double> rho, std::span<ColumnFigures> figures) const;
+  void residuals_through_gram(std::span<const std::int32_t> items, In<float> beta, Out<double> rho,
+                              std::span<ColumnFigures> figures) const;
   std::vector<double> inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
-                                    MatrixView<const double> rho) const;
-  void background(MatrixView<const double> e, MatrixView<double> to) const;
+                                    In<double> rho) const;
+  void background(In<double> e, Out<double> to) const;
 
   const ColumnData& data_;
   const ColumnProblem& problem_;
-  MatrixView<const T> A_inverse_;
-  MatrixView<const double> G_;
+  In<T> A_inverse_;
+  In<double> G_;
   Backend& backend_;
   std::vector<double> diagonal_;  // of A^-1
 };

@@ -28,7 +28,7 @@ const SharedSystem& ColumnData::shared_system() const {
   return *shared_system_;
 }
 
-std::vector<double> ColumnData::explained(std::span<const std::int32_t> items, MatrixView<const float> beta,
+std::vector<double> ColumnData::explained(std::span<const std::int32_t> items, In<float> beta,
                                           std::vector<double>* scores) const {
   std::vector<double> result(items.size());
   std::span<double> to;

@@ -33,7 +33,7 @@ class ColumnData {
   /// beta'c_i of saved columns, c_i = X'(W_:i o X_:i): the weight they explain except for beta'rho, which
   /// vanishes at the optimum, without a pass through all data. `scores`, unless empty, receive the x_u . beta
   /// of X's entries, one column after the other.
-  std::vector<double> explained(std::span<const std::int32_t> items, MatrixView<const float> beta,
+  std::vector<double> explained(std::span<const std::int32_t> items, In<float> beta,
                                 std::vector<double>* scores = nullptr) const;
 
  private:

@@ -1,15 +1,14 @@
 #include "poise/solver/column_probes.hpp"
 
+#include "poise/solver/small_products.hpp"
+
 namespace poise {
 
-ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& E,
-                                   MatrixView<const float> columns, const Matrix<double>& z,
-                                   Backend& backend) {
+ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& E, In<float> columns,
+                                   const Matrix<double>& z, Backend& backend) {
   const ColumnProblem& problem = A.problem();
   const auto B_times = [&](const Matrix<double>& vectors) {
-    Matrix<double> result(vectors.rows(), vectors.cols());
-    backend.gemm(Op::transpose, Op::none, 1.0, columns, vectors.view(), 0.0, result.view());
-    return result;
+    return times(Op::transpose, columns, vectors, backend);
   };
   ResidualProducts made{.R = {}, .B = B_times(z)};
   Matrix<double> v = z;  // sum_i b_i z_i q_i = bz - B bz
@@ -29,13 +28,13 @@ ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& 
   return made;
 }
 
-Matrix<double> residual_dots(const SharedSystem& A, const WeightedErrors& E, MatrixView<const float> columns,
+Matrix<double> residual_dots(const SharedSystem& A, const WeightedErrors& E, In<float> columns,
                              const InverseForms& forms, Backend& backend) {
   const ColumnProblem& problem = A.problem();
   const auto q_dot = [&](const Matrix<double>& v) {  // v_i - B_:i . v
-    Matrix<double> result = v;
-    backend.gemm(Op::none, Op::none, -1.0, columns, v.view(), 1.0, result.view());
-    return result;
+    Resident<double> result(backend, v.view());
+    backend.gemm(Op::none, Op::none, -1.0, columns, Lent(backend, v).view(), 1.0, result.view());
+    return result.take();
   };
   Matrix<double> Lambda_e = forms.e;
   Matrix<double> data = forms.background;

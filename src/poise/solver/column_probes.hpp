@@ -20,13 +20,12 @@ struct ResidualProducts {
   Matrix<double> B;  ///< B z
 };
 /// 2 n operations per column and vector, twice that with weights b, plus those of G and E.
-ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& E,
-                                   MatrixView<const float> columns, const Matrix<double>& z,
-                                   Backend& backend);
+ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& E, In<float> columns,
+                                   const Matrix<double>& z, Backend& backend);
 
 /// R'e for each column e of forms.e, items x vectors: rho_i . e = q_i . (b_i G e + Lambda e) + (E'X e)_i -
 /// (Lambda e)_i. At the same cost.
-Matrix<double> residual_dots(const SharedSystem& A, const WeightedErrors& E, MatrixView<const float> columns,
+Matrix<double> residual_dots(const SharedSystem& A, const WeightedErrors& E, In<float> columns,
                              const InverseForms& forms, Backend& backend);
 
 }  // namespace poise

@@ -8,7 +8,7 @@
 namespace poise {
 
 template <class T>
-void ColumnSystem<T>::apply(const Vectors<T>& p, MatrixView<T> out) {
+void ColumnSystem<T>::apply(const Vectors<T>& p, Out<T> out) {
   const std::span<const std::int32_t> items = p.systems;
   std::vector<double> shift;
   for (const std::int32_t i : items) shift.push_back(1 / problem_.W->b_of(i) - 1 / problem_.b_bar);
@@ -22,12 +22,12 @@ void ColumnSystem<T>::apply(const Vectors<T>& p, MatrixView<T> out) {
 }
 
 template <class T>
-void ColumnPreconditioner<T>::apply(const Vectors<T>& r, MatrixView<T> z) {
+void ColumnPreconditioner<T>::apply(const Vectors<T>& r, Out<T> z) {
   const std::span<const std::int32_t> items = r.systems;
   backend_.multiply_symmetric(r.x, A_inverse_, z);
   if (!zero_diagonal_) return;
   std::vector<double> factor(items.size());
-  backend_.get_entries(MatrixView<const T>(z), {}, items, factor);
+  backend_.get_entries(In<T>(z), {}, items, factor);
   for (std::size_t k = 0; k < items.size(); ++k) factor[k] /= -diagonal_[items[k]];
   Resident<T> rows(backend_, z.rows, z.cols);
   backend_.copy_rows(A_inverse_, items, rows.view(), {});

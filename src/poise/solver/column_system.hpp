@@ -14,7 +14,7 @@ class ColumnSystem final : public LinearOperator<T> {
   ColumnSystem(const ColumnProblem& problem, bool zero_diagonal, Backend& backend)
       : problem_(problem), zero_diagonal_(zero_diagonal), backend_(backend) {}
   /// Applies the systems to columns p, given A p; p.systems are their items.
-  void apply(const Vectors<T>& p, MatrixView<T> out) override;
+  void apply(const Vectors<T>& p, Out<T> out) override;
 
  private:
   const ColumnProblem& problem_;
@@ -28,13 +28,13 @@ template <class T>
 class ColumnPreconditioner final : public LinearOperator<T> {
  public:
   /// `diagonal` is the diagonal of A^-1.
-  ColumnPreconditioner(MatrixView<const T> A_inverse, std::span<const double> diagonal, bool zero_diagonal,
+  ColumnPreconditioner(In<T> A_inverse, std::span<const double> diagonal, bool zero_diagonal,
                        Backend& backend)
       : A_inverse_(A_inverse), diagonal_(diagonal), zero_diagonal_(zero_diagonal), backend_(backend) {}
-  void apply(const Vectors<T>& r, MatrixView<T> z) override;
+  void apply(const Vectors<T>& r, Out<T> z) override;
 
  private:
-  MatrixView<const T> A_inverse_;
+  In<T> A_inverse_;
   std::span<const double> diagonal_;
   bool zero_diagonal_;
   Backend& backend_;

@@ -8,7 +8,7 @@ namespace {
 
 /// The n x d block whose rows lie one after the other in a single row.
 template <class T>
-MatrixView<T> unrolled(const UProblem& problem, MatrixView<T> vector) {
+DeviceView<T> unrolled(const UProblem& problem, DeviceView<T> vector) {
   const std::int64_t rows = problem.V.rows;
   const std::int64_t stride = rows == 0 ? 0 : vector.cols / rows;
   assert(vector.rows == 1 && vector.cols == rows * stride && stride >= problem.V.cols);
@@ -37,7 +37,7 @@ void KroneckerSystem::fill_S(bool with_target) {
   }
 }
 
-void KroneckerSystem::apply(const Vectors<float>& p, MatrixView<float> out) {
+void KroneckerSystem::apply(const Vectors<float>& p, Out<float> out) {
   const auto P = unrolled(problem_, p.x);
   const auto result = unrolled(problem_, out);
   backend_.spmm(problem_.X, P, T_.view());
@@ -48,7 +48,7 @@ void KroneckerSystem::apply(const Vectors<float>& p, MatrixView<float> out) {
   backend_.combine(terms, result);
 }
 
-void KroneckerSystem::residual(MatrixView<const float> U, MatrixView<float> r) {
+void KroneckerSystem::residual(In<float> U, Out<float> r) {
   backend_.spmm(problem_.X, U, T_.view());
   fill_S(true);
   backend_.spmm(problem_.X_transposed, S_.view(), r);
@@ -60,7 +60,7 @@ KroneckerPreconditioner::KroneckerPreconditioner(const UProblem& problem, const 
                                                  Backend& backend)
     : problem_(problem), left_(left), backend_(backend) {}
 
-void KroneckerPreconditioner::apply(const Vectors<float>& r, MatrixView<float> z) {
+void KroneckerPreconditioner::apply(const Vectors<float>& r, Out<float> z) {
   if (left_.has_inverse()) {
     by_inverse(unrolled(problem_, r.x), unrolled(problem_, z));
   } else {
@@ -68,7 +68,7 @@ void KroneckerPreconditioner::apply(const Vectors<float>& r, MatrixView<float> z
   }
 }
 
-void KroneckerPreconditioner::by_inverse(MatrixView<const float> r, MatrixView<float> z) {
+void KroneckerPreconditioner::by_inverse(In<float> r, Out<float> z) {
   const std::int64_t d = r.cols;
   std::vector<double> scale(d);
   for (std::int64_t j = 0; j < d; ++j) {
@@ -89,9 +89,9 @@ void KroneckerPreconditioner::by_inverse(MatrixView<const float> r, MatrixView<f
   backend_.combine(std::vector<Term<float>>{{.x = z, .cols = scale}}, z);
 }
 
-void KroneckerPreconditioner::by_eigenpairs(MatrixView<const float> r, MatrixView<float> z) {
+void KroneckerPreconditioner::by_eigenpairs(In<float> r, Out<float> z) {
   const std::int64_t d = r.cols;
-  const MatrixView<const float> Q = left_.Q.view();
+  const In<float> Q = left_.Q.view();
   Resident<float> coefficients(backend_, Q.cols, d);
   backend_.gemm(Op::transpose, Op::none, 1.0F, Q, r, 0.0F, coefficients.view());
   if (!left_.complete) {

@@ -24,7 +24,7 @@ struct UProblem {
   CsrView X_transposed;           ///< n x m
   const RowEntries* entries;      ///< users x items
   std::span<const float> a = {};  ///< per user; empty: all 1
-  MatrixView<const float> V;      ///< n x d
+  In<float> V;                    ///< n x d
   std::span<const double> nu;     ///< d
   double lambda = 0;
   bool data_metric = false;
@@ -32,8 +32,8 @@ struct UProblem {
 
 /// All of a matrix as one row: one system with one inner product. The padding between its rows is 0 and
 /// counts as unknowns that are 0, which every linear operation preserves.
-inline MatrixView<float> as_row(Resident<float>& matrix) {
-  const MatrixView<float> view = matrix.view();
+inline Out<float> as_row(Resident<float>& matrix) {
+  const Out<float> view = matrix.view();
   return {view.data, 1, view.rows * view.stride, view.rows * view.stride};
 }
 
@@ -48,9 +48,9 @@ inline MatrixView<float> as_row(Resident<float>& matrix) {
 class KroneckerSystem final : public LinearOperator<float> {
  public:
   KroneckerSystem(const UProblem& problem, Backend& backend);
-  void apply(const Vectors<float>& p, MatrixView<float> out) override;
+  void apply(const Vectors<float>& p, Out<float> out) override;
   /// r = X'(W o X) V - H(U); all of them n x d.
-  void residual(MatrixView<const float> U, MatrixView<float> r);
+  void residual(In<float> U, Out<float> r);
 
  private:
   /// S of the given T: `with_target` the target's W o X less H's part, else H's part, both negative in H.
@@ -91,11 +91,11 @@ struct LeftFactor {
 class KroneckerPreconditioner final : public LinearOperator<float> {
  public:
   KroneckerPreconditioner(const UProblem& problem, const LeftFactor& left, Backend& backend);
-  void apply(const Vectors<float>& r, MatrixView<float> z) override;
+  void apply(const Vectors<float>& r, Out<float> z) override;
 
  private:
-  void by_inverse(MatrixView<const float> r, MatrixView<float> z);
-  void by_eigenpairs(MatrixView<const float> r, MatrixView<float> z);
+  void by_inverse(In<float> r, Out<float> z);
+  void by_eigenpairs(In<float> r, Out<float> z);
 
   UProblem problem_;
   const LeftFactor& left_;

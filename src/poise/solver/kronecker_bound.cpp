@@ -18,15 +18,10 @@ constexpr int most_times = 3;
 /// Columns that pass through the data together in float64.
 constexpr std::int64_t columns_at_a_time = 32;
 
-double dot(MatrixView<const double> x, MatrixView<const double> y, Backend& backend) {
+double dot(In<double> x, In<double> y, Backend& backend) {
   std::vector<double> dots(x.rows);
   backend.row_dots(x, y, dots);
   return sum_of(dots);
-}
-
-template <class T>
-MatrixView<T> some_columns(MatrixView<T> x, std::int64_t first, std::int64_t count) {
-  return {x.data + first, x.rows, count, x.stride};
 }
 
 /// The bound, and the share of it that comes from s.
@@ -36,8 +31,7 @@ struct Bound {
 };
 
 /// The bound from an e; `s` receives r - M(e).
-Bound bound_from(const UProblem& problem, MatrixView<const float> r, MatrixView<const float> e,
-                 MatrixView<float> s, Backend& backend) {
+Bound bound_from(const UProblem& problem, In<float> r, In<float> e, Out<float> s, Backend& backend) {
   const std::vector<double> a(problem.a.begin(), problem.a.end());
   Bound bound;
   const Tiling tiling{r.cols, columns_at_a_time};
@@ -49,8 +43,8 @@ Bound bound_from(const UProblem& problem, MatrixView<const float> r, MatrixView<
     Resident<double> of_e(backend, r.rows, count);
     Resident<double> Me(backend, r.rows, count);
     Resident<double> Xe(backend, problem.X.rows, count);
-    backend.copy(some_columns(r, first, count), of_r.view());
-    backend.copy(some_columns(e, first, count), of_e.view());
+    backend.copy(r.columns(first, count), of_r.view());
+    backend.copy(e.columns(first, count), of_e.view());
     backend.spmm(problem.X, std::as_const(of_e).view(), Xe.view());
     backend.combine(std::vector<Term<double>>{{.x = Xe.view(), .rows = a, .cols = nu}}, Xe.view());
     backend.spmm(problem.X_transposed, std::as_const(Xe).view(), Me.view());
@@ -64,7 +58,7 @@ Bound bound_from(const UProblem& problem, MatrixView<const float> r, MatrixView<
     const double ss = dot(std::as_const(of_s).view(), std::as_const(of_s).view(), backend);
     bound.remainder += ss / problem.lambda;
     bound.form += re + es + ss / problem.lambda;
-    backend.copy(std::as_const(of_s).view(), some_columns(s, first, count));
+    backend.copy(std::as_const(of_s).view(), s.columns(first, count));
   }
   return bound;
 }

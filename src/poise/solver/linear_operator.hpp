@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "poise/linalg/matrix.hpp"
+#include "poise/backend/device.hpp"
 
 namespace poise {
 
@@ -11,10 +11,10 @@ namespace poise {
 template <class T>
 struct Vectors {
   std::span<const std::int32_t> systems;
-  MatrixView<const T> x;
+  In<T> x;
   /// M x if it is known without a product, as in preconditioned conjugate gradients; M is the inverse of the
   /// preconditioner. A system that is M plus a sparse correction then costs only the correction.
-  MatrixView<const T> Mx = {};
+  In<T> Mx = {};
 };
 
 /// A family of symmetric linear operators of one size n, numbered: a system, or a preconditioner, which is
@@ -24,7 +24,7 @@ class LinearOperator {
  public:
   virtual ~LinearOperator() = default;
   /// out_k = A_systems[k] x_k.
-  virtual void apply(const Vectors<T>& vectors, MatrixView<T> out) = 0;
+  virtual void apply(const Vectors<T>& vectors, Out<T> out) = 0;
 };
 
 }  // namespace poise

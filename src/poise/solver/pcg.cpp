@@ -82,7 +82,7 @@ struct RunningSystems {
 
   /// Removes the systems that have ended: in each block the last rows move to their places.
   template <class T>
-  void compact(std::initializer_list<MatrixView<T>> blocks, Backend& backend) {
+  void compact(std::initializer_list<Out<T>> blocks, Backend& backend) {
     std::vector<std::int32_t> from;
     std::vector<std::int32_t> to;
     std::int64_t active = size();
@@ -103,13 +103,13 @@ struct RunningSystems {
     rows.resize(active);
     beta.resize(active);
     if (to.empty()) return;
-    for (const MatrixView<T> block : blocks) backend.copy_rows(MatrixView<const T>(block), from, block, to);
+    for (const Out<T> block : blocks) backend.copy_rows(In<T>(block), from, block, to);
   }
 };
 
 template <class T>
 std::vector<PcgOutcome> pcg(LinearOperator<T>& H, LinearOperator<T>& M_inverse,
-                            std::vector<std::int32_t> systems, MatrixView<T> x, MatrixView<T> r_block,
+                            std::vector<std::int32_t> systems, Out<T> x, Out<T> r_block,
                             const StoppingRule& rule, const InnerProduct<T>& inner, Backend& backend,
                             Observer* observer) {
   const std::int64_t count = std::ssize(systems);
@@ -118,21 +118,21 @@ std::vector<PcgOutcome> pcg(LinearOperator<T>& H, LinearOperator<T>& M_inverse,
   Resident<T> Mp_block(backend, count, x.cols);
   Resident<T> z_block(backend, count, x.cols);  // M^-1 r; overwritten by H p once p is computed
   std::vector<double> dots;
-  const auto of_running = [&](MatrixView<T> block) { return block.block(0, running.size()); };
-  const auto product = [&](MatrixView<T> a, MatrixView<T> b) {
+  const auto of_running = [&](Out<T> block) { return block.block(0, running.size()); };
+  const auto product = [&](Out<T> a, Out<T> b) {
     dots.resize(running.size());
     inner(a, b, dots);
     return std::span<const double>(dots);
   };
-  const auto own_entries = [&](MatrixView<const T> vectors, std::span<const std::int32_t> rows) {
+  const auto own_entries = [&](In<T> vectors, std::span<const std::int32_t> rows) {
     std::vector<double> entries(running.size());
     backend.get_entries(vectors, rows, running.systems, entries);
     return entries;
   };
 
   while (running.size() > 0) {
-    MatrixView<T> r = of_running(r_block);
-    MatrixView<T> z = of_running(z_block.view());
+    Out<T> r = of_running(r_block);
+    Out<T> z = of_running(z_block.view());
     M_inverse.apply({running.systems, r}, z);
     running.test(product(r, z), own_entries(x, running.rows), own_entries(z, {}));
     running.compact({r_block, p_block.view(), Mp_block.view(), z_block.view()}, backend);
@@ -140,14 +140,14 @@ std::vector<PcgOutcome> pcg(LinearOperator<T>& H, LinearOperator<T>& M_inverse,
 
     r = of_running(r_block);
     z = of_running(z_block.view());
-    const MatrixView<T> p = of_running(p_block.view());
-    const MatrixView<T> Mp = of_running(Mp_block.view());
+    const Out<T> p = of_running(p_block.view());
+    const Out<T> Mp = of_running(Mp_block.view());
     backend.combine(std::vector<Term<T>>{{.x = z}, {.x = p, .rows = running.beta}}, p);
     backend.combine(std::vector<Term<T>>{{.x = r}, {.x = Mp, .rows = running.beta}}, Mp);
-    const MatrixView<T> Hp = z;
+    const Out<T> Hp = z;
     H.apply({running.systems, p, Mp}, Hp);
     running.step(product(p, Hp));
-    backend.add_rows(running.alpha, MatrixView<const T>(p), x, running.rows);
+    backend.add_rows(running.alpha, In<T>(p), x, running.rows);
     backend.combine(std::vector<Term<T>>{{.x = r}, {.x = Hp, .scale = -1, .rows = running.alpha}}, r);
     running.compact({r_block, p_block.view(), Mp_block.view()}, backend);
     stop_if_asked(observer);
@@ -156,10 +156,10 @@ std::vector<PcgOutcome> pcg(LinearOperator<T>& H, LinearOperator<T>& M_inverse,
 }
 
 template std::vector<PcgOutcome> pcg(LinearOperator<float>&, LinearOperator<float>&,
-                                     std::vector<std::int32_t>, MatrixView<float>, MatrixView<float>,
-                                     const StoppingRule&, const InnerProduct<float>&, Backend&, Observer*);
+                                     std::vector<std::int32_t>, Out<float>, Out<float>, const StoppingRule&,
+                                     const InnerProduct<float>&, Backend&, Observer*);
 template std::vector<PcgOutcome> pcg(LinearOperator<double>&, LinearOperator<double>&,
-                                     std::vector<std::int32_t>, MatrixView<double>, MatrixView<double>,
-                                     const StoppingRule&, const InnerProduct<double>&, Backend&, Observer*);
+                                     std::vector<std::int32_t>, Out<double>, Out<double>, const StoppingRule&,
+                                     const InnerProduct<double>&, Backend&, Observer*);
 
 }  // namespace poise

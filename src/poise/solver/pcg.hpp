@@ -37,14 +37,12 @@ struct StoppingRule {
 /// out_k = x_k'y_k over rows, summed in float64. If several processes hold parts of the vectors, they
 /// exchange sums here.
 template <class T>
-using InnerProduct = std::function<void(MatrixView<const T> x, MatrixView<const T> y, std::span<double> out)>;
+using InnerProduct = std::function<void(In<T> x, In<T> y, std::span<double> out)>;
 
 /// The inner product within one process.
 template <class T>
 InnerProduct<T> inner_product(Backend& backend) {
-  return [&](MatrixView<const T> x, MatrixView<const T> y, std::span<double> out) {
-    backend.row_dots(x, y, out);
-  };
+  return [&](In<T> x, In<T> y, std::span<double> out) { backend.row_dots(x, y, out); };
 }
 
 /// Preconditioned conjugate gradients (the paper's algorithm 1) on a block of independent systems, each with
@@ -57,8 +55,7 @@ InnerProduct<T> inner_product(Backend& backend) {
 /// All blocks lie in the backend's memory. Memory: three blocks beyond x and r.
 template <class T>
 std::vector<PcgOutcome> pcg(LinearOperator<T>& H, LinearOperator<T>& M_inverse,
-                            std::vector<std::int32_t> systems, MatrixView<T> x, MatrixView<T> r,
-                            const StoppingRule& rule, const InnerProduct<T>& inner, Backend& backend,
-                            Observer* observer);
+                            std::vector<std::int32_t> systems, Out<T> x, Out<T> r, const StoppingRule& rule,
+                            const InnerProduct<T>& inner, Backend& backend, Observer* observer);
 
 }  // namespace poise

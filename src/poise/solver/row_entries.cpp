@@ -73,8 +73,8 @@ void pin(const RowEntries& entries, Backend& backend, std::vector<Pin>& pins) {
   pins.push_back(backend.pin(std::span<const float>(entries.w)));
 }
 
-RowSystems systems_of(const RowEntries& rows, const Weights& W, std::span<const float> b,
-                      MatrixView<const float> factors, std::span<const double> sigma) {
+RowSystems systems_of(const RowEntries& rows, const Weights& W, std::span<const float> b, In<float> factors,
+                      std::span<const double> sigma) {
   return {.factors = factors,
           .sigma = sigma,
           .b = b,

@@ -32,8 +32,8 @@ RowEntries make_row_entries(CsrView X, const Weights& W, const Execution& execut
 void pin(const RowEntries& entries, Backend& backend, std::vector<Pin>& pins);
 
 /// The systems of these rows: `sigma` as RowSystems says, `b` the weights of the rows; without a lambda.
-RowSystems systems_of(const RowEntries& rows, const Weights& W, std::span<const float> b,
-                      MatrixView<const float> factors, std::span<const double> sigma);
+RowSystems systems_of(const RowEntries& rows, const Weights& W, std::span<const float> b, In<float> factors,
+                      std::span<const double> sigma);
 
 /// Exchanges rows and columns, with c and w. O(entries + rows + cols).
 RowEntries transpose(const RowEntries& entries, const Execution& execution);

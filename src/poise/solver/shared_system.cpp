@@ -7,6 +7,7 @@
 #include "poise/backend/resident.hpp"
 #include "poise/linalg/vector.hpp"
 #include "poise/solver/column_parts.hpp"
+#include "poise/solver/small_products.hpp"
 
 namespace poise {
 
@@ -85,20 +86,18 @@ SharedSystem::SharedSystem(const ColumnProblem& problem, CsrView users_of, Backe
 }
 
 Matrix<double> SharedSystem::background(const Matrix<double>& v) const {
-  return in_parts(v, execution_.observer, [&](const Matrix<double>& part, Matrix<double>& to) {
-    Resident<double> s(backend_, X_.rows, part.cols());
-    backend_.spmm(X_, part.view(), s.view());
+  return in_parts(v, backend_, execution_.observer, [&](In<double> part, Out<double> to) {
+    Resident<double> s(backend_, X_.rows, part.cols);
+    backend_.spmm(X_, part, s.view());
     if (!a_.empty()) backend_.combine(std::vector<Term<double>>{{.x = s.view(), .rows = a_}}, s.view());
-    backend_.spmm(users_of_, MatrixView<const double>(s.view()), to.view());
+    backend_.spmm(users_of_, readable(s), to);
   });
 }
 
 template <class T>
 Matrix<double> ComputedInverse<T>::apply(const Matrix<double>& y) {
   std::vector<double> scales = column_scales(y);
-  const Matrix<T> narrow = scaled<T>(y, scales, {});
-  Matrix<T> product(y.rows(), y.cols());
-  backend_.gemm(Op::none, Op::none, T{1}, A_inverse_, narrow.view(), T{0}, product.view());
+  const Matrix<T> product = times(Op::none, A_inverse_, scaled<T>(y, scales, {}), backend_);
   Matrix<double> e(y.rows(), y.cols());
   for (double& scale : scales) scale = 1 / scale;
   for (std::int64_t i = 0; i < y.rows(); ++i) {
@@ -111,9 +110,7 @@ Matrix<double> InverseOfColumns::apply(const Matrix<double>& y) {
   const std::vector<double> ones(y.cols(), 1.0);
   Matrix<double> w = scaled<double>(y, ones, p_);
   const std::vector<double> scales = column_scales(w);
-  const Matrix<float> narrow = scaled<float>(w, scales, {});
-  Matrix<float> product(y.rows(), y.cols());
-  backend_.gemm(Op::transpose, Op::none, 1.0F, columns_, narrow.view(), 0.0F, product.view());
+  const Matrix<float> product = times(Op::transpose, columns_, scaled<float>(w, scales, {}), backend_);
   for (std::int64_t i = 0; i < y.rows(); ++i) {
     for (std::int64_t k = 0; k < y.cols(); ++k) w(i, k) -= static_cast<double>(product(i, k)) / scales[k];
   }

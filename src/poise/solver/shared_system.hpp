@@ -47,12 +47,11 @@ class ApproximateInverse {
 template <class T>
 class ComputedInverse final : public ApproximateInverse {
  public:
-  ComputedInverse(MatrixView<const T> A_inverse, Backend& backend)
-      : A_inverse_(A_inverse), backend_(backend) {}
+  ComputedInverse(In<T> A_inverse, Backend& backend) : A_inverse_(A_inverse), backend_(backend) {}
   [[nodiscard]] Matrix<double> apply(const Matrix<double>& y) override;
 
  private:
-  MatrixView<const T> A_inverse_;
+  In<T> A_inverse_;
   Backend& backend_;
 };
 
@@ -61,12 +60,12 @@ class ComputedInverse final : public ApproximateInverse {
 class InverseOfColumns final : public ApproximateInverse {
  public:
   /// Row i of `columns` is B_:i; `p` is 1 / l_i, or (A^-1)_ii for the zero diagonal.
-  InverseOfColumns(MatrixView<const float> columns, std::vector<double> p, Backend& backend)
+  InverseOfColumns(In<float> columns, std::vector<double> p, Backend& backend)
       : columns_(columns), p_(std::move(p)), backend_(backend) {}
   [[nodiscard]] Matrix<double> apply(const Matrix<double>& y) override;
 
  private:
-  MatrixView<const float> columns_;
+  In<float> columns_;
   std::vector<double> p_;
   Backend& backend_;
 };

@@ -6,10 +6,8 @@ namespace poise {
 
 Matrix<double> product(const Matrix<double>& A, const Matrix<double>& B, Backend& backend) {
   assert(A.cols() == B.rows());
-  Matrix<double> C(A.rows(), B.cols());
-  if (A.rows() == 0 || B.cols() == 0 || A.cols() == 0) return C;
-  backend.gemm(Op::none, Op::none, 1.0, A.view(), B.view(), 0.0, C.view());
-  return C;
+  if (A.rows() == 0 || B.cols() == 0 || A.cols() == 0) return {A.rows(), B.cols()};
+  return times(Op::none, Lent(backend, A).view(), B, backend);
 }
 
 Matrix<double> transposed(const Matrix<double>& A) {

@@ -29,7 +29,7 @@ CsrView WeightedErrors::part(const std::vector<float>& values) const {
   return view;
 }
 
-void WeightedErrors::add(std::span<const std::int32_t> items, MatrixView<const float> beta,
+void WeightedErrors::add(std::span<const std::int32_t> items, In<float> beta,
                          std::span<const double> scores) {
   if (!kept_) return;
   const CsrView columns = problem_.columns.view();
@@ -58,7 +58,7 @@ void WeightedErrors::add(std::span<const std::int32_t> items, MatrixView<const f
 }
 
 template <class Body>
-void WeightedErrors::for_each_block(MatrixView<const float> columns, const Body& body) const {
+void WeightedErrors::for_each_block(In<float> columns, const Body& body) const {
   constexpr std::int64_t columns_at_a_time = 1024;
   const Tiling tiling{columns.rows, columns_at_a_time};
   for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
@@ -81,24 +81,25 @@ void WeightedErrors::for_each_block(MatrixView<const float> columns, const Body&
   }
 }
 
-Matrix<double> WeightedErrors::products(MatrixView<const float> columns, const Matrix<double>& z) const {
+Matrix<double> WeightedErrors::products(In<float> columns, const Matrix<double>& z) const {
   Matrix<double> result(z.rows(), z.cols());
   if (!kept_) {
+    const Lent all(backend_, z);
     Resident<double> sums(backend_, z.rows(), z.cols());
-    for_each_block(columns, [&](std::span<const std::int32_t> items, MatrixView<const double> errors) {
-      const MatrixView<const double> some = z.view().block(items.front(), errors.rows);
+    for_each_block(columns, [&](std::span<const std::int32_t> items, In<double> errors) {
+      const auto some = all.view().block(items.front(), errors.rows);
       backend_.gemm(Op::transpose, Op::none, 1.0, errors, some, 1.0, sums.view());
     });
-    return sums.home();
+    return sums.take();
   }
   for (const std::vector<float>* half : {&high_, &low_}) {
     const Csr by_user = transpose(part(*half), execution_.threads);
     const Pin pinned = backend_.pin(by_user.view());
     const Matrix<double> made =
-        in_parts(z, execution_.observer, [&](const Matrix<double>& part, Matrix<double>& to) {
-          Resident<double> Ez(backend_, X_.rows, part.cols());
-          backend_.spmm(by_user.view(), part.view(), Ez.view());
-          backend_.spmm(users_of_, MatrixView<const double>(Ez.view()), to.view());
+        in_parts(z, backend_, execution_.observer, [&](In<double> part, Out<double> to) {
+          Resident<double> Ez(backend_, X_.rows, part.cols);
+          backend_.spmm(by_user.view(), part, Ez.view());
+          backend_.spmm(users_of_, readable(Ez), to);
         });
     for (std::int64_t i = 0; i < z.rows(); ++i) {
       for (std::int64_t p = 0; p < z.cols(); ++p) result(i, p) += made(i, p);
@@ -107,25 +108,23 @@ Matrix<double> WeightedErrors::products(MatrixView<const float> columns, const M
   return result;
 }
 
-Matrix<double> WeightedErrors::dots(MatrixView<const float> columns, const Matrix<double>& e) const {
+Matrix<double> WeightedErrors::dots(In<float> columns, const Matrix<double>& e) const {
   if (!kept_) {
-    Matrix<double> result(e.rows(), e.cols());
-    const Resident<double> vectors(backend_, e.view());
-    for_each_block(columns, [&](std::span<const std::int32_t> items, MatrixView<const double> errors) {
+    Resident<double> result(backend_, e.rows(), e.cols());
+    const Lent vectors(backend_, e);
+    for_each_block(columns, [&](std::span<const std::int32_t> items, In<double> errors) {
       backend_.gemm(Op::none, Op::none, 1.0, errors, vectors.view(), 0.0,
                     result.view().block(items.front(), errors.rows));
     });
-    return result;
+    return result.take();
   }
-  return in_parts(e, execution_.observer, [&](const Matrix<double>& part_of_e, Matrix<double>& to) {
-    Resident<double> Xe(backend_, X_.rows, part_of_e.cols());
-    backend_.spmm(X_, part_of_e.view(), Xe.view());
-    Matrix<double> low(to.rows(), to.cols());
-    backend_.spmm(part(high_), MatrixView<const double>(Xe.view()), to.view());
-    backend_.spmm(part(low_), MatrixView<const double>(Xe.view()), low.view());
-    for (std::int64_t i = 0; i < to.rows(); ++i) {
-      for (std::int64_t p = 0; p < to.cols(); ++p) to(i, p) += low(i, p);
-    }
+  return in_parts(e, backend_, execution_.observer, [&](In<double> part_of_e, Out<double> to) {
+    Resident<double> Xe(backend_, X_.rows, part_of_e.cols);
+    backend_.spmm(X_, part_of_e, Xe.view());
+    Resident<double> low(backend_, to.rows, to.cols);
+    backend_.spmm(part(high_), readable(Xe), to);
+    backend_.spmm(part(low_), readable(Xe), low.view());
+    backend_.combine(std::vector<Term<double>>{{.x = to}, {.x = low.view()}}, to);
   });
 }
 

@@ -33,19 +33,19 @@ class WeightedErrors {
 
   /// Adds saved columns; row k of `beta` is column items[k]. `scores` are their (XB)_ui on the support of C,
   /// one item after the other; empty if they are unknown.
-  void add(std::span<const std::int32_t> items, MatrixView<const float> beta, std::span<const double> scores);
+  void add(std::span<const std::int32_t> items, In<float> beta, std::span<const double> scores);
 
   /// X'E z, items x vectors, over all columns once they were added; row i of `columns` is B_:i. 8 operations
   /// per entry and vector.
-  [[nodiscard]] Matrix<double> products(MatrixView<const float> columns, const Matrix<double>& z) const;
+  [[nodiscard]] Matrix<double> products(In<float> columns, const Matrix<double>& z) const;
   /// E'X e in the same way.
-  [[nodiscard]] Matrix<double> dots(MatrixView<const float> columns, const Matrix<double>& e) const;
+  [[nodiscard]] Matrix<double> dots(In<float> columns, const Matrix<double>& e) const;
 
  private:
   [[nodiscard]] CsrView part(const std::vector<float>& values) const;
   /// Calls body(items, X'E_:i as rows) for some columns at a time.
   template <class Body>
-  void for_each_block(MatrixView<const float> columns, const Body& body) const;
+  void for_each_block(In<float> columns, const Body& body) const;
 
   const ColumnProblem& problem_;
   CsrView X_;

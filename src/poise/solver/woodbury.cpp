@@ -6,6 +6,7 @@
 
 #include <lapacke.h>
 
+#include "poise/backend/resident.hpp"
 #include "poise/linalg/serial_blas.hpp"
 #include "poise/linalg/vector.hpp"
 
@@ -109,11 +110,13 @@ bool solve_K(std::vector<Number>& K, const Users& users, std::vector<Number>& y)
 }  // namespace
 
 template <class T>
-ScoresOfInverse<T>::ScoresOfInverse(CsrView X, MatrixView<const T> A_inverse, Backend& backend)
+ScoresOfInverse<T>::ScoresOfInverse(CsrView X, In<T> A_inverse, Backend& backend)
     : data_(std::make_unique_for_overwrite<T[]>(X.rows * X.cols)) {
   const MatrixView<T> scores{data_.get(), X.rows, X.cols, X.cols};
   X.values = {};
-  backend.spmm(X, A_inverse, scores);
+  Borrowed<T> there(backend, scores);
+  backend.spmm(X, A_inverse, there.view());
+  there.give_back();
   view_ = scores;
 }
 

@@ -16,7 +16,7 @@ template <class T>
 class ScoresOfInverse {
  public:
   /// 2 nnz n operations.
-  ScoresOfInverse(CsrView X, MatrixView<const T> A_inverse, Backend& backend);
+  ScoresOfInverse(CsrView X, In<T> A_inverse, Backend& backend);
   [[nodiscard]] MatrixView<const T> view() const { return view_; }
 
  private:

@@ -14,6 +14,7 @@
 #include "support/low_rank_data.hpp"
 #include "support/random_data.hpp"
 #include "support/tested_backend.hpp"
+#include "support/there.hpp"
 
 namespace poise {
 namespace {
@@ -56,9 +57,10 @@ struct Lab {
     return {Resident<float>(*backend, random_matrix<float>(12, 3, U_seed)),
             Resident<float>(*backend, random_matrix<float>(12, 3, V_seed))};
   }
-  [[nodiscard]] Roots roots(const Matrix<float>& U) const {
-    return roots_of(backend->factor_gram(U.view(), {}), 1e-13, *backend);
+  [[nodiscard]] Matrix<double> gram(const Matrix<float>& A) const {
+    return backend->factor_gram(Lent(*backend, A).view(), {});
   }
+  [[nodiscard]] Roots roots(const Matrix<float>& U) const { return roots_of(gram(U), 1e-13, *backend); }
   Weights constant(double alpha) {
     return make_weights(X.view(), {.scheme = Scheme::constant, .alpha = alpha});
   }
@@ -143,6 +145,8 @@ TEST(AsymmetricObjective, FiniteDifferencesAreTheResidualsOfBothBlocks) {
   }
 }
 
+using testing::There;
+
 TEST(AsymmetricGauge, BalancingKeepsTheProductAndLowersThePenalty) {
   Lab lab;
   const Matrix<float> U = random_matrix<float>(12, 4, 5);
@@ -152,13 +156,13 @@ TEST(AsymmetricGauge, BalancingKeepsTheProductAndLowersThePenalty) {
     Matrix<float> root = U;
     if (data_metric) {
       root = Matrix<float>(lab.X.rows, 4);
-      lab.backend->spmm(lab.X.view(), U.view(), root.view());
+      lab.backend->spmm(lab.X.view(), Lent(*lab.backend, U).view(), There(*lab.backend, root));
     }
-    const Gauge gauge =
-        balancing_gauge(lab.roots(root), lab.backend->factor_gram(V.view(), {}), 1, *lab.backend);
+    const Gauge gauge = balancing_gauge(lab.roots(root), lab.gram(V), 1, *lab.backend);
     ASSERT_EQ(gauge.T.cols(), 4);
-    const MatrixXd new_root = to_eigen(changed(root.view(), gauge.T, *lab.backend).home());
-    const MatrixXd new_V = to_eigen(changed(V.view(), gauge.T_dual, *lab.backend).home());
+    const MatrixXd new_root =
+        to_eigen(changed(Lent(*lab.backend, root).view(), gauge.T, *lab.backend).home());
+    const MatrixXd new_V = to_eigen(changed(Lent(*lab.backend, V).view(), gauge.T_dual, *lab.backend).home());
     const MatrixXd before = to_eigen(root) * to_eigen(V).transpose();
     EXPECT_LE((new_root * new_V.transpose() - before).norm(), 1e-5 * before.norm());
     EXPECT_LT(new_root.squaredNorm() + new_V.squaredNorm(),
@@ -167,8 +171,7 @@ TEST(AsymmetricGauge, BalancingKeepsTheProductAndLowersThePenalty) {
   }
   // A direction that is not there is dropped.
   for (std::int64_t i = 0; i < 12; ++i) V(i, 3) = 0;
-  EXPECT_EQ(balancing_gauge(lab.roots(U), lab.backend->factor_gram(V.view(), {}), 1, *lab.backend).T.cols(),
-            3);
+  EXPECT_EQ(balancing_gauge(lab.roots(U), lab.gram(V), 1, *lab.backend).T.cols(), 3);
 }
 
 TEST(AsymmetricGauge, TheNearestRotationByProductsIsThatByDecomposition) {

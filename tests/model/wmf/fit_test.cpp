@@ -236,11 +236,13 @@ TEST(Rebalance, KeepsTheProductAndNeverGrows) {
     }
     const Eigen::MatrixXd product = to_dense(U.view()) * to_dense(V.view()).transpose();
     const double before = to_dense(U.view()).squaredNorm() + to_dense(V.view()).squaredNorm();
-    const Gauge balance = balancing_gauge(roots_of(backend->factor_gram(U.view(), {}), 1e-20, *backend),
-                                          backend->factor_gram(V.view(), {}), 0, *backend);
+    const Lent<float> U_there(*backend, U);
+    const Lent<float> V_there(*backend, V);
+    const Gauge balance = balancing_gauge(roots_of(backend->factor_gram(U_there.view(), {}), 1e-20, *backend),
+                                          backend->factor_gram(V_there.view(), {}), 0, *backend);
     EXPECT_EQ(balance.T.cols(), deficient ? 6 : 7);
-    const Eigen::MatrixXd after_U = to_dense(changed(U.view(), balance.T, *backend).home().view());
-    const Eigen::MatrixXd after_V = to_dense(changed(V.view(), balance.T_dual, *backend).home().view());
+    const Eigen::MatrixXd after_U = to_dense(changed(U_there.view(), balance.T, *backend).home().view());
+    const Eigen::MatrixXd after_V = to_dense(changed(V_there.view(), balance.T_dual, *backend).home().view());
     const double least = 2 * std::accumulate(balance.values.begin(), balance.values.end(), 0.0);
     EXPECT_LE((after_U * after_V.transpose() - product).norm(), 1e-5 * product.norm());
     EXPECT_NEAR(after_U.squaredNorm() + after_V.squaredNorm(), least, 1e-4 * before);

@@ -26,7 +26,7 @@ void for_each_row(std::int64_t rows, std::int64_t cols, int threads, const Body&
 }
 
 template <class From, class To>
-void copy_matrix(In<From> from, Out<To> to, int threads) {
+void copy_matrix(MatrixView<const From> from, MatrixView<To> to, int threads) {
   for_each_row(to.rows, to.cols, threads, [&](std::int64_t k) {
     const From* const source = from.data + k * from.stride;
     std::ranges::transform(source, source + to.cols, to.row(k).begin(),
@@ -50,7 +50,7 @@ void add_term(const Term<T>& term, std::int64_t row, std::int64_t first, std::sp
 /// Columns [begin, end) of a row.
 template <class T>
 void combine_row(std::span<const Term<T>> terms, std::int64_t row, std::int64_t begin, std::int64_t end,
-                 Out<T> out) {
+                 MatrixView<T> out) {
   const Tiling tiling{end - begin, 512};
   double sums[512];
   for (std::int64_t tile = 0; tile < tiling.tiles(); ++tile) {
@@ -63,7 +63,7 @@ void combine_row(std::span<const Term<T>> terms, std::int64_t row, std::int64_t 
 }
 
 template <class T>
-void combine_terms(std::span<const Term<T>> terms, Out<T> out, int threads) {
+void combine_terms(std::span<const Term<T>> terms, MatrixView<T> out, int threads) {
   if (out.rows > 1) {
     for_each_row(out.rows, out.cols, threads,
                  [&](std::int64_t k) { combine_row(terms, k, 0, out.cols, out); });
@@ -76,7 +76,7 @@ void combine_terms(std::span<const Term<T>> terms, Out<T> out, int threads) {
 }
 
 template <class T>
-void add_listed(Numbers factors, In<T> x, Out<T> y, Indices rows, int threads) {
+void add_listed(Numbers factors, MatrixView<const T> x, MatrixView<T> y, Indices rows, int threads) {
   for_each_row(x.rows, x.cols, threads, [&](std::int64_t k) {
     if (factors[k] == 0) return;
     const std::span<T> to = y.row(rows[k]);
@@ -87,14 +87,15 @@ void add_listed(Numbers factors, In<T> x, Out<T> y, Indices rows, int threads) {
 }
 
 template <class T>
-void dot_rows(In<T> x, In<T> y, std::span<double> out, int threads) {
+void dot_rows(MatrixView<const T> x, MatrixView<const T> y, std::span<double> out, int threads) {
   for_each_row(x.rows, x.cols, threads, [&](std::int64_t k) { out[k] = dot(x.row(k), y.row(k)); });
 }
 
 std::int64_t at(Indices list, std::int64_t k) { return list.empty() ? k : list[k]; }
 
 template <class T>
-void copy_listed(In<T> from, Indices from_rows, Out<T> to, Indices to_rows, int threads) {
+void copy_listed(MatrixView<const T> from, Indices from_rows, MatrixView<T> to, Indices to_rows,
+                 int threads) {
   const auto count = static_cast<std::int64_t>(std::max(from_rows.size(), to_rows.size()));
   for_each_row(count, to.cols, threads, [&](std::int64_t k) {
     std::ranges::copy(from.row(at(from_rows, k)), to.row(at(to_rows, k)).begin());
@@ -102,19 +103,19 @@ void copy_listed(In<T> from, Indices from_rows, Out<T> to, Indices to_rows, int 
 }
 
 template <class T>
-void get(In<T> x, Indices rows, Indices cols, std::span<double> out) {
+void get(MatrixView<const T> x, Indices rows, Indices cols, std::span<double> out) {
   for (std::size_t k = 0; k < cols.size(); ++k) out[k] = x(at(rows, static_cast<std::int64_t>(k)), cols[k]);
 }
 
 template <class T>
-void set(Out<T> x, Indices cols, Numbers values) {
+void set(MatrixView<T> x, Indices cols, Numbers values) {
   for (std::size_t k = 0; k < cols.size(); ++k)
     x(static_cast<std::int64_t>(k), cols[k]) = static_cast<T>(values[k]);
 }
 
 template <class T>
-void form(CsrView x, CsrView columns, Indices items, In<T> p, std::span<double> out, std::span<double> scores,
-          int threads) {
+void form(CsrView x, CsrView columns, Indices items, MatrixView<const T> p, std::span<double> out,
+          std::span<double> scores, int threads) {
   std::vector<std::int64_t> first(scores.empty() ? 0 : items.size(), 0);
   for (std::size_t s = 1; s < first.size(); ++s) first[s] = first[s - 1] + columns.row_size(items[s - 1]);
   for_each_tile(p.rows, threads, [&](std::int64_t s) {
@@ -147,45 +148,56 @@ std::uint64_t CpuBackend::memory_bytes() const { return total_memory(); }
 void* CpuBackend::allocate(std::uint64_t bytes) { return ::operator new (bytes, std::align_val_t{64}); }
 void CpuBackend::release(void* memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
 
-void CpuBackend::copy(In<float> from, Out<float> to) { copy_matrix(from, to, threads_); }
-void CpuBackend::copy(In<double> from, Out<double> to) { copy_matrix(from, to, threads_); }
-void CpuBackend::copy(In<float> from, Out<double> to) { copy_matrix(from, to, threads_); }
-void CpuBackend::copy(In<double> from, Out<float> to) { copy_matrix(from, to, threads_); }
+void CpuBackend::copy(In<float> from, Out<float> to) { copy_matrix(from.host(), to.host(), threads_); }
+void CpuBackend::copy(In<double> from, Out<double> to) { copy_matrix(from.host(), to.host(), threads_); }
+void CpuBackend::copy(In<float> from, Out<double> to) { copy_matrix(from.host(), to.host(), threads_); }
+void CpuBackend::copy(In<double> from, Out<float> to) { copy_matrix(from.host(), to.host(), threads_); }
+
+void CpuBackend::upload(MatrixView<const float> from, Out<float> to) {
+  copy_matrix(from, to.host(), threads_);
+}
+void CpuBackend::upload(MatrixView<const double> from, Out<double> to) {
+  copy_matrix(from, to.host(), threads_);
+}
+void CpuBackend::download(In<float> from, MatrixView<float> to) { copy_matrix(from.host(), to, threads_); }
+void CpuBackend::download(In<double> from, MatrixView<double> to) { copy_matrix(from.host(), to, threads_); }
 
 void CpuBackend::combine(std::span<const Term<float>> terms, Out<float> out) {
-  combine_terms(terms, out, threads_);
+  combine_terms(terms, out.host(), threads_);
 }
 void CpuBackend::combine(std::span<const Term<double>> terms, Out<double> out) {
-  combine_terms(terms, out, threads_);
+  combine_terms(terms, out.host(), threads_);
 }
 
 void CpuBackend::add_rows(Numbers factors, In<float> x, Out<float> y, Indices rows) {
-  add_listed(factors, x, y, rows, threads_);
+  add_listed(factors, x.host(), y.host(), rows, threads_);
 }
 void CpuBackend::add_rows(Numbers factors, In<double> x, Out<double> y, Indices rows) {
-  add_listed(factors, x, y, rows, threads_);
+  add_listed(factors, x.host(), y.host(), rows, threads_);
 }
 
-void CpuBackend::row_dots(In<float> x, In<float> y, std::span<double> out) { dot_rows(x, y, out, threads_); }
+void CpuBackend::row_dots(In<float> x, In<float> y, std::span<double> out) {
+  dot_rows(x.host(), y.host(), out, threads_);
+}
 void CpuBackend::row_dots(In<double> x, In<double> y, std::span<double> out) {
-  dot_rows(x, y, out, threads_);
+  dot_rows(x.host(), y.host(), out, threads_);
 }
 
 void CpuBackend::copy_rows(In<float> from, Indices from_rows, Out<float> to, Indices to_rows) {
-  copy_listed(from, from_rows, to, to_rows, threads_);
+  copy_listed(from.host(), from_rows, to.host(), to_rows, threads_);
 }
 void CpuBackend::copy_rows(In<double> from, Indices from_rows, Out<double> to, Indices to_rows) {
-  copy_listed(from, from_rows, to, to_rows, threads_);
+  copy_listed(from.host(), from_rows, to.host(), to_rows, threads_);
 }
 
 void CpuBackend::get_entries(In<float> x, Indices rows, Indices cols, std::span<double> out) {
-  get(x, rows, cols, out);
+  get(x.host(), rows, cols, out);
 }
 void CpuBackend::get_entries(In<double> x, Indices rows, Indices cols, std::span<double> out) {
-  get(x, rows, cols, out);
+  get(x.host(), rows, cols, out);
 }
-void CpuBackend::set_entries(Out<float> x, Indices cols, Numbers values) { set(x, cols, values); }
-void CpuBackend::set_entries(Out<double> x, Indices cols, Numbers values) { set(x, cols, values); }
+void CpuBackend::set_entries(Out<float> x, Indices cols, Numbers values) { set(x.host(), cols, values); }
+void CpuBackend::set_entries(Out<double> x, Indices cols, Numbers values) { set(x.host(), cols, values); }
 
 void CpuBackend::transpose_in_place(Out<float> a) {
   const Tiling tiling{a.rows, 64};
@@ -193,7 +205,7 @@ void CpuBackend::transpose_in_place(Out<float> a) {
     for (std::int64_t other = 0; other <= tile; ++other) {
       for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
         const std::int64_t end = std::min(i, tiling.last(other));
-        for (std::int64_t j = tiling.first(other); j < end; ++j) std::swap(a(i, j), a(j, i));
+        for (std::int64_t j = tiling.first(other); j < end; ++j) std::swap(a.host()(i, j), a.host()(j, i));
       }
     }
   });
@@ -205,11 +217,11 @@ void CpuBackend::multiply_symmetric(In<float> r, In<float> a, Out<float> y) {
 
 void CpuBackend::column_form(CsrView x, CsrView columns, Indices items, In<float> p, std::span<double> out,
                              std::span<double> scores) {
-  form(x, columns, items, p, out, scores, threads_);
+  form(x, columns, items, p.host(), out, scores, threads_);
 }
 void CpuBackend::column_form(CsrView x, CsrView columns, Indices items, In<double> p, std::span<double> out,
                              std::span<double> scores) {
-  form(x, columns, items, p, out, scores, threads_);
+  form(x, columns, items, p.host(), out, scores, threads_);
 }
 
 double CpuBackend::triple_dot(std::span<const float> c, std::span<const float> x, std::span<const float> y) {
@@ -228,26 +240,26 @@ void CpuBackend::divide_by_products(Out<float> x, Numbers s, Numbers t, double s
   for_each_row(x.rows, x.cols, threads_, [&](std::int64_t i) {
     for (std::int64_t j = 0; j < x.cols; ++j) {
       const double divisor = s[i] * t[j] + shift;
-      x(i, j) = divisor > 0 ? static_cast<float>(x(i, j) / divisor) : 0.0F;
+      x.host()(i, j) = divisor > 0 ? static_cast<float>(x.host()(i, j) / divisor) : 0.0F;
     }
   });
 }
 
 RowsSolved CpuBackend::solve_rows(const RowSystems& systems, Out<float> y, RowTolerance tolerance,
                                   RowRoute route) {
-  return poise::solve_rows(systems, y, tolerance, {threads_, observer_}, route);
+  return poise::solve_rows(systems, y.host(), tolerance, {threads_, observer_}, route);
 }
 RowsChecked CpuBackend::check_rows(const RowSystems& systems, In<float> v, In<double> E,
                                    In<double> E_inverse) {
-  return poise::check_rows(systems, v, E, E_inverse, {threads_, observer_});
+  return poise::check_rows(systems, v.host(), E.host(), E_inverse.host(), {threads_, observer_});
 }
 
 EigenPairs CpuBackend::symmetric_eigenpairs(Out<double> a, std::int64_t count) {
-  return top_eigenpairs(a, count);
+  return top_eigenpairs(a.host(), count);
 }
 EigenPairs CpuBackend::symmetric_eigenpairs(Out<float> a, std::int64_t count) {
   Matrix<double> wide(a.rows, a.cols);
-  copy(a, wide.view());
+  copy_matrix(In<float>(a).host(), wide.view(), threads_);
   return top_eigenpairs(wide.view(), count);
 }
 
@@ -257,7 +269,7 @@ RankedLists CpuBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k
   const Tiling tiling{scores.rows, 16};
   for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
     for (std::int64_t row = tiling.first(tile); row < tiling.last(tile); ++row) {
-      lists.resize(row, poise::top_k(scores.row(row), {.excluded = excluded.row(row), .only = only},
+      lists.resize(row, poise::top_k(scores.host().row(row), {.excluded = excluded.row(row), .only = only},
                                      lists.item_slots(row), lists.score_slots(row)));
     }
   });

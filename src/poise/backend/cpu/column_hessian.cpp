@@ -46,7 +46,8 @@ void add_column(CsrView x, Indices users, std::span<const float> weights, const 
 }
 
 template <class T>
-void tiled_column_hessian(int threads, CsrView x, CsrView columns, Indices items, In<T> p, Out<T> out) {
+void tiled_column_hessian(int threads, CsrView x, CsrView columns, Indices items, MatrixView<const T> p,
+                          MatrixView<T> out) {
   assert(p.rows == out.rows && p.cols == x.cols && out.cols == x.cols && columns.cols == x.rows);
   assert(static_cast<std::int64_t>(items.size()) == p.rows);
   for_each_tile(p.rows, threads, [&](std::int64_t s) {
@@ -58,10 +59,10 @@ void tiled_column_hessian(int threads, CsrView x, CsrView columns, Indices items
 }  // namespace
 
 void CpuBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<float> p, Out<float> out) {
-  tiled_column_hessian(threads_, x, columns, items, p, out);
+  tiled_column_hessian(threads_, x, columns, items, p.host(), out.host());
 }
 void CpuBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<double> p, Out<double> out) {
-  tiled_column_hessian(threads_, x, columns, items, p, out);
+  tiled_column_hessian(threads_, x, columns, items, p.host(), out.host());
 }
 
 }  // namespace poise

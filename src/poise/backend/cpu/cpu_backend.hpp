@@ -11,7 +11,6 @@ class CpuBackend final : public Backend {
 
   [[nodiscard]] std::string_view name() const override { return to_string(BackendKind::cpu); }
   [[nodiscard]] BackendTraits traits() const override { return {}; }
-  [[nodiscard]] bool on_host() const override { return true; }
   [[nodiscard]] std::uint64_t memory_bytes() const override;
   [[nodiscard]] void* allocate(std::uint64_t bytes) override;
   void release(void* memory) noexcept override;
@@ -19,6 +18,10 @@ class CpuBackend final : public Backend {
   void copy(In<double> from, Out<double> to) override;
   void copy(In<float> from, Out<double> to) override;
   void copy(In<double> from, Out<float> to) override;
+  void upload(MatrixView<const float> from, Out<float> to) override;
+  void upload(MatrixView<const double> from, Out<double> to) override;
+  void download(In<float> from, MatrixView<float> to) override;
+  void download(In<double> from, MatrixView<double> to) override;
   [[nodiscard]] Pin pin(CsrView /*x*/) override { return {}; }
   [[nodiscard]] Pin pin(std::span<const float> /*x*/) override { return {}; }
 

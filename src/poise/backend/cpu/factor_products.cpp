@@ -75,8 +75,8 @@ Matrix<double> CpuBackend::factor_gram(In<float> Z, std::span<const float> a) {
       [&](std::int64_t first, std::int64_t count, MatrixView<double> sum, MatrixView<double> scratch) {
         const MatrixView<double> rows = scratch.block(0, count);
         widen(
-            Z, first, [&](std::int64_t r) { return a.empty() ? 1.0 : std::sqrt(static_cast<double>(a[r])); },
-            rows);
+            Z.host(), first,
+            [&](std::int64_t r) { return a.empty() ? 1.0 : std::sqrt(static_cast<double>(a[r])); }, rows);
         cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, static_cast<blasint>(d),
                     static_cast<blasint>(count), 1, rows.data, dense::leading(rows), 1, sum.data,
                     dense::leading(sum));
@@ -95,9 +95,10 @@ Matrix<double> CpuBackend::factor_product(In<float> Y, std::span<const float> a,
         const MatrixView<double> left{scratch.data, count, Y.cols, scratch.stride};
         const MatrixView<double> right{scratch.row(block_rows).data(), count, Z.cols, scratch.stride};
         widen(
-            Y, first, [&](std::int64_t r) { return a.empty() ? 1.0 : static_cast<double>(a[r]); }, left);
+            Y.host(), first, [&](std::int64_t r) { return a.empty() ? 1.0 : static_cast<double>(a[r]); },
+            left);
         widen(
-            Z, first, [](std::int64_t) { return 1.0; }, right);
+            Z.host(), first, [](std::int64_t) { return 1.0; }, right);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<blasint>(Y.cols),
                     static_cast<blasint>(Z.cols), static_cast<blasint>(count), 1, left.data,
                     dense::leading(left), right.data, dense::leading(right), 1, sum.data,
@@ -113,13 +114,13 @@ void CpuBackend::combine_rows(In<float> Z, const Matrix<double>& A, Out<float> Y
   for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
     const std::int64_t first = tiling.first(tile);
     const std::int64_t count = tiling.last(tile) - first;
-    const MatrixView<float> out = Y.block(first, count);
+    const MatrixView<float> out = Y.host().block(first, count);
     if (b.rows() > 0) {
       Matrix<float> before(count, Y.cols);
       copy_block(out, before.view());
       multiply(before.view(), b.view(), 0, out);
     }
-    if (a.rows() > 0) multiply(Z.block(first, count), a.view(), b.rows() > 0 ? 1.0F : 0.0F, out);
+    if (a.rows() > 0) multiply(Z.host().block(first, count), a.view(), b.rows() > 0 ? 1.0F : 0.0F, out);
   });
 }
 

@@ -70,13 +70,13 @@ void CpuBackend::factor_scores(In<float> z, In<float> v, Out<float> y) {
     const std::int64_t user = tiling.first(tile);
     const std::int64_t count = tiling.last(tile) - user;
     std::vector<double> users;
-    padded_rows(z.block(user, count), padded, users);
+    padded_rows(z.host().block(user, count), padded, users);
     std::vector<double> items;
     for (std::int64_t item = 0; item < v.rows; item += scored_items) {
       const std::int64_t some = std::min(scored_items, v.rows - item);
-      padded_rows(v.block(item, some), padded, items);
+      padded_rows(v.host().block(item, some), padded, items);
       version({users.data(), count, padded, padded}, {items.data(), some, padded, padded}, item,
-              y.block(user, count));
+              y.host().block(user, count));
     }
   });
 }

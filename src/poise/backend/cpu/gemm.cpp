@@ -17,15 +17,15 @@ using dense::part;
 
 CBLAS_TRANSPOSE to_cblas(Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; }
 
-void blas_gemm(Op op_a, Op op_b, blasint inner, float alpha, In<float> a, In<float> b, float beta,
-               Out<float> c) {
+void blas_gemm(Op op_a, Op op_b, blasint inner, float alpha, MatrixView<const float> a,
+               MatrixView<const float> b, float beta, MatrixView<float> c) {
   cblas_sgemm(CblasRowMajor, to_cblas(op_a), to_cblas(op_b), static_cast<blasint>(c.rows),
               static_cast<blasint>(c.cols), inner, alpha, a.data, leading(a), b.data, leading(b), beta,
               c.data, leading(c));
 }
 
-void blas_gemm(Op op_a, Op op_b, blasint inner, double alpha, In<double> a, In<double> b, double beta,
-               Out<double> c) {
+void blas_gemm(Op op_a, Op op_b, blasint inner, double alpha, MatrixView<const double> a,
+               MatrixView<const double> b, double beta, MatrixView<double> c) {
   cblas_dgemm(CblasRowMajor, to_cblas(op_a), to_cblas(op_b), static_cast<blasint>(c.rows),
               static_cast<blasint>(c.cols), inner, alpha, a.data, leading(a), b.data, leading(b), beta,
               c.data, leading(c));
@@ -40,7 +40,8 @@ std::int64_t tile_edge(std::int64_t rows, std::int64_t cols) {
 }
 
 template <class T>
-void tiled_gemm(int threads, Op op_a, Op op_b, T alpha, In<T> a, In<T> b, T beta, Out<T> c) {
+void tiled_gemm(int threads, Op op_a, Op op_b, T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta,
+                MatrixView<T> c) {
   const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
   assert((op_a == Op::none ? a.rows : a.cols) == c.rows);
   assert((op_b == Op::none ? b.cols : b.rows) == c.cols);
@@ -118,7 +119,7 @@ POISE_INLINE void add_all(const WidenedPart& a, const double* b, double* out) {
 }
 
 /// B in strips of 16 columns, each contiguous, the last filled up with zeros.
-std::vector<double> in_strips(Op op, In<double> b, std::int64_t inner, Tiling strips) {
+std::vector<double> in_strips(Op op, MatrixView<const double> b, std::int64_t inner, Tiling strips) {
   std::vector<double> packed(strips.tiles() * inner * widened_width, 0.0);
   for (std::int64_t strip = 0; strip < strips.tiles(); ++strip) {
     double* to = packed.data() + strip * inner * widened_width;
@@ -131,8 +132,8 @@ std::vector<double> in_strips(Op op, In<double> b, std::int64_t inner, Tiling st
 }
 
 /// A is read once from memory: what is made of a part of it is made while that lies in a cache.
-void widened_gemm(int threads, Op op_a, Op op_b, double alpha, In<float> a, In<double> b, double beta,
-                  Out<double> c) {
+void widened_gemm(int threads, Op op_a, Op op_b, double alpha, MatrixView<const float> a,
+                  MatrixView<const double> b, double beta, MatrixView<double> c) {
   constexpr std::int64_t inner_part = 128;
   const bool plain = op_a == Op::none;
   const std::int64_t inner = plain ? a.cols : a.rows;
@@ -176,16 +177,16 @@ void widened_gemm(int threads, Op op_a, Op op_b, double alpha, In<float> a, In<d
 }  // namespace
 
 void CpuBackend::gemm(Op op_a, Op op_b, double alpha, In<float> a, In<double> b, double beta, Out<double> c) {
-  widened_gemm(threads_, op_a, op_b, alpha, a, b, beta, c);
+  widened_gemm(threads_, op_a, op_b, alpha, a.host(), b.host(), beta, c.host());
 }
 
 void CpuBackend::gemm(Op op_a, Op op_b, float alpha, In<float> a, In<float> b, float beta, Out<float> c) {
-  tiled_gemm(threads_, op_a, op_b, alpha, a, b, beta, c);
+  tiled_gemm(threads_, op_a, op_b, alpha, a.host(), b.host(), beta, c.host());
 }
 
 void CpuBackend::gemm(Op op_a, Op op_b, double alpha, In<double> a, In<double> b, double beta,
                       Out<double> c) {
-  tiled_gemm(threads_, op_a, op_b, alpha, a, b, beta, c);
+  tiled_gemm(threads_, op_a, op_b, alpha, a.host(), b.host(), beta, c.host());
 }
 
 }  // namespace poise

@@ -14,7 +14,7 @@ constexpr std::int64_t items_per_tile = 16;
 /// The upper triangle, one item i at a time: G_ij = sum of a_u over the users u of i that also have j >= i.
 /// The sums of one row of G stay in cache. `Sum` is an integer for counts and double for weights.
 template <class Sum, class WeightOf, class T>
-void upper_triangle(CsrView x, int threads, const WeightOf& weight_of, Out<T> g) {
+void upper_triangle(CsrView x, int threads, const WeightOf& weight_of, MatrixView<T> g) {
   const Csr users_of = transpose(x, threads);
   const Tiling tiling{x.cols, items_per_tile};
   for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
@@ -33,7 +33,7 @@ void upper_triangle(CsrView x, int threads, const WeightOf& weight_of, Out<T> g)
 }
 
 template <class T>
-void gram_of(CsrView x, std::span<const float> row_weights, int threads, Out<T> g) {
+void gram_of(CsrView x, std::span<const float> row_weights, int threads, MatrixView<T> g) {
   assert(g.rows == x.cols && g.cols == x.cols);
   assert(row_weights.empty() || static_cast<std::int64_t>(row_weights.size()) == x.rows);
   if (row_weights.empty()) {
@@ -49,11 +49,11 @@ void gram_of(CsrView x, std::span<const float> row_weights, int threads, Out<T> 
 }  // namespace
 
 void CpuBackend::gram(CsrView x, std::span<const float> row_weights, Out<float> g) {
-  gram_of(x, row_weights, threads_, g);
+  gram_of(x, row_weights, threads_, g.host());
 }
 
 void CpuBackend::gram(CsrView x, std::span<const float> row_weights, Out<double> g) {
-  gram_of(x, row_weights, threads_, g);
+  gram_of(x, row_weights, threads_, g.host());
 }
 
 }  // namespace poise

@@ -19,7 +19,7 @@ namespace {
 /// An estimate from below of the largest eigenvalue of a symmetric positive definite matrix, by power
 /// iteration from a fixed vector; not finite where an entry is not.
 template <class T>
-double largest_eigenvalue(Out<T> a, int threads) {
+double largest_eigenvalue(MatrixView<T> a, int threads) {
   constexpr int steps = 12;
   std::vector<double> x = power_start(a.rows);
   std::vector<double> y(a.rows);
@@ -176,7 +176,7 @@ class Sweep {
 };
 
 template <class T>
-SpdInverse blocked_inverse(Out<T> a, int threads, Observer* observer) {
+SpdInverse blocked_inverse(MatrixView<T> a, int threads, Observer* observer) {
   assert(a.rows == a.cols);
   const double largest = largest_eigenvalue(a, threads);
   if (!std::isfinite(largest)) return {};
@@ -191,7 +191,7 @@ SpdInverse blocked_inverse(Out<T> a, int threads, Observer* observer) {
 
 }  // namespace
 
-SpdInverse CpuBackend::invert_spd(Out<float> a) { return blocked_inverse(a, threads_, observer_); }
-SpdInverse CpuBackend::invert_spd(Out<double> a) { return blocked_inverse(a, threads_, observer_); }
+SpdInverse CpuBackend::invert_spd(Out<float> a) { return blocked_inverse(a.host(), threads_, observer_); }
+SpdInverse CpuBackend::invert_spd(Out<double> a) { return blocked_inverse(a.host(), threads_, observer_); }
 
 }  // namespace poise

@@ -133,7 +133,7 @@ POISE_INLINE void product(CsrView x, std::int64_t u, const float* w, const float
 }
 
 /// V with its columns padded to whole lanes.
-Matrix<float> with_whole_lanes(int threads, In<float> v) {
+Matrix<float> with_whole_lanes(int threads, MatrixView<const float> v) {
   const std::int64_t padded = (v.cols + sampled_lane - 1) / sampled_lane * sampled_lane;
   Matrix<float> copy(v.rows, padded);
   pack(threads, v, copy.view());
@@ -141,7 +141,7 @@ Matrix<float> with_whole_lanes(int threads, In<float> v) {
 }
 
 template <class Body>
-void for_each_row(int threads, CsrView x, In<float> t, std::int64_t padded, const Body& body) {
+void for_each_row(int threads, CsrView x, MatrixView<const float> t, std::int64_t padded, const Body& body) {
   const Tiling tiling{x.rows, sparse_rows_per_tile};
   for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
     SampledScratch scratch(padded);
@@ -158,8 +158,8 @@ void CpuBackend::sampled_dots(CsrView x, In<float> t, In<float> v, std::span<flo
   assert(t.rows == x.rows && v.rows == x.cols && t.cols == v.cols);
   assert(static_cast<std::int64_t>(out.size()) == x.entries());
   const auto version = simd::version<dots>();
-  const Matrix<float> factors = with_whole_lanes(threads_, v);
-  for_each_row(threads_, x, t, factors.cols(), [&](std::int64_t u, SampledScratch& scratch) {
+  const Matrix<float> factors = with_whole_lanes(threads_, v.host());
+  for_each_row(threads_, x, t.host(), factors.cols(), [&](std::int64_t u, SampledScratch& scratch) {
     version(x, u, factors.view(), scratch, out.data());
   });
 }
@@ -168,12 +168,12 @@ void CpuBackend::sampled_product(CsrView x, std::span<const float> w, std::span<
                                  In<float> v, Out<float> s) {
   assert(t.rows == x.rows && v.rows == x.cols && t.cols == v.cols && s.rows == t.rows && s.cols == t.cols);
   const auto version = simd::version<product>();
-  const Matrix<float> factors = with_whole_lanes(threads_, v);
+  const Matrix<float> factors = with_whole_lanes(threads_, v.host());
   const float* const w_data = w.empty() ? nullptr : w.data();
   const float* const c_data = c.empty() ? nullptr : c.data();
-  for_each_row(threads_, x, t, factors.cols(), [&](std::int64_t u, SampledScratch& scratch) {
+  for_each_row(threads_, x, t.host(), factors.cols(), [&](std::int64_t u, SampledScratch& scratch) {
     version(x, u, w_data, c_data, factors.view(), scratch);
-    const auto row = s.row(u);
+    const auto row = s.host().row(u);
     for (std::int64_t j = 0; j < s.cols; ++j) row[j] = static_cast<float>(row[j] + scratch.sums[j]);
   });
 }

@@ -192,8 +192,9 @@ void CpuBackend::spmm(CsrView x, In<float> b, Out<float> y) {
   const Tiling rows{y.rows, sparse_rows_per_tile};
   // A copy of B's block pays when its rows are read several times over.
   if (x.entries() < 2 * b.rows) {
-    for_each_tile(rows.tiles(), threads_,
-                  [&](std::int64_t tile) { direct_version(x, rows.first(tile), rows.last(tile), b, y); });
+    for_each_tile(rows.tiles(), threads_, [&](std::int64_t tile) {
+      direct_version(x, rows.first(tile), rows.last(tile), b.host(), y.host());
+    });
     return;
   }
   std::vector<float> packed_data(b.rows * std::min(packed_width, block_width(b.cols)));
@@ -201,8 +202,8 @@ void CpuBackend::spmm(CsrView x, In<float> b, Out<float> y) {
     const std::int64_t padded = block_width(b.cols - col);
     const std::int64_t width = std::min(padded, b.cols - col);
     const MatrixView<float> packed{packed_data.data(), b.rows, padded, padded};
-    pack(threads_, dense::part(b, 0, b.rows, col, width), packed);
-    const MatrixView<float> out = dense::part(y, 0, y.rows, col, width);
+    pack(threads_, dense::part(b.host(), 0, b.rows, col, width), packed);
+    const MatrixView<float> out = dense::part(y.host(), 0, y.rows, col, width);
     for_each_tile(rows.tiles(), threads_, [&](std::int64_t tile) {
       packed_version(x, rows.first(tile), rows.last(tile), packed, out);
     });
@@ -214,8 +215,9 @@ void CpuBackend::spmm(CsrView x, In<double> b, Out<double> y) {
   assert(b.rows == x.cols && y.rows == x.rows && y.cols == b.cols);
   const auto version = simd::version<float64>();
   const Tiling rows{y.rows, sparse_rows_per_tile};
-  for_each_tile(rows.tiles(), threads_,
-                [&](std::int64_t tile) { version(x, rows.first(tile), rows.last(tile), b, y); });
+  for_each_tile(rows.tiles(), threads_, [&](std::int64_t tile) {
+    version(x, rows.first(tile), rows.last(tile), b.host(), y.host());
+  });
 }
 
 void CpuBackend::spmm(CsrView x, CsrView b, Out<float> y) {
@@ -231,7 +233,7 @@ void CpuBackend::spmm(CsrView x, CsrView b, Out<float> y) {
         for (std::int64_t k = b.offsets[i]; k < b.offsets[i + 1]; ++k)
           sums[b.indices[k]] += b.values.empty() ? value : value * b.values[k];
       }
-      store(sums.data(), y.row(u).data(), b.cols);
+      store(sums.data(), y.host().row(u).data(), b.cols);
     }
   });
 }

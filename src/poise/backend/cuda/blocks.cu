@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <optional>
 
 #include "poise/backend/cuda/blocks.cuh"
 
@@ -132,70 +131,53 @@ __global__ void transpose_kernel(Out<float> a) {
   }
 }
 
-template <class T>
-void copy_same(CudaBackend& backend, In<T> from, Out<T> to) {
-  backend.transfer(from.data, from.stride * sizeof(T), to.data, to.stride * sizeof(T), to.cols * sizeof(T),
-                   to.rows);
+/// Between any two memories.
+template <class From, class To>
+void copy_same(CudaBackend& backend, const From& from, const To& to) {
+  constexpr std::int64_t size = sizeof(*from.data);
+  backend.transfer(from.data, from.stride * size, to.data, to.stride * size, to.cols * size, to.rows);
 }
 
 template <class From, class To>
 void copy_other(CudaBackend& backend, In<From> from, Out<To> to) {
   if (to.rows == 0 || to.cols == 0) return;
-  const Staged<const From> source(backend, from);
-  Staged<To> target(backend, to, false);
-  convert_kernel<<<rows_grid(to.rows, to.cols), threads, 0, backend.stream()>>>(source.view(), target.view());
+  convert_kernel<<<rows_grid(to.rows, to.cols), threads, 0, backend.stream()>>>(from, to);
   check_launch("a conversion");
-  target.give_back();
 }
 
 template <class T>
 void copy_listed(CudaBackend& backend, In<T> from, Indices from_rows, Out<T> to, Indices to_rows) {
   const auto count = static_cast<std::int64_t>(std::max(from_rows.size(), to_rows.size()));
   if (count == 0 || to.cols == 0) return;
-  const bool same = from.data == to.data;
-  Staged<T> target(backend, to);
-  std::optional<Staged<const T>> other;
-  MatrixView<const T> source = target.view();
-  if (!same) {
-    other.emplace(backend, from);
-    source = other->view();
-  }
   const Array<std::int32_t> sources = backend.upload(from_rows);
   const Array<std::int32_t> targets = backend.upload(to_rows);
-  copy_rows_kernel<<<rows_grid(count, to.cols), threads, 0, backend.stream()>>>(
-      source, sources.data(), target.view(), targets.data(), count);
+  copy_rows_kernel<<<rows_grid(count, to.cols), threads, 0, backend.stream()>>>(from, sources.data(), to,
+                                                                                targets.data(), count);
   check_launch("a copy of rows");
-  target.give_back();
 }
 
 template <class T>
 void add_listed(CudaBackend& backend, Numbers factors, In<T> x, Out<T> y, Indices rows) {
   if (x.rows == 0 || x.cols == 0) return;
-  const Staged<const T> source(backend, x);
-  Staged<T> target(backend, y);
   const Array<double> scales = backend.upload(factors);
   const Array<std::int32_t> list = backend.upload(rows);
-  add_rows_kernel<<<rows_grid(x.rows, x.cols), threads, 0, backend.stream()>>>(scales.data(), source.view(),
-                                                                               target.view(), list.data());
+  add_rows_kernel<<<rows_grid(x.rows, x.cols), threads, 0, backend.stream()>>>(scales.data(), x, y,
+                                                                               list.data());
   check_launch("adding rows");
-  target.give_back();
 }
 
 template <class T>
 void dots(CudaBackend& backend, In<T> x, In<T> y, std::span<double> out) {
   if (x.rows == 0) return;
-  const Staged<const T> left(backend, x);
-  const Staged<const T> right(backend, y);
   Array<double> sums(backend, x.rows);
   if (x.cols <= short_row) {
-    short_dots_kernel<<<grid(x.rows * 32, threads), threads, 0, backend.stream()>>>(left.view(), right.view(),
-                                                                                    sums.data());
+    short_dots_kernel<<<grid(x.rows * 32, threads), threads, 0, backend.stream()>>>(x, y, sums.data());
   } else {
     const std::int64_t chunks = (x.cols + dot_chunk - 1) / dot_chunk;
     const Array<double> partial(backend, chunks * x.rows);
     const dim3 blocks{static_cast<unsigned>(chunks),
                       static_cast<unsigned>(std::min<std::int64_t>(x.rows, most_y)), 1};
-    chunk_dots_kernel<<<blocks, threads, 0, backend.stream()>>>(left.view(), right.view(), partial.data());
+    chunk_dots_kernel<<<blocks, threads, 0, backend.stream()>>>(x, y, partial.data());
     sum_partials_kernel<<<grid(x.rows * 32, threads), threads, 0, backend.stream()>>>(partial.data(), chunks,
                                                                                       x.rows, sums.data());
   }
@@ -207,12 +189,11 @@ template <class T>
 void get(CudaBackend& backend, In<T> x, Indices rows, Indices cols, std::span<double> out) {
   const auto count = static_cast<std::int64_t>(cols.size());
   if (count == 0) return;
-  const Staged<const T> source(backend, x);
   const Array<std::int32_t> row_list = backend.upload(rows);
   const Array<std::int32_t> col_list = backend.upload(cols);
   const Array<double> values(backend, count);
-  get_kernel<<<grid(count, threads), threads, 0, backend.stream()>>>(source.view(), row_list.data(),
-                                                                     col_list.data(), count, values.data());
+  get_kernel<<<grid(count, threads), threads, 0, backend.stream()>>>(x, row_list.data(), col_list.data(),
+                                                                     count, values.data());
   check_launch("reading entries");
   backend.download(values, out.first(count));
 }
@@ -221,13 +202,10 @@ template <class T>
 void set(CudaBackend& backend, Out<T> x, Indices cols, Numbers values) {
   const auto count = static_cast<std::int64_t>(cols.size());
   if (count == 0) return;
-  Staged<T> target(backend, x);
   const Array<std::int32_t> list = backend.upload(cols);
   const Array<double> numbers = backend.upload(values);
-  set_kernel<<<grid(count, threads), threads, 0, backend.stream()>>>(target.view(), list.data(),
-                                                                     numbers.data(), count);
+  set_kernel<<<grid(count, threads), threads, 0, backend.stream()>>>(x, list.data(), numbers.data(), count);
   check_launch("writing entries");
-  target.give_back();
 }
 
 }  // namespace
@@ -237,6 +215,11 @@ void CudaBackend::copy(In<float> from, Out<float> to) { cuda::copy_same(*this, f
 void CudaBackend::copy(In<double> from, Out<double> to) { cuda::copy_same(*this, from, to); }
 void CudaBackend::copy(In<float> from, Out<double> to) { cuda::copy_other(*this, from, to); }
 void CudaBackend::copy(In<double> from, Out<float> to) { cuda::copy_other(*this, from, to); }
+
+void CudaBackend::upload(MatrixView<const float> from, Out<float> to) { cuda::copy_same(*this, from, to); }
+void CudaBackend::upload(MatrixView<const double> from, Out<double> to) { cuda::copy_same(*this, from, to); }
+void CudaBackend::download(In<float> from, MatrixView<float> to) { cuda::copy_same(*this, from, to); }
+void CudaBackend::download(In<double> from, MatrixView<double> to) { cuda::copy_same(*this, from, to); }
 
 void CudaBackend::add_rows(Numbers factors, In<float> x, Out<float> y, Indices rows) {
   cuda::add_listed(*this, factors, x, y, rows);
@@ -272,11 +255,9 @@ void CudaBackend::set_entries(Out<double> x, Indices cols, Numbers values) {
 
 void CudaBackend::transpose_in_place(Out<float> a) {
   if (a.rows == 0) return;
-  cuda::Staged<float> target(*this, a);
   const auto tiles = static_cast<unsigned>((a.rows + cuda::edge - 1) / cuda::edge);
-  cuda::transpose_kernel<<<dim3{tiles, tiles, 1}, dim3{cuda::edge, 8, 1}, 0, stream()>>>(target.view());
+  cuda::transpose_kernel<<<dim3{tiles, tiles, 1}, dim3{cuda::edge, 8, 1}, 0, stream()>>>(a);
   cuda::check_launch("a transposition");
-  target.give_back();
 }
 
 }  // namespace poise

@@ -71,15 +71,12 @@ RowsChecked CudaBackend::check_rows(const RowSystems& systems, In<float> v, In<d
   const std::int64_t d = v.cols;
   const cuda::StagedRowSystems staged(*this, systems);
   const cuda::RowSystemsView view = staged.view();
-  const cuda::Staged<const float> rows(*this, v);
-  const cuda::Staged<const double> rotation(*this, E);
-  const cuda::Staged<const double> back(*this, E_inverse);
   const std::int64_t stride = (d + 15) / 16 * 16;
   const std::int64_t tile =
       std::clamp<std::int64_t>((std::int64_t{1} << 26) / std::max<std::int64_t>(1, stride), 1, v.rows);
   const int blocks = E.rows > 0 ? 4 : 2;
   cuda::Array<double> memory[4];
-  MatrixView<double> block[4];
+  Out<double> block[4];
   for (int k = 0; k < blocks; ++k) {
     memory[k] = cuda::Array<double>(*this, tile * stride);
     block[k] = {memory[k].data(), tile, d, stride};
@@ -89,19 +86,18 @@ RowsChecked CudaBackend::check_rows(const RowSystems& systems, In<float> v, In<d
   for (std::int64_t first = 0; first < v.rows; first += tile) {
     stop_if_asked(observer_);
     const std::int64_t count = std::min(tile, v.rows - first);
-    MatrixView<double> sums = block[0].block(0, count);
-    MatrixView<double> y = block[1].block(0, count);
+    Out<double> sums = block[0].block(0, count);
+    Out<double> y = block[1].block(0, count);
     const auto residual = [&](auto pass) {
       using Pass = decltype(pass);
       cuda::launch("checking rows", cuda::residual_kernel<Pass>, count, 32 * Pass::warps,
-                   cuda::residual_bytes<Pass>(d), stream(), view, rows.view(), first, sums,
-                   explained.data() + first);
+                   cuda::residual_bytes<Pass>(d), stream(), view, v, first, sums, explained.data() + first);
     };
     if (!cuda::with_narrow_pass<4>(d, residual)) residual(cuda::WidePass<8>());
-    copy(rows.view().block(first, count), y);
+    copy(v.block(first, count), y);
     if (E.rows > 0) {
-      gemm(Op::none, Op::none, 1.0, sums, rotation.view(), 0.0, block[2].block(0, count));
-      gemm(Op::none, Op::transpose, 1.0, y, back.view(), 0.0, block[3].block(0, count));
+      gemm(Op::none, Op::none, 1.0, sums, E, 0.0, block[2].block(0, count));
+      gemm(Op::none, Op::transpose, 1.0, y, E_inverse, 0.0, block[3].block(0, count));
       sums = block[2].block(0, count);
       y = block[3].block(0, count);
     }

@@ -27,7 +27,7 @@ struct Task {
   const std::int32_t* users;
   const float* weights;  ///< parallel to users; null: all 1
   const Piece* pieces;
-  MatrixView<const T> p;
+  In<T> p;
   double* scores;
   std::int64_t shared_bytes;
 };
@@ -122,8 +122,7 @@ __device__ double total_score(const Task<T, Index>& task, const Piece& piece) {
 /// sum of all scores just fits: exact to 2^-62 of that, and the same whatever the order. A number is two of
 /// 32 bits, to which shared memory adds by itself; what the lower one carries is seen from what it was.
 template <class T, class Index>
-__global__ void __launch_bounds__(threads, 1)
-    hessian_kernel(Task<T, Index> task, MatrixView<T> out, double* slots) {
+__global__ void __launch_bounds__(threads, 1) hessian_kernel(Task<T, Index> task, Out<T> out, double* slots) {
   extern __shared__ unsigned char shared[];
   __shared__ Batch batch;
   const Piece piece = task.pieces[blockIdx.x];
@@ -216,8 +215,7 @@ struct Cut {
 };
 
 template <class T>
-__global__ void add_slots_kernel(const Cut* cuts, std::int64_t count, const double* slots,
-                                 MatrixView<T> out) {
+__global__ void add_slots_kernel(const Cut* cuts, std::int64_t count, const double* slots, Out<T> out) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= out.cols) return;
   for (std::int64_t k = blockIdx.y; k < count; k += gridDim.y) {

@@ -74,20 +74,18 @@ void hessian(CudaBackend& backend, CsrView x, CsrView columns, Indices items, In
   x.values = {};
   const auto X = backend.sparse(x);
   const auto by_item = backend.sparse(columns);
-  const Staged<const T> vectors(backend, p);
-  Staged<T> result(backend, out);
   const Array<double> slots(backend, plan.slots * p.cols);
   with_ids(backend, x, *X, [&](const auto* ids) {
     using Index = std::remove_const_t<std::remove_pointer_t<decltype(ids)>>;
     run<T, Index>(
-        backend, *X, ids, *by_item, plan, vectors.view(), sizeof(double),
+        backend, *X, ids, *by_item, plan, p, sizeof(double),
         [&](const Task<T, Index>& task, unsigned shared) {
           check(cudaFuncSetAttribute(hessian_kernel<T, Index>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      static_cast<int>(shared)),
                 "asking for shared memory");
           hessian_kernel<T, Index>
               <<<static_cast<unsigned>(plan.pieces.size()), threads, shared, backend.stream()>>>(
-                  task, result.view(), slots.data());
+                  task, out, slots.data());
           check_launch("the column systems");
         });
   });
@@ -95,10 +93,9 @@ void hessian(CudaBackend& backend, CsrView x, CsrView columns, Indices items, In
     const Array<Cut> cuts = backend.upload(std::span<const Cut>(plan.cuts));
     const auto count = static_cast<std::int64_t>(plan.cuts.size());
     const dim3 blocks{grid(p.cols, 256), static_cast<unsigned>(std::min<std::int64_t>(count, 65535)), 1};
-    add_slots_kernel<<<blocks, 256, 0, backend.stream()>>>(cuts.data(), count, slots.data(), result.view());
+    add_slots_kernel<<<blocks, 256, 0, backend.stream()>>>(cuts.data(), count, slots.data(), out);
     check_launch("the column systems");
   }
-  result.give_back();
 }
 
 template <class T>
@@ -110,24 +107,21 @@ void form(CudaBackend& backend, CsrView x, CsrView columns, Indices items, In<T>
   x.values = {};
   const auto X = backend.sparse(x);
   const auto by_item = backend.sparse(columns);
-  const Staged<const T> vectors(backend, p);
   const auto count = static_cast<std::int64_t>(plan.pieces.size());
   const Array<double> sums(backend, count);
   with_ids(backend, x, *X, [&](const auto* ids) {
     using Index = std::remove_const_t<std::remove_pointer_t<decltype(ids)>>;
-    run<T, Index>(
-        backend, *X, ids, *by_item, plan, vectors.view(), sizeof(T),
-        [&](Task<T, Index> task, unsigned shared) {
-          const float* const weights = std::exchange(task.weights, nullptr);
-          check(cudaFuncSetAttribute(form_kernel<T, Index>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(shared)),
-                "asking for shared memory");
-          form_kernel<T, Index><<<static_cast<unsigned>(count), threads, shared, backend.stream()>>>(
-              task, weights, sums.data());
-          check_launch("the column sums");
-          const std::size_t bytes = scores.size_bytes();
-          if (bytes > 0) backend.transfer(task.scores, bytes, scores.data(), bytes, bytes, 1);
-        });
+    run<T, Index>(backend, *X, ids, *by_item, plan, p, sizeof(T), [&](Task<T, Index> task, unsigned shared) {
+      const float* const weights = std::exchange(task.weights, nullptr);
+      check(cudaFuncSetAttribute(form_kernel<T, Index>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(shared)),
+            "asking for shared memory");
+      form_kernel<T, Index>
+          <<<static_cast<unsigned>(count), threads, shared, backend.stream()>>>(task, weights, sums.data());
+      check_launch("the column sums");
+      const std::size_t bytes = scores.size_bytes();
+      if (bytes > 0) backend.transfer(task.scores, bytes, scores.data(), bytes, bytes, 1);
+    });
   });
   std::vector<double> parts(count);
   backend.download(sums, std::span(parts));

@@ -79,18 +79,12 @@ bool in_fours(const float* data, std::int64_t stride, std::int64_t cols) {
 template <class T>
 void combine_terms(CudaBackend& backend, std::span<const Term<T>> terms, Out<T> out) {
   if (out.rows == 0 || out.cols == 0) return;
-  Staged<T> to(backend, out, false);
-  std::vector<Staged<const T>> staged;
   std::vector<Array<double>> factors;
-  staged.reserve(terms.size());
   factors.reserve(2 * terms.size());
   std::vector<DeviceTerm<T>> list;
   for (const Term<T>& term : terms) {
-    // The same memory as `out` must stay the same.
-    const MatrixView<const T> x{term.x.data, out.rows, out.cols, term.x.stride};
-    staged.emplace_back(backend, x);
-    DeviceTerm<T>& device = list.emplace_back(
-        DeviceTerm<T>{staged.back().view().data, staged.back().view().stride, term.scale, nullptr, nullptr});
+    DeviceTerm<T>& device =
+        list.emplace_back(DeviceTerm<T>{term.x.data, term.x.stride, term.scale, nullptr, nullptr});
     if (!term.rows.empty()) {
       factors.push_back(backend.upload(term.rows));
       device.rows = factors.back().data();
@@ -110,18 +104,16 @@ void combine_terms(CudaBackend& backend, std::span<const Term<T>> terms, Out<T> 
   }
   bool fours = false;
   if constexpr (std::is_same_v<T, float>) {
-    fours = many.size() == 0 && in_fours(to.view().data, to.view().stride, out.cols);
-    for (const Staged<const T>& term : staged)
-      fours = fours && in_fours(term.view().data, term.view().stride, out.cols);
+    fours = many.size() == 0 && in_fours(out.data, out.stride, out.cols);
+    for (const Term<T>& term : terms) fours = fours && in_fours(term.x.data, term.x.stride, out.cols);
     if (fours) {
       combine_four_kernel<<<rows_grid(out.rows, (out.cols + 3) / 4), threads, 0, backend.stream()>>>(
-          device_terms, to.view());
+          device_terms, out);
     }
   }
   if (!fours)
-    combine_kernel<<<rows_grid(out.rows, out.cols), threads, 0, backend.stream()>>>(device_terms, to.view());
+    combine_kernel<<<rows_grid(out.rows, out.cols), threads, 0, backend.stream()>>>(device_terms, out);
   check_launch("a combination");
-  to.give_back();
 }
 
 }  // namespace

@@ -75,7 +75,6 @@ class CudaBackend final : public Backend, public cuda::Resources {
             .caches_slices = false,
             .own_memory = true};
   }
-  [[nodiscard]] bool on_host() const override { return false; }
   [[nodiscard]] std::uint64_t memory_bytes() const override { return total_bytes(); }
   [[nodiscard]] void* allocate(std::uint64_t bytes) override { return Resources::allocate(bytes); }
   void release(void* memory) noexcept override { Resources::release(memory); }
@@ -83,6 +82,12 @@ class CudaBackend final : public Backend, public cuda::Resources {
   void copy(In<double> from, Out<double> to) override;
   void copy(In<float> from, Out<double> to) override;
   void copy(In<double> from, Out<float> to) override;
+  using Resources::download;
+  using Resources::upload;
+  void upload(MatrixView<const float> from, Out<float> to) override;
+  void upload(MatrixView<const double> from, Out<double> to) override;
+  void download(In<float> from, MatrixView<float> to) override;
+  void download(In<double> from, MatrixView<double> to) override;
   [[nodiscard]] Pin pin(CsrView x) override;
   [[nodiscard]] Pin pin(std::span<const float> x) override;
 
@@ -166,43 +171,7 @@ const float* pinned_span(CudaBackend& backend, std::span<const float> span);
 
 namespace cuda {
 
-/// A matrix on the GPU for the time of one call: the view itself where it lies there, else a copy, whose rows
-/// begin at multiples of 128 bytes.
-template <class T>
-class Staged {
- public:
-  using Value = std::remove_const_t<T>;
-
-  /// `read`: whether the contents are needed.
-  Staged(CudaBackend& backend, MatrixView<T> view, bool read = true)
-      : backend_(backend), host_(view), view_(view) {
-    const std::int64_t size = view.rows * view.cols;
-    if (size == 0 || CudaBackend::owns(view.data)) return;
-    constexpr std::int64_t line = 128 / sizeof(T);
-    const std::int64_t stride = (view.cols + line - 1) / line * line;
-    copy_ = Array<Value>(backend, view.rows * stride);
-    view_ = {copy_.data(), view.rows, view.cols, stride};
-    if (read) {
-      backend.transfer(view.data, view.stride * sizeof(T), copy_.data(), stride * sizeof(T),
-                       view.cols * sizeof(T), view.rows);
-    }
-  }
-  [[nodiscard]] MatrixView<T> view() const { return view_; }
-  /// Brings a copy back to where it came from: the end of every call that writes.
-  void give_back() {
-    if (copy_.data() == nullptr) return;
-    backend_.transfer(view_.data, view_.stride * sizeof(T), const_cast<Value*>(host_.data),
-                      host_.stride * sizeof(T), host_.cols * sizeof(T), host_.rows);
-  }
-
- private:
-  CudaBackend& backend_;
-  MatrixView<T> host_;
-  Array<Value> copy_;
-  MatrixView<T> view_;
-};
-
-/// The same of a vector: the GPU's own, a pinned one, or a copy.
+/// A vector on the GPU for the time of one call: the GPU's own, a pinned one, or a copy.
 template <class T>
 class StagedSpan {
  public:

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "poise/backend/cuda/cuda_backend.hpp"
+#include "poise/backend/resident.hpp"
 #include "poise/base/error.hpp"
 #include "poise/linalg/symmetric_eigen.hpp"
 
@@ -37,13 +38,11 @@ __global__ void columns_kernel(In<T> rows, Out<double> columns) {
 }
 
 template <class T>
-EigenPairs eigenpairs(CudaBackend& backend, Out<T> a, std::int64_t count) {
-  const std::int64_t n = a.rows;
+EigenPairs eigenpairs(CudaBackend& backend, Out<T> A, std::int64_t count) {
+  const std::int64_t n = A.rows;
   constexpr cudaDataType type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
-  Staged<T> staged(backend, a);
-  const MatrixView<T> A = staged.view();
   std::vector<double> squares(n);
-  backend.row_dots(MatrixView<const T>(A), MatrixView<const T>(A), squares);
+  backend.row_dots(A, A, squares);
   if (!std::ranges::all_of(squares, [](double square) { return std::isfinite(square); }))
     fail(ErrorKind::numerical, "a {} x {} matrix to be decomposed holds what is not finite", n, n);
   const Array<T> values(backend, n);
@@ -72,11 +71,11 @@ EigenPairs eigenpairs(CudaBackend& backend, Out<T> a, std::int64_t count) {
   if (count == 0) return pairs;
   const std::int64_t stride = (count + 15) / 16 * 16;
   const Array<double> memory(backend, n * stride);
-  const MatrixView<double> Q{memory.data(), n, count, stride};
+  const Out<double> Q{memory.data(), n, count, stride};
   const dim3 blocks{grid(n, 32), static_cast<unsigned>(std::min<std::int64_t>((count + 31) / 32, 65535)), 1};
-  columns_kernel<T><<<blocks, dim3{32, 8, 1}, 0, backend.stream()>>>(MatrixView<const T>(A), Q);
+  columns_kernel<T><<<blocks, dim3{32, 8, 1}, 0, backend.stream()>>>(In<T>(A), Q);
   check_launch("an eigendecomposition");
-  backend.copy(MatrixView<const double>(Q), pairs.Q.view());
+  backend.download(Q, pairs.Q.view());
   return pairs;
 }
 
@@ -86,14 +85,14 @@ EigenPairs eigenpairs(CudaBackend& backend, Out<T> a, std::int64_t count) {
 EigenPairs CudaBackend::symmetric_eigenpairs(Out<double> a, std::int64_t count) {
   if (a.rows > cuda::host_size) return cuda::eigenpairs(*this, a, count);
   Matrix<double> home(a.rows, a.cols);
-  copy(MatrixView<const double>(a), home.view());
+  download(a, home.view());
   return top_eigenpairs(home.view(), count);
 }
 EigenPairs CudaBackend::symmetric_eigenpairs(Out<float> a, std::int64_t count) {
   if (a.rows > cuda::host_size) return cuda::eigenpairs(*this, a, count);
-  Matrix<double> home(a.rows, a.cols);
-  copy(MatrixView<const float>(a), home.view());
-  return top_eigenpairs(home.view(), count);
+  Resident<double> wide(*this, a.rows, a.cols);
+  copy(a, wide.view());
+  return symmetric_eigenpairs(wide.view(), count);
 }
 
 }  // namespace poise

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "poise/backend/cuda/row_pass.cuh"
+#include "poise/backend/resident.hpp"
 
 namespace poise {
 namespace cuda {
@@ -68,8 +69,6 @@ Matrix<double> wide_product(CudaBackend& backend, In<float> y, std::span<const f
                             bool same) {
   Matrix<double> result(y.cols, z.cols);
   if (y.rows == 0 || y.cols == 0 || z.cols == 0) return result;
-  const Staged<const float> left(backend, y);
-  const Staged<const float> right(backend, same ? left.view() : z);
   const StagedSpan<const float> weights(backend, a);
   const std::int64_t stride = (std::max(y.cols, z.cols) + 15) / 16 * 16;
   const std::int64_t step = rows_per_block(y.rows, stride);
@@ -78,20 +77,20 @@ Matrix<double> wide_product(CudaBackend& backend, In<float> y, std::span<const f
   const Array<double> right_memory(backend, one ? 0 : step * stride);
   const std::int64_t sum_stride = (z.cols + 15) / 16 * 16;
   const Array<double> sum_memory(backend, y.cols * sum_stride);
-  const MatrixView<double> sum{sum_memory.data(), y.cols, z.cols, sum_stride};
+  const Out<double> sum{sum_memory.data(), y.cols, z.cols, sum_stride};
   for (std::int64_t first = 0; first < y.rows; first += step) {
     const std::int64_t count = std::min(step, y.rows - first);
-    const MatrixView<double> wide_left{left_memory.data(), count, y.cols, stride};
-    MatrixView<double> wide_right = wide_left;
-    widen(backend, left.view().block(first, count),
-          weights.data() == nullptr ? nullptr : weights.data() + first, wide_left);
+    const Out<double> wide_left{left_memory.data(), count, y.cols, stride};
+    Out<double> wide_right = wide_left;
+    widen(backend, y.block(first, count), weights.data() == nullptr ? nullptr : weights.data() + first,
+          wide_left);
     if (!one) {
       wide_right = {right_memory.data(), count, z.cols, stride};
-      widen(backend, right.view().block(first, count), nullptr, wide_right);
+      widen(backend, z.block(first, count), nullptr, wide_right);
     }
     backend.gemm(Op::transpose, Op::none, 1.0, wide_left, wide_right, first == 0 ? 0.0 : 1.0, sum);
   }
-  backend.copy(MatrixView<const double>(sum), result.view());
+  backend.download(sum, result.view());
   return result;
 }
 
@@ -138,38 +137,31 @@ Matrix<double> CudaBackend::factor_product(In<float> y, std::span<const float> a
 
 void CudaBackend::combine_rows(In<float> z, const Matrix<double>& a, Out<float> y, const Matrix<double>& b) {
   if (y.rows == 0 || y.cols == 0) return;
-  const Matrix<float> narrow_a = cuda::rounded(a);
-  const Matrix<float> narrow_b = cuda::rounded(b);
-  const cuda::Staged<const float> A(*this, narrow_a.view());
-  const cuda::Staged<const float> B(*this, narrow_b.view());
-  const cuda::Staged<const float> Z(*this, z);
-  cuda::Staged<float> Y(*this, y, b.rows() > 0);
+  const Resident<float> A(*this, cuda::rounded(a));
+  const Resident<float> B(*this, cuda::rounded(b));
   const std::int64_t stride = (y.cols + 31) / 32 * 32;
   const std::int64_t step = cuda::rows_per_block(y.rows, stride);
   const cuda::Array<float> memory(*this, b.rows() > 0 ? step * stride : 0);
   for (std::int64_t first = 0; first < y.rows; first += step) {
     const std::int64_t count = std::min(step, y.rows - first);
-    const MatrixView<float> out = Y.view().block(first, count);
+    const Out<float> out = y.block(first, count);
     if (b.rows() > 0) {
-      const MatrixView<float> before{memory.data(), count, y.cols, stride};
-      copy(MatrixView<const float>(out), before);
+      const Out<float> before{memory.data(), count, y.cols, stride};
+      copy(out, before);
       gemm(Op::none, Op::none, 1.0F, before, B.view(), 0.0F, out);
     }
     if (a.rows() > 0)
-      gemm(Op::none, Op::none, 1.0F, Z.view().block(first, count), A.view(), b.rows() > 0 ? 1.0F : 0.0F, out);
+      gemm(Op::none, Op::none, 1.0F, z.block(first, count), A.view(), b.rows() > 0 ? 1.0F : 0.0F, out);
   }
-  Y.give_back();
 }
 
 void CudaBackend::divide_by_products(Out<float> x, Numbers s, Numbers t, double shift) {
   if (x.rows == 0 || x.cols == 0) return;
-  cuda::Staged<float> out(*this, x);
   const cuda::StagedSpan<const double> S(*this, s);
   const cuda::StagedSpan<const double> T(*this, t);
-  cuda::divide_kernel<<<cuda::blocks_over(x.rows, x.cols), cuda::threads, 0, stream()>>>(out.view(), S.data(),
+  cuda::divide_kernel<<<cuda::blocks_over(x.rows, x.cols), cuda::threads, 0, stream()>>>(x, S.data(),
                                                                                          T.data(), shift);
   cuda::check_launch("dividing by products");
-  out.give_back();
 }
 
 }  // namespace poise

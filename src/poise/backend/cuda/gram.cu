@@ -77,23 +77,20 @@ void gram_of(CudaBackend& backend, CsrView x, std::span<const float> row_weights
   if (g.rows == 0) return;
   x.values = {};
   const auto copy = backend.sparse(x);
-  Staged<T> out(backend, g, false);
   if (row_weights.empty()) {
     if constexpr (sizeof(T) == sizeof(unsigned)) {
       // Counted in place: a count takes as many bytes as the number it becomes.
-      count_pairs(backend, copy->view, nullptr, 1.0, reinterpret_cast<unsigned*>(out.view().data),
-                  out.view().stride, out.view());
+      count_pairs(backend, copy->view, nullptr, 1.0, reinterpret_cast<unsigned*>(g.data), g.stride, g);
     } else {
       const Array<unsigned> counts(backend, g.rows * g.cols);
-      count_pairs(backend, copy->view, nullptr, 1.0, counts.data(), g.cols, out.view());
+      count_pairs(backend, copy->view, nullptr, 1.0, counts.data(), g.cols, g);
     }
   } else {
     const Fixed fixed(row_weights);
     const Array<long long> weights = backend.upload(std::span<const long long>(fixed.weights));
     const Array<unsigned long long> counts(backend, g.rows * g.cols);
-    count_pairs(backend, copy->view, weights.data(), fixed.unit, counts.data(), g.cols, out.view());
+    count_pairs(backend, copy->view, weights.data(), fixed.unit, counts.data(), g.cols, g);
   }
-  out.give_back();
 }
 
 }  // namespace

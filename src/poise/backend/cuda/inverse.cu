@@ -50,7 +50,7 @@ double largest_eigenvalue(CudaBackend& backend, In<T> a) {
                                                                                   y.data());
     check_launch("a power iteration");
     std::swap(x, y);
-    const MatrixView<const double> row{x.data(), 1, a.rows, a.rows};
+    const In<double> row{x.data(), 1, a.rows, a.rows};
     double squares = 0;
     backend.row_dots(row, row, std::span(&squares, 1));
     norm = std::sqrt(squares);
@@ -171,10 +171,8 @@ bool factored(CudaBackend& backend, Out<T> a) {
 }
 
 template <class T>
-SpdInverse inverse_of(CudaBackend& backend, Out<T> given) {
-  if (given.rows == 0) return {.positive_definite = true, .condition = 0};
-  Staged<T> staged(backend, given);
-  const MatrixView<T> a = staged.view();
+SpdInverse inverse_of(CudaBackend& backend, Out<T> a) {
+  if (a.rows == 0) return {.positive_definite = true, .condition = 0};
   const double largest = largest_eigenvalue<T>(backend, a);
   if (!std::isfinite(largest)) return {};
   stop_if_asked(backend.observer());
@@ -184,7 +182,6 @@ SpdInverse inverse_of(CudaBackend& backend, Out<T> given) {
   mirror_kernel<<<blocks, threads, 0, backend.stream()>>>(a);
   check_launch("mirroring a matrix");
   const double condition = largest * largest_eigenvalue<T>(backend, a);
-  staged.give_back();
   return {.positive_definite = std::isfinite(condition), .condition = condition};
 }
 

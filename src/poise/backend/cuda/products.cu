@@ -22,7 +22,7 @@ cublasStatus_t call_gemm(cublasHandle_t blas, cublasOperation_t op_b, cublasOper
 }
 
 template <class T>
-int leading(Out<T> x) {
+int leading(DeviceView<T> x) {
   return static_cast<int>(std::max<std::int64_t>({1, x.stride, x.cols}));
 }
 
@@ -30,26 +30,20 @@ template <class T>
 void multiply(CudaBackend& backend, Op op_a, Op op_b, T alpha, In<T> a, In<T> b, T beta, Out<T> c) {
   if (c.rows == 0 || c.cols == 0) return;
   const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
-  Staged<T> out(backend, c, beta != 0);
   if (inner == 0) {
     if (beta == 0) {
-      backend.combine(std::span<const Term<T>>(), out.view());
+      backend.combine(std::span<const Term<T>>(), c);
     } else {
-      const Term<T> self{.x = out.view(), .scale = static_cast<double>(beta)};
-      backend.combine(std::span(&self, 1), out.view());
+      const Term<T> self{.x = c, .scale = static_cast<double>(beta)};
+      backend.combine(std::span(&self, 1), c);
     }
-    out.give_back();
     return;
   }
-  const Staged<const T> left(backend, a);
-  const Staged<const T> right(backend, b);
   // Row-major C = op(A) op(B) is column-major C' = op(B)' op(A)'.
   check(call_gemm(backend.blas(), operation(op_b), operation(op_a), static_cast<int>(c.cols),
-                  static_cast<int>(c.rows), static_cast<int>(inner), &alpha, right.view().data,
-                  leading(right.view()), left.view().data, leading(left.view()), &beta, out.view().data,
-                  leading(out.view())),
+                  static_cast<int>(c.rows), static_cast<int>(inner), &alpha, b.data, leading(b), a.data,
+                  leading(a), &beta, c.data, leading(c)),
         "a matrix product");
-  out.give_back();
 }
 
 /// A's rows in float64, some at a time.
@@ -58,26 +52,18 @@ void multiply_widened(CudaBackend& backend, Op op_a, Op op_b, double alpha, In<f
   constexpr std::int64_t rows_at_a_time = 1024;
   if (a.rows == 0 || a.cols == 0)
     return multiply<double>(backend, op_a, op_b, alpha, {nullptr, a.rows, a.cols, a.stride}, b, beta, c);
-  const Staged<const double> right(backend, b);
-  Staged<double> out(backend, c, beta != 0);
   const Array<double> room(backend, std::min(rows_at_a_time, a.rows) * a.cols);
   for (std::int64_t first = 0; first < a.rows; first += rows_at_a_time) {
     const std::int64_t count = std::min(rows_at_a_time, a.rows - first);
-    const MatrixView<double> wide{room.data(), count, a.cols, a.cols};
+    const Out<double> wide{room.data(), count, a.cols, a.cols};
     backend.copy(a.block(first, count), wide);
     if (op_a == Op::none) {
-      multiply<double>(backend, op_a, op_b, alpha, wide, right.view(), beta, out.view().block(first, count));
+      multiply<double>(backend, op_a, op_b, alpha, wide, b, beta, c.block(first, count));
     } else {
-      MatrixView<const double> part = right.view();
-      if (op_b == Op::none) {
-        part = part.block(first, count);
-      } else {
-        part = {part.data + first, part.rows, count, part.stride};
-      }
-      multiply<double>(backend, op_a, op_b, alpha, wide, part, first == 0 ? beta : 1.0, out.view());
+      const In<double> part = op_b == Op::none ? b.block(first, count) : b.columns(first, count);
+      multiply<double>(backend, op_a, op_b, alpha, wide, part, first == 0 ? beta : 1.0, c);
     }
   }
-  out.give_back();
 }
 
 // Sparse times dense. A warp takes a piece of a row and `lanes` columns, in vectors of V.
@@ -190,27 +176,23 @@ template <class T>
 void sparse_product(CudaBackend& backend, CsrView x, In<T> b, Out<T> y) {
   if (y.rows == 0 || y.cols == 0) return;
   const auto copy = backend.sparse(x);
-  const Staged<const T> right(backend, b);
-  Staged<T> out(backend, y, false);
   const Sparse& sparse = copy->view;
   const Array<double> slots(backend, sparse.slots * b.cols);
   constexpr int wide = 16 / sizeof(T);
-  const MatrixView<const T> B = right.view();
   // The last vector of a row may reach into its padding, which is there to be read.
-  const bool vectors = B.rows > 0 && reinterpret_cast<std::uintptr_t>(B.data) % 16 == 0 &&
-                       B.stride % wide == 0 && B.stride >= (B.cols + wide - 1) / wide * wide;
+  const bool vectors = b.rows > 0 && reinterpret_cast<std::uintptr_t>(b.data) % 16 == 0 &&
+                       b.stride % wide == 0 && b.stride >= (b.cols + wide - 1) / wide * wide;
   if (vectors) {
-    launch_spmm<T, wide>(backend, sparse, B, out.view(), slots.data());
+    launch_spmm<T, wide>(backend, sparse, b, y, slots.data());
   } else {
-    launch_spmm<T, 1>(backend, sparse, B, out.view(), slots.data());
+    launch_spmm<T, 1>(backend, sparse, b, y, slots.data());
   }
   if (sparse.cut_rows > 0) {
     const dim3 blocks{grid(y.cols, threads),
                       static_cast<unsigned>(std::min<std::int64_t>(sparse.cut_rows, 65535)), 1};
-    sum_pieces_kernel<<<blocks, threads, 0, backend.stream()>>>(sparse, slots.data(), out.view());
+    sum_pieces_kernel<<<blocks, threads, 0, backend.stream()>>>(sparse, slots.data(), y);
     check_launch("a sparse product");
   }
-  out.give_back();
 }
 
 /// Sparse times sparse. A block takes a row at a time, its sums in a row of `room`; the entries of a row of B
@@ -255,11 +237,9 @@ void CudaBackend::spmm(CsrView x, CsrView b, Out<float> y) {
   const auto right = sparse(b);
   const std::int64_t blocks = std::min<std::int64_t>(y.rows, 8 * std::int64_t{multiprocessors()});
   const cuda::Array<double> room(*this, blocks * y.cols);
-  cuda::Staged<float> out(*this, y, false);
   cuda::sparse_sparse_kernel<<<static_cast<unsigned>(blocks), cuda::threads, 0, stream()>>>(
-      left->view, right->view, room.data(), out.view());
+      left->view, right->view, room.data(), y);
   cuda::check_launch("a sparse product");
-  out.give_back();
 }
 
 void CudaBackend::factor_scores(In<float> z, In<float> v, Out<float> y) {

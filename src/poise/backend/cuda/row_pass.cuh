@@ -135,7 +135,7 @@ struct NarrowPass {
   /// returns this thread's part of sum_e t_e (w_e + s_e). `x` lies in shared memory, padded. All threads
   /// must come here; on return the sums can be read.
   template <bool exact>
-  __device__ static double run(const RowEntriesView& entries, MatrixView<const float> factors, const float* x,
+  __device__ static double run(const RowEntriesView& entries, In<float> factors, const float* x,
                                double* sums) {
     using Sum = std::conditional_t<exact, double, float>;
     const int d = static_cast<int>(factors.cols);
@@ -220,7 +220,7 @@ struct WidePass {
   static constexpr std::int64_t padded(std::int64_t columns) { return (columns + 3) / 4 * 4; }
 
   template <bool exact>
-  __device__ static double run(const RowEntriesView& entries, MatrixView<const float> factors, const float* x,
+  __device__ static double run(const RowEntriesView& entries, In<float> factors, const float* x,
                                double* sums) {
     using Sum = std::conditional_t<exact, double, float>;
     const int d = static_cast<int>(factors.cols);
@@ -310,20 +310,20 @@ bool with_narrow_pass(std::int64_t columns, const Body& body) {
 /// Factors as the narrow passes want them: the view itself, or a copy with rows at multiples of 128 bytes.
 class AlignedFactors {
  public:
-  AlignedFactors(CudaBackend& backend, MatrixView<const float> factors) : view_(factors) {
+  AlignedFactors(CudaBackend& backend, In<float> factors) : view_(factors) {
     const bool fits = reinterpret_cast<std::uintptr_t>(factors.data) % 16 == 0 && factors.stride % 4 == 0 &&
                       factors.stride >= (factors.cols + 3) / 4 * 4;
     if (fits || factors.rows * factors.cols == 0) return;
     const std::int64_t stride = (factors.cols + 31) / 32 * 32;
     copy_ = Array<float>(backend, factors.rows * stride);
-    backend.copy(factors, MatrixView<float>{copy_.data(), factors.rows, factors.cols, stride});
+    backend.copy(factors, Out<float>{copy_.data(), factors.rows, factors.cols, stride});
     view_ = {copy_.data(), factors.rows, factors.cols, stride};
   }
-  [[nodiscard]] MatrixView<const float> view() const { return view_; }
+  [[nodiscard]] In<float> view() const { return view_; }
 
  private:
   Array<float> copy_;
-  MatrixView<const float> view_;
+  In<float> view_;
 };
 
 /// Starts a kernel that may need more shared memory than blocks have by default.

@@ -21,7 +21,7 @@ struct Solve {
   bool counted;      ///< rows that a factorization would solve sooner are solved exactly
   double relative;   ///< both times `lowest`
   double absolute;
-  MatrixView<float> y;
+  Out<float> y;
   RowOutcome* outcomes;
 };
 
@@ -42,7 +42,7 @@ template <class Pass>
 struct RowState {
   const Solve& solve;
   std::int64_t row;
-  MatrixView<const float> factors;
+  In<float> factors;
   RowEntriesView entries;
   double b;
   double lambda;

@@ -10,7 +10,7 @@ struct RowSystemsView {
   Sparse entries;
   const float* c;
   const float* w;
-  MatrixView<const float> factors;
+  In<float> factors;
   const double* sigma;
   const float* b;
   const double* lambdas;
@@ -29,8 +29,7 @@ class StagedRowSystems {
  public:
   StagedRowSystems(CudaBackend& backend, const RowSystems& systems)
       : entries_(backend.sparse(support(systems.entries))),
-        staged_(backend, systems.factors),
-        factors_(backend, staged_.view()),
+        factors_(backend, systems.factors),
         c_(backend, systems.c),
         w_(backend, systems.w),
         b_(backend, systems.b),
@@ -57,7 +56,6 @@ class StagedRowSystems {
   }
 
   std::shared_ptr<const SparseCopy> entries_;
-  Staged<const float> staged_;
   AlignedFactors factors_;
   StagedSpan<const float> c_;
   StagedSpan<const float> w_;

@@ -99,9 +99,9 @@ struct Product {
   Sparse x;
   const float* w;
   const float* c;
-  MatrixView<const float> t;
-  MatrixView<const float> v;
-  MatrixView<float> s;
+  In<float> t;
+  In<float> v;
+  Out<float> s;
 };
 
 /// With fewer warps where a block has too little shared memory for so many.
@@ -153,10 +153,8 @@ void CudaBackend::sampled_dots(CsrView x, In<float> t, In<float> v, std::span<fl
   if (x.entries() == 0) return;
   x.values = {};
   const auto copy = sparse(x);
-  const cuda::Staged<const float> staged_t(*this, t);
-  const cuda::Staged<const float> staged_v(*this, v);
-  const cuda::AlignedFactors T(*this, staged_t.view());
-  const cuda::AlignedFactors V(*this, staged_v.view());
+  const cuda::AlignedFactors T(*this, t);
+  const cuda::AlignedFactors V(*this, v);
   cuda::StagedSpan<float> dots(*this, out, false);
   if (v.cols > 1024) {
     cuda::wide_dots_kernel<<<cuda::grid(x.rows * 32, cuda::threads), cuda::threads, 0, stream()>>>(
@@ -177,18 +175,14 @@ void CudaBackend::sampled_product(CsrView x, std::span<const float> w, std::span
   if (x.entries() == 0 || v.cols == 0) return;
   x.values = {};
   const auto copy = sparse(x);
-  const cuda::Staged<const float> T(*this, t);
-  const cuda::Staged<const float> staged(*this, v);
-  const cuda::AlignedFactors V(*this, staged.view());
+  const cuda::AlignedFactors V(*this, v);
   const cuda::StagedSpan<const float> W(*this, w);
   const cuda::StagedSpan<const float> C(*this, c);
-  cuda::Staged<float> S(*this, s);
-  const cuda::Product product{copy->view, W.data(), C.data(), T.view(), V.view(), S.view()};
+  const cuda::Product product{copy->view, W.data(), C.data(), t, V.view(), s};
   cuda::for_each_class(*this, cuda::row_classes(*this, *copy),
                        [&](auto warps, const std::int32_t* rows, std::int64_t count, cudaStream_t stream) {
                          cuda::launch_product<warps()>(product, rows, count, stream, shared_bytes());
                        });
-  S.give_back();
 }
 
 }  // namespace poise

@@ -118,7 +118,6 @@ RowsSolved CudaBackend::solve_rows(const RowSystems& systems, Out<float> y, RowT
   stop_if_asked(observer_);
   if (y.rows == 0) return {};
   const cuda::StagedRowSystems staged(*this, systems);
-  cuda::Staged<float> out(*this, y);
   const cuda::Array<cuda::RowOutcome> outcomes(*this, y.rows);
   const cuda::Solve solve{.systems = staged.view(),
                           .lowest = systems.lowest,
@@ -126,7 +125,7 @@ RowsSolved CudaBackend::solve_rows(const RowSystems& systems, Out<float> y, RowT
                           .counted = route == RowRoute::counted,
                           .relative = tolerance.relative * systems.lowest,
                           .absolute = tolerance.absolute * systems.lowest,
-                          .y = out.view(),
+                          .y = y,
                           .outcomes = outcomes.data()};
   if (route == RowRoute::direct && solve.systems.c != nullptr) {
     cuda::launch_direct(*this, solve);
@@ -137,9 +136,7 @@ RowsSolved CudaBackend::solve_rows(const RowSystems& systems, Out<float> y, RowT
                            cuda::launch_solve_by_width<warps()>(solve, rows, count, stream, shared_bytes());
                          });
   }
-  const RowsSolved solved = cuda::total_of(*this, outcomes);
-  out.give_back();
-  return solved;
+  return cuda::total_of(*this, outcomes);
 }
 
 }  // namespace poise

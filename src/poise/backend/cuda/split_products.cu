@@ -42,8 +42,8 @@ __global__ void scale_kernel(In<float> x, float* scales) {
 }
 
 /// Both parts are filled up with zeros to the size of `high`.
-__global__ void split_kernel(In<float> x, const float* scales, bool by_row, MatrixView<__half> high,
-                             MatrixView<__half> low) {
+__global__ void split_kernel(In<float> x, const float* scales, bool by_row, Out<__half> high,
+                             Out<__half> low) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
   if (j >= high.cols) return;
   for (std::int64_t k = blockIdx.y; k < high.rows; k += gridDim.y) {
@@ -70,11 +70,11 @@ dim3 blocks_of(std::int64_t rows, std::int64_t cols) {
 struct Split {
   Array<float> scales;
   Array<__half> memory[2];
-  MatrixView<__half> high;
-  MatrixView<__half> low;
+  Out<__half> high;
+  Out<__half> low;
 
   /// Columns of a symmetric matrix have the scales of its rows.
-  Split(CudaBackend& backend, MatrixView<const float> x, bool by_row) : scales(backend, x.rows) {
+  Split(CudaBackend& backend, In<float> x, bool by_row) : scales(backend, x.rows) {
     const std::int64_t rows = filled_up(x.rows);
     const std::int64_t cols = filled_up(x.cols);
     for (Array<__half>& part : memory) part = Array<__half>(backend, rows * cols);
@@ -97,16 +97,13 @@ void CudaBackend::multiply_symmetric(In<float> r, In<float> a, Out<float> y) {
     gemm(Op::none, Op::none, 1.0F, r, a, 0.0F, y);
     return;
   }
-  const cuda::Staged<const float> left(*this, r);
-  const cuda::Staged<const float> right(*this, a);
-  cuda::Staged<float> out(*this, y, false);
-  const cuda::Split R(*this, left.view(), true);
-  const cuda::Split A(*this, right.view(), false);
+  const cuda::Split R(*this, r, true);
+  const cuda::Split A(*this, a, false);
   const auto rows = static_cast<int>(R.high.rows);
   const auto size = static_cast<int>(A.high.cols);
   const cuda::Array<float> product(*this, R.high.rows * A.high.cols);
   // Row-major, so that the factors change places.
-  const auto add = [&](MatrixView<__half> first, MatrixView<__half> second, float beta) {
+  const auto add = [&](Out<__half> first, Out<__half> second, float beta) {
     const float one = 1;
     cuda::check(cublasGemmEx(blas(), CUBLAS_OP_N, CUBLAS_OP_N, size, rows, size, &one, second.data,
                              CUDA_R_16F, size, first.data, CUDA_R_16F, size, &beta, product.data(),
@@ -117,9 +114,8 @@ void CudaBackend::multiply_symmetric(In<float> r, In<float> a, Out<float> y) {
   add(R.high, A.low, 1);
   add(R.high, A.high, 1 / cuda::low_unit);
   cuda::unscale_kernel<<<cuda::blocks_of(y.rows, y.cols), cuda::threads, 0, stream()>>>(
-      {product.data(), y.rows, y.cols, size}, R.scales.data(), A.scales.data(), out.view());
+      {product.data(), y.rows, y.cols, size}, R.scales.data(), A.scales.data(), y);
   cuda::check_launch("a matrix product");
-  out.give_back();
 }
 
 }  // namespace poise

@@ -173,7 +173,7 @@ RankedLists made_on_host(CudaBackend& backend, In<float> scores, CsrView exclude
   for (std::int64_t block = 0; block < blocks.tiles(); ++block) {
     const std::int64_t first = blocks.first(block);
     const std::int64_t count = blocks.last(block) - first;
-    backend.copy(scores.block(first, count), table.view().block(0, count));
+    backend.download(scores.block(first, count), table.view().block(0, count));
     const Tiling tiles{count, 16};
     for_each_tile(tiles.tiles(), backend.threads(), [&](std::int64_t tile) {
       for (std::int64_t r = tiles.first(tile); r < tiles.last(tile); ++r) {
@@ -194,7 +194,6 @@ RankedLists CudaBackend::top_k(In<float> scores, CsrView excluded, std::int64_t 
   if (only || k > longest_list) return made_on_host(*this, scores, excluded, k, only);
   RankedLists lists(scores.rows, k);
   if (scores.rows == 0 || k == 0) return lists;
-  const cuda::Staged<const float> table(*this, scores);
   const auto out = sparse(excluded);
   const auto padded = static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(k)));
   const std::int64_t words = (scores.cols + 31) / 32;
@@ -212,7 +211,7 @@ RankedLists CudaBackend::top_k(In<float> scores, CsrView excluded, std::int64_t 
   const cuda::Array<std::int32_t> sizes(*this, scores.rows);
   const cuda::Array<Key> nan = upload(std::span<const Key>({no_nan}));
   top_k_rows<<<static_cast<unsigned>(blocks), threads_per_block, shared, stream()>>>(
-      table.view(), out->view, k, padded, masks.data(), words, items.data(), top_scores.data(), sizes.data(),
+      scores, out->view, k, padded, masks.data(), words, items.data(), top_scores.data(), sizes.data(),
       nan.data());
   cuda::check_launch("top-k");
   Key first_nan[1];

@@ -7,7 +7,8 @@ namespace poise {
 namespace {
 
 template <class T>
-void plain_column_hessian(CsrView x, CsrView columns, Indices items, In<T> p, Out<T> out) {
+void plain_column_hessian(CsrView x, CsrView columns, Indices items, MatrixView<const T> p,
+                          MatrixView<T> out) {
   for (std::int64_t s = 0; s < p.rows; ++s) {
     const auto users = columns.row(items[s]);
     const auto weights = columns.row_values(items[s]);
@@ -23,8 +24,8 @@ void plain_column_hessian(CsrView x, CsrView columns, Indices items, In<T> p, Ou
 }
 
 template <class T>
-void plain_column_form(CsrView x, CsrView columns, Indices items, In<T> p, std::span<double> out,
-                       std::span<double> scores) {
+void plain_column_form(CsrView x, CsrView columns, Indices items, MatrixView<const T> p,
+                       std::span<double> out, std::span<double> scores) {
   std::size_t at = 0;
   for (std::int64_t s = 0; s < p.rows; ++s) {
     const auto users = columns.row(items[s]);
@@ -43,20 +44,20 @@ void plain_column_form(CsrView x, CsrView columns, Indices items, In<T> p, std::
 
 void ReferenceBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<float> p,
                                       Out<float> out) {
-  plain_column_hessian(x, columns, items, p, out);
+  plain_column_hessian(x, columns, items, p.host(), out.host());
 }
 void ReferenceBackend::column_hessian(CsrView x, CsrView columns, Indices items, In<double> p,
                                       Out<double> out) {
-  plain_column_hessian(x, columns, items, p, out);
+  plain_column_hessian(x, columns, items, p.host(), out.host());
 }
 
 void ReferenceBackend::column_form(CsrView x, CsrView columns, Indices items, In<float> p,
                                    std::span<double> out, std::span<double> scores) {
-  plain_column_form(x, columns, items, p, out, scores);
+  plain_column_form(x, columns, items, p.host(), out, scores);
 }
 void ReferenceBackend::column_form(CsrView x, CsrView columns, Indices items, In<double> p,
                                    std::span<double> out, std::span<double> scores) {
-  plain_column_form(x, columns, items, p, out, scores);
+  plain_column_form(x, columns, items, p.host(), out, scores);
 }
 
 }  // namespace poise

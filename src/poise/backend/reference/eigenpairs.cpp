@@ -35,7 +35,7 @@ void rotate(Matrix<double>& a, Matrix<double>& Q, std::int64_t p, std::int64_t q
 }
 
 template <class T>
-EigenPairs jacobi(Out<T> given, std::int64_t count) {
+EigenPairs jacobi(MatrixView<T> given, std::int64_t count) {
   constexpr int most_sweeps = 60;
   const std::int64_t n = given.rows;
   Matrix<double> a(n, n);
@@ -79,10 +79,10 @@ EigenPairs jacobi(Out<T> given, std::int64_t count) {
 }  // namespace
 
 EigenPairs ReferenceBackend::symmetric_eigenpairs(Out<double> a, std::int64_t count) {
-  return jacobi(a, count);
+  return jacobi(a.host(), count);
 }
 EigenPairs ReferenceBackend::symmetric_eigenpairs(Out<float> a, std::int64_t count) {
-  return jacobi(a, count);
+  return jacobi(a.host(), count);
 }
 
 }  // namespace poise

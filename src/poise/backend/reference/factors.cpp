@@ -26,7 +26,7 @@ Matrix<double> ReferenceBackend::factor_product(In<float> y, std::span<const flo
     for (std::int64_t k = 0; k < z.cols; ++k) {
       for (std::int64_t r = 0; r < y.rows; ++r) {
         // y z first, so that the Gram matrix is symmetric to the last bit.
-        result(j, k) += static_cast<double>(y(r, j)) * z(r, k) * (a.empty() ? 1.0 : a[r]);
+        result(j, k) += static_cast<double>(y.host()(r, j)) * z.host()(r, k) * (a.empty() ? 1.0 : a[r]);
       }
     }
   }
@@ -38,10 +38,10 @@ void ReferenceBackend::combine_rows(In<float> z, const Matrix<double>& a, Out<fl
   for (std::int64_t r = 0; r < y.rows; ++r) {
     std::vector<double> sums(y.cols);
     for (std::int64_t k = 0; k < y.cols; ++k) {
-      for (std::int64_t j = 0; j < a.rows(); ++j) sums[k] += z(r, j) * a(j, k);
-      for (std::int64_t j = 0; j < b.rows(); ++j) sums[k] += y(r, j) * b(j, k);
+      for (std::int64_t j = 0; j < a.rows(); ++j) sums[k] += z.host()(r, j) * a(j, k);
+      for (std::int64_t j = 0; j < b.rows(); ++j) sums[k] += y.host()(r, j) * b(j, k);
     }
-    for (std::int64_t k = 0; k < y.cols; ++k) y(r, k) = static_cast<float>(sums[k]);
+    for (std::int64_t k = 0; k < y.cols; ++k) y.host()(r, k) = static_cast<float>(sums[k]);
   }
 }
 
@@ -49,7 +49,7 @@ void ReferenceBackend::divide_by_products(Out<float> x, Numbers s, Numbers t, do
   for (std::int64_t i = 0; i < x.rows; ++i) {
     for (std::int64_t j = 0; j < x.cols; ++j) {
       const double divisor = s[i] * t[j] + shift;
-      x(i, j) = divisor > 0 ? static_cast<float>(x(i, j) / divisor) : 0.0F;
+      x.host()(i, j) = divisor > 0 ? static_cast<float>(x.host()(i, j) / divisor) : 0.0F;
     }
   }
 }

@@ -60,7 +60,7 @@ void solve(const Matrix<Wide>& factor, std::span<Wide> x) {
 }
 
 template <class T>
-SpdInverse plain_inverse(Out<T> a) {
+SpdInverse plain_inverse(MatrixView<T> a) {
   assert(a.rows == a.cols);
   const std::int64_t n = a.rows;
   Matrix<Wide> given(n, n);
@@ -82,7 +82,7 @@ SpdInverse plain_inverse(Out<T> a) {
 
 }  // namespace
 
-SpdInverse ReferenceBackend::invert_spd(Out<float> a) { return plain_inverse(a); }
-SpdInverse ReferenceBackend::invert_spd(Out<double> a) { return plain_inverse(a); }
+SpdInverse ReferenceBackend::invert_spd(Out<float> a) { return plain_inverse(a.host()); }
+SpdInverse ReferenceBackend::invert_spd(Out<double> a) { return plain_inverse(a.host()); }
 
 }  // namespace poise

@@ -96,7 +96,7 @@ class Row {
   template <class Body>
   void for_each_entry(const Body& body) const {
     for (std::int64_t e = systems_.entries.offsets[i_]; e < systems_.entries.offsets[i_ + 1]; ++e)
-      body(systems_.factors.row(systems_.entries.indices[e]), corrected() ? systems_.c[e] : 0.0,
+      body(systems_.factors.host().row(systems_.entries.indices[e]), corrected() ? systems_.c[e] : 0.0,
            static_cast<double>(systems_.w[e]));
   }
 
@@ -175,7 +175,7 @@ void solve_row(const RowSystems& systems, std::int64_t i, std::span<float> saved
 RowsSolved ReferenceBackend::solve_rows(const RowSystems& systems, Out<float> y, RowTolerance tolerance,
                                         RowRoute route) {
   RowsSolved total;
-  for (std::int64_t i = 0; i < y.rows; ++i) solve_row(systems, i, y.row(i), tolerance, route, total);
+  for (std::int64_t i = 0; i < y.rows; ++i) solve_row(systems, i, y.host().row(i), tolerance, route, total);
   return total;
 }
 
@@ -184,11 +184,11 @@ RowsChecked ReferenceBackend::check_rows(const RowSystems& systems, In<float> v,
   RowsChecked checked;
   for (std::int64_t i = 0; i < v.rows; ++i) {
     const std::int64_t d = v.cols;
-    const Vector saved(v.row(i).begin(), v.row(i).end());
+    const Vector saved(v.host().row(i).begin(), v.host().row(i).end());
     // sum of (w - c z.v) z, and sum of z.v (2 w - c z.v).
     Vector pull(d, 0.0);
     for (std::int64_t e = systems.entries.offsets[i]; e < systems.entries.offsets[i + 1]; ++e) {
-      const auto z = systems.factors.row(systems.entries.indices[e]);
+      const auto z = systems.factors.host().row(systems.entries.indices[e]);
       const double t = Row::dot(z, saved);
       const double left = systems.w[e] - (systems.c.empty() ? 0.0 : systems.c[e]) * t;
       checked.explained += t * (systems.w[e] + left);
@@ -198,8 +198,8 @@ RowsChecked ReferenceBackend::check_rows(const RowSystems& systems, In<float> v,
       double y = E.rows > 0 ? 0 : saved[k];
       double rotated = E.rows > 0 ? 0 : pull[k];
       for (std::int64_t j = 0; j < d && E.rows > 0; ++j) {
-        y += E_inverse(k, j) * saved[j];
-        rotated += pull[j] * E(j, k);
+        y += E_inverse.host()(k, j) * saved[j];
+        rotated += pull[j] * E.host()(j, k);
       }
       const double D = systems.b_of(i) * systems.sigma[k] + systems.lambda_of(i);
       const double r = rotated - D * y;

@@ -28,7 +28,7 @@ Gauge eigenbasis(Matrix<double> shared, const Matrix<double>& metric, Backend& b
 }
 
 /// Of dropout; none where the regularization is a multiple of I.
-Matrix<double> metric(const AsymmetricProblem& problem, MatrixView<const float> factor, Backend& backend) {
+Matrix<double> metric(const AsymmetricProblem& problem, In<float> factor, Backend& backend) {
   return problem.dropout() ? backend.factor_gram(factor, {}) : Matrix<double>();
 }
 
@@ -38,7 +38,7 @@ Gauge v_step_gauge(const AsymmetricProblem& problem, const AsymmetricPoint& poin
   return eigenbasis(point.Z_gram, metric(problem, point.U.view(), backend), backend);
 }
 
-Gauge u_step_gauge(const AsymmetricProblem& problem, MatrixView<const float> V, Backend& backend) {
+Gauge u_step_gauge(const AsymmetricProblem& problem, In<float> V, Backend& backend) {
   Gauge gauge = eigenbasis(backend.factor_gram(V, problem.W->b), metric(problem, V, backend), backend);
   std::swap(gauge.T, gauge.T_dual);
   return gauge;

@@ -11,7 +11,7 @@ Gauge v_step_gauge(const AsymmetricProblem& problem, const AsymmetricPoint& poin
 
 /// The basis of the U step: V' diag(b) V = diag(values), and for dropout V'V = I. Directions in which V
 /// vanishes are dropped. `V` is all that is read.
-Gauge u_step_gauge(const AsymmetricProblem& problem, MatrixView<const float> V, Backend& backend);
+Gauge u_step_gauge(const AsymmetricProblem& problem, In<float> V, Backend& backend);
 
 /// The orthogonal factor of the polar decomposition of A (d x d): the rotation nearest to it.
 Matrix<double> nearest_rotation(Matrix<double> A, Backend& backend);

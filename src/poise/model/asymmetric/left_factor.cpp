@@ -9,6 +9,7 @@
 #include "poise/base/error.hpp"
 #include "poise/linalg/precision.hpp"
 #include "poise/linalg/vector.hpp"
+#include "poise/solver/small_products.hpp"
 
 namespace poise {
 namespace {
@@ -91,9 +92,7 @@ class LeftFactorMaker {
     stop_if_asked(execution_.observer);
     double largest = 0;
     if (shift > 0) {
-      const Matrix<T> ones(n, 1, T{1});
-      Matrix<T> sums(n, 1);
-      backend_.gemm(Op::none, Op::none, T{1}, inverse.view(), ones.view(), T{0}, sums.view());
+      const Matrix<T> sums = times(Op::none, readable(inverse), Matrix<T>(n, 1, T{1}), backend_);
       for (std::int64_t i = 0; i < n; ++i) largest = std::max<double>(largest, sums(i, 0));
     }
     const std::vector<std::int32_t> own = numbers_from(0, n);
@@ -127,13 +126,14 @@ class LeftFactorMaker {
     left.kappa = kappa_;
     for (std::int64_t k = 0; k < kept; ++k) left.s.push_back(std::max(0.0, pairs.s[k]));
     if (!data_metric_) {
-      left.Q = rounded(pairs.Q.view(), kept);
+      left.Q = rounded(Lent(backend_, pairs.Q).view(), kept);
       return left;
     }
-    Matrix<double> whitened(n, kept);
+    Matrix<double> white(n, kept);
     for (std::int64_t i = 0; i < n; ++i) {
-      for (std::int64_t k = 0; k < kept; ++k) whitened(i, k) = pairs.Q(i, k) / std::sqrt(pairs.s[k]);
+      for (std::int64_t k = 0; k < kept; ++k) white(i, k) = pairs.Q(i, k) / std::sqrt(pairs.s[k]);
     }
+    const Resident<double> whitened(backend_, std::move(white));
     pairs = {};
     if (W_.a.empty()) {
       std::ranges::fill(left.s, 1.0);
@@ -142,21 +142,22 @@ class LeftFactorMaker {
     }
     Resident<double> gram(backend_, n, n);
     backend_.gram(X_, W_.a, gram.view());
-    Matrix<double> product(n, kept);
+    Resident<double> product(backend_, n, kept);
     backend_.gemm(Op::none, Op::none, 1.0, gram.view(), whitened.view(), 0.0, product.view());
     gram = Resident<double>(backend_, kept, kept);
     backend_.gemm(Op::transpose, Op::none, 1.0, whitened.view(), product.view(), 0.0, gram.view());
     pairs = backend_.symmetric_eigenpairs(gram.view(), kept);
-    backend_.gemm(Op::none, Op::none, 1.0, whitened.view(), pairs.Q.view(), 0.0, product.view());
+    backend_.gemm(Op::none, Op::none, 1.0, whitened.view(), Lent(backend_, pairs.Q).view(), 0.0,
+                  product.view());
     left.s = std::move(pairs.s);
     left.Q = rounded(product.view(), kept);
     return left;
   }
 
   /// The first columns in float32.
-  [[nodiscard]] Resident<float> rounded(MatrixView<const double> wide, std::int64_t columns) const {
+  [[nodiscard]] Resident<float> rounded(In<double> wide, std::int64_t columns) const {
     Resident<float> result(backend_, wide.rows, columns);
-    backend_.copy({wide.data, wide.rows, columns, wide.stride}, result.view());
+    backend_.copy(wide.columns(0, columns), result.view());
     return result;
   }
 

@@ -15,14 +15,13 @@ namespace {
 
 constexpr int most_iterations = 500;
 
-RowSystems row_systems(const AsymmetricProblem& problem, MatrixView<const float> Z,
-                       std::span<const double> sigma) {
+RowSystems row_systems(const AsymmetricProblem& problem, In<float> Z, std::span<const double> sigma) {
   RowSystems systems = systems_of(problem.items, *problem.W, problem.W->b, Z, sigma);
   systems.lambda = problem.lambda;
   return systems;
 }
 
-UProblem u_problem(const AsymmetricProblem& problem, MatrixView<const float> V, std::span<const double> nu) {
+UProblem u_problem(const AsymmetricProblem& problem, In<float> V, std::span<const double> nu) {
   return {.X = problem.X,
           .X_transposed = problem.X_transposed(),
           .entries = &problem.users,

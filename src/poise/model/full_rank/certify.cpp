@@ -61,14 +61,13 @@ class Check {
     for_each_block(
         numbers_from(0, problem_.items()), full_rank_block, execution_, "reading the model",
         [&](std::span<const std::int32_t> part) {
-          const MatrixView<const float> beta =
-              columns_.view().block(part.front(), static_cast<std::int64_t>(part.size()));
+          const In<float> beta = columns_.view().block(part.front(), static_cast<std::int64_t>(part.size()));
           const std::vector<double> explained = data_.explained(part, beta);
           std::copy(explained.begin(), explained.end(), explained_.begin() + part.front());
           std::vector<double> objectives;
           if (measured_whole_) {
             Matrix<float> home(beta.rows, beta.cols);
-            backend_.copy(beta, home.view());
+            backend_.download(beta, home.view());
             std::vector<ColumnFigures> figures(part.size());
             block_residuals(problem_, data_.users_of(), part, home.view(), {}, figures, backend_, execution_);
             for (const ColumnFigures& column : figures) objectives.push_back(column.objective);
@@ -91,7 +90,7 @@ class Check {
   bool prove_by_inverse(FullRankBasis& basis) {
     Stopwatch watch(seconds_);
     if (!invert_shared_system<T>(problem_, basis, backend_, watch, condition_)) return false;
-    const MatrixView<const T> A_inverse = std::as_const(basis.inverse<T>().matrix).view();
+    const In<T> A_inverse = std::as_const(basis.inverse<T>().matrix).view();
     const ColumnChecker<T> checker(data_, A_inverse, std::as_const(basis.gram()).view());
     ComputedInverse<T> P(A_inverse, backend_);
     if (options_.zero_diagonal && !problem_.weighted() && !measured_whole_) {

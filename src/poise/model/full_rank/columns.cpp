@@ -39,8 +39,7 @@ ColumnSolver<T>::ColumnSolver(const ColumnChecker<T>& checker, double tolerance)
                                                                                            : margin))) {}
 
 template <class T>
-int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
-                           std::vector<double>& worst) const {
+int ColumnSolver<T>::solve(std::span<const std::int32_t> items, Out<T> h, std::vector<double>& worst) const {
   ColumnSystem<T> H(problem_, false, backend_);
   ColumnPreconditioner<T> A_inverse(A_inverse_, diagonal_, false, backend_);
   // From h = A^-1 e_i, for which A h = e_i: r = e_i - H h is minus the correction, sparse work.
@@ -88,8 +87,8 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, MatrixView<T> h,
 }
 
 template <class T>
-void ColumnSolver<T>::to_columns(std::span<const std::int32_t> items, bool zero_diagonal,
-                                 MatrixView<const T> h, MatrixView<float> beta) const {
+void ColumnSolver<T>::to_columns(std::span<const std::int32_t> items, bool zero_diagonal, In<T> h,
+                                 Out<float> beta) const {
   std::vector<double> factor(items.size());
   std::vector<double> diagonal(items.size(), 0.0);
   if (zero_diagonal) {
@@ -115,8 +114,7 @@ void ColumnSolver<T>::to_columns(std::span<const std::int32_t> items, bool zero_
 }
 
 template <class T>
-std::vector<double> ColumnSolver<T>::multipliers(std::span<const std::int32_t> items,
-                                                 MatrixView<const T> h) const {
+std::vector<double> ColumnSolver<T>::multipliers(std::span<const std::int32_t> items, In<T> h) const {
   std::vector<double> result(items.size());
   backend_.get_entries(h, {}, items, result);
   for (std::size_t k = 0; k < items.size(); ++k)
@@ -125,7 +123,7 @@ std::vector<double> ColumnSolver<T>::multipliers(std::span<const std::int32_t> i
 }
 
 template <class T>
-void ColumnSolver<T>::start_for_target(std::span<const std::int32_t> items, MatrixView<float> beta) const {
+void ColumnSolver<T>::start_for_target(std::span<const std::int32_t> items, Out<float> beta) const {
   Resident<double> c(backend_, beta.rows, beta.cols);  // the residual of beta = 0
   std::vector<ColumnFigures> figures(items.size());
   backend_.combine(std::span<const Term<float>>(), beta);
@@ -142,7 +140,7 @@ void ColumnSolver<T>::start_for_target(std::span<const std::int32_t> items, Matr
 
 template <class T>
 std::vector<CheckedColumn> ColumnSolver<T>::check_and_correct(std::span<const std::int32_t> items,
-                                                              bool zero_diagonal, MatrixView<float> beta,
+                                                              bool zero_diagonal, Out<float> beta,
                                                               int& iterations) const {
   auto checked = checker_.check(items, zero_diagonal, beta);
   std::vector<CheckedColumn> result = checked.columns;
@@ -184,7 +182,7 @@ std::vector<CheckedColumn> ColumnSolver<T>::check_and_correct(std::span<const st
       iterations = std::max(iterations, outcome.iterations);
     }
     Resident<float> corrected(backend_, count, beta.cols);
-    backend_.copy_rows(MatrixView<const float>(beta), positions, corrected.view(), {});
+    backend_.copy_rows(In<float>(beta), positions, corrected.view(), {});
     Resident<double> step(backend_, count, beta.cols);
     backend_.copy(readable(x), step.view());
     backend_.copy(readable(corrected), wide.view());

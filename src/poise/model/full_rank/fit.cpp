@@ -56,8 +56,8 @@ class FullRankSolver {
       if (!in_place) variant.columns() = Resident<float>(backend_, n_, n_);
       work_.for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
         const auto width = static_cast<std::int64_t>(part.size());
-        const MatrixView<T> rows = A_inverse_.view().block(part.front(), width);
-        MatrixView<float> to;
+        const Out<T> rows = A_inverse_.view().block(part.front(), width);
+        Out<float> to;
         if constexpr (std::is_same_v<T, float>) to = rows;
         if (!in_place) to = variant.columns().view().block(part.front(), width);
         variant.add(part, rows, to, "columns");
@@ -114,12 +114,12 @@ class FullRankSolver {
     if (direct.empty()) return;
     std::unique_ptr<ScoresOfInverse<T>>& scores = basis_.inverse<T>().scores;
     if (!scores) scores = std::make_unique<ScoresOfInverse<T>>(problem_.X, A_inverse_.view(), backend_);
-    const Woodbury<T> woodbury(problem_, A_inverse_.view(), scores->view());
+    const Woodbury<T> woodbury(problem_, ordinary(backend_, readable(A_inverse_)), scores->view());
     work_.watch.book("woodbury T");
     Items solved;
     work_.for_each_block(direct, "solving items with few users", [&](std::span<const std::int32_t> part) {
       Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), n_);
-      const std::vector<char> good = woodbury.solve(part, h.view(), work_.execution);
+      const std::vector<char> good = woodbury.solve(part, ordinary(backend_, h.view()), work_.execution);
       Items kept;
       Items rows;
       for (std::size_t k = 0; k < part.size(); ++k) {
@@ -128,7 +128,7 @@ class FullRankSolver {
       }
       if (rows.size() < part.size()) {
         Resident<T> only(backend_, static_cast<std::int64_t>(rows.size()), n_);
-        backend_.copy_rows(MatrixView<const T>(h.view()), rows, only.view(), {});
+        backend_.copy_rows(In<T>(h.view()), rows, only.view(), {});
         h = std::move(only);
       }
       for (FullRankVariant<T>& variant : variants_) variant.add_block(kept, h.view(), "woodbury");

@@ -9,7 +9,7 @@ namespace {
 
 /// G in the place of A^-1. Where gathers are dear by way of the basis, for residuals.
 template <class T>
-void fill_gram(const ColumnProblem& problem, FullRankBasis& basis, Backend& backend, MatrixView<T> to) {
+void fill_gram(const ColumnProblem& problem, FullRankBasis& basis, Backend& backend, Out<T> to) {
   if (backend.traits().cheap_gathers) {
     backend.gram(problem.X, problem.W->a, to);
     return;
@@ -19,7 +19,7 @@ void fill_gram(const ColumnProblem& problem, FullRankBasis& basis, Backend& back
     G = Resident<double>(backend, to.rows, to.rows);
     backend.gram(problem.X, problem.W->a, G.view());
   }
-  backend.copy(MatrixView<const double>(G.view()), to);
+  backend.copy(In<double>(G.view()), to);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ bool invert_shared_system(const ColumnProblem& problem, FullRankBasis& basis, Ba
     fill_gram(problem, basis, backend, inverse.view());
     const std::vector<std::int32_t> all = numbers_from(0, n);
     std::vector<double> diagonal(n);
-    backend.get_entries(MatrixView<const T>(inverse.view()), all, all, diagonal);
+    backend.get_entries(In<T>(inverse.view()), all, all, diagonal);
     for (std::int64_t i = 0; i < n; ++i) diagonal[i] += problem.l[i] / problem.b_bar;
     backend.set_entries(inverse.view(), all, diagonal);
     watch.book("gram");

@@ -17,8 +17,8 @@ FullRankVariant<T>::FullRankVariant(const FullRankWork<T>& work, bool zero_diago
       objectives_(work.problem.items(), 0.0) {}
 
 template <class T>
-void FullRankVariant<T>::add(std::span<const std::int32_t> items, MatrixView<const T> h,
-                             MatrixView<float> beta, const char* phase) {
+void FullRankVariant<T>::add(std::span<const std::int32_t> items, In<T> h, Out<float> beta,
+                             const char* phase) {
   // Before h is overwritten.
   std::vector<double> own = multipliers(items, h);
   work_.solver.to_columns(items, zero_diagonal_, h, beta);
@@ -27,8 +27,7 @@ void FullRankVariant<T>::add(std::span<const std::int32_t> items, MatrixView<con
 }
 
 template <class T>
-void FullRankVariant<T>::add_block(std::span<const std::int32_t> items, MatrixView<const T> h,
-                                   const char* phase) {
+void FullRankVariant<T>::add_block(std::span<const std::int32_t> items, In<T> h, const char* phase) {
   Resident<float> beta(work_.backend, h.rows, h.cols);
   add(items, h, beta.view(), phase);
   work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), items);
@@ -45,8 +44,7 @@ void FullRankVariant<T>::add_for_target(std::span<const std::int32_t> items) {
 /// What the solver takes the multipliers of the zero diagonal for; nothing without one, nor where they come
 /// from the diagonal of a float32 inverse: the saved columns then know them at least as well.
 template <class T>
-std::vector<double> FullRankVariant<T>::multipliers(std::span<const std::int32_t> items,
-                                                    MatrixView<const T> h) const {
+std::vector<double> FullRankVariant<T>::multipliers(std::span<const std::int32_t> items, In<T> h) const {
   const bool rounded = std::is_same_v<T, float> && !work_.problem.weighted() && !work_.measured_whole;
   return zero_diagonal_ && !rounded ? work_.solver.multipliers(items, h) : std::vector<double>();
 }
@@ -54,7 +52,7 @@ std::vector<double> FullRankVariant<T>::multipliers(std::span<const std::int32_t
 /// Columns as they are saved enter what will be proven of them. Where they are measured through all data, a
 /// column's own objective is the best guess at its multiplier: at the optimum it is that.
 template <class T>
-void FullRankVariant<T>::take_note(std::span<const std::int32_t> items, MatrixView<const float> beta,
+void FullRankVariant<T>::take_note(std::span<const std::int32_t> items, In<float> beta,
                                    std::vector<double> own) {
   std::vector<double> scores;
   const std::vector<double> explained =

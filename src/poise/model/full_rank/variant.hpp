@@ -67,10 +67,9 @@ class FullRankVariant {
 
   /// Columns out of h, into `beta`, which may be a part of columns() or h itself; they enter what will be
   /// proven of them.
-  void add(std::span<const std::int32_t> items, MatrixView<const T> h, MatrixView<float> beta,
-           const char* phase);
+  void add(std::span<const std::int32_t> items, In<T> h, Out<float> beta, const char* phase);
   /// The same into a block of their own and from there into columns().
-  void add_block(std::span<const std::int32_t> items, MatrixView<const T> h, const char* phase);
+  void add_block(std::span<const std::int32_t> items, In<T> h, const char* phase);
   /// Columns for a target other than X, each looked at and corrected.
   void add_for_target(std::span<const std::int32_t> items);
 
@@ -83,9 +82,8 @@ class FullRankVariant {
   [[nodiscard]] FullRankSolution take();
 
  private:
-  [[nodiscard]] std::vector<double> multipliers(std::span<const std::int32_t> items,
-                                                MatrixView<const T> h) const;
-  void take_note(std::span<const std::int32_t> items, MatrixView<const float> beta, std::vector<double> own);
+  [[nodiscard]] std::vector<double> multipliers(std::span<const std::int32_t> items, In<T> h) const;
+  void take_note(std::span<const std::int32_t> items, In<float> beta, std::vector<double> own);
   void correct(std::span<const std::int32_t> items);
   void measure();
 

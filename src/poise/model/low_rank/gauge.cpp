@@ -27,10 +27,7 @@ std::vector<double> inverse_of(std::vector<double> values) {
 }  // namespace
 
 Matrix<double> congruent(const Matrix<double>& A, const Matrix<double>& B, Backend& backend) {
-  const Matrix<double> BA = product(B, A, backend);
-  Matrix<double> result(A.cols(), A.cols());
-  backend.gemm(Op::transpose, Op::none, 1.0, A.view(), BA.view(), 0.0, result.view());
-  return result;
+  return times(Op::transpose, Lent(backend, A).view(), product(B, A, backend), backend);
 }
 
 EigenPairs nonnegative_pairs(Matrix<double> A, Backend& backend) {
@@ -84,7 +81,7 @@ Gauge balancing_gauge(const Roots& of_U, const Matrix<double>& V_gram, double sc
   return gauge;
 }
 
-Resident<float> changed(MatrixView<const float> A, const Matrix<double>& T, Backend& backend) {
+Resident<float> changed(In<float> A, const Matrix<double>& T, Backend& backend) {
   Resident<float> result(backend, A.rows, T.cols());
   if (T.cols() > 0) backend.combine_rows(A, T, result.view(), {});
   return result;

@@ -50,6 +50,6 @@ Matrix<T> with_columns(Matrix<T> A, std::int64_t columns) {
 }
 
 /// A T.
-Resident<float> changed(MatrixView<const float> A, const Matrix<double>& T, Backend& backend);
+Resident<float> changed(In<float> A, const Matrix<double>& T, Backend& backend);
 
 }  // namespace poise

@@ -11,6 +11,7 @@
 #include "poise/linalg/serial_blas.hpp"
 #include "poise/model/spectrum/routes.hpp"
 #include "poise/model/spectrum/sliced_gram.hpp"
+#include "poise/solver/small_products.hpp"
 
 namespace poise {
 namespace {
@@ -32,11 +33,6 @@ constexpr double doubtful = 1e-5;
 constexpr double long_enough = 0.7;
 constexpr int most_projections = 3;
 
-template <class T>
-MatrixView<T> columns(MatrixView<T> matrix, std::int64_t first, std::int64_t count) {
-  return {matrix.data + first, matrix.rows, count, matrix.stride};
-}
-
 /// A growing orthonormal basis Q with T = Q' G Q and what lies outside of it of G Q.
 class KrylovSpace {
  public:
@@ -57,13 +53,13 @@ class KrylovSpace {
     const std::int64_t width = std::min(outside_.cols() + random, items_ - size_);
     const std::int64_t given = std::min(outside_.cols(), width);
     Resident<double> block(backend_, items_, width);
-    backend_.copy(columns(std::as_const(outside_).view(), 0, given), columns(block.view(), 0, given));
+    backend_.copy(readable(outside_).columns(0, given), block.view().columns(0, given));
     if (width > given) {
       Matrix<double> more(items_, width - given);
       for (std::int64_t i = 0; i < items_; ++i) {
         for (double& entry : more.row(i)) entry = random_entry();
       }
-      backend_.copy(std::as_const(more).view(), columns(block.view(), given, width - given));
+      backend_.upload(more.view(), block.view().columns(given, width - given));
     }
     if (random > 0) project_out(block.view());
     orthonormalize(block);
@@ -79,8 +75,8 @@ class KrylovSpace {
     for (int step = 1; step < steps && !full(); ++step) extend(0);
     project_out(aside.view());
     Resident<double> both(backend_, items_, aside.cols() + outside_.cols());
-    backend_.copy(std::as_const(aside).view(), columns(both.view(), 0, aside.cols()));
-    backend_.copy(std::as_const(outside_).view(), columns(both.view(), aside.cols(), outside_.cols()));
+    backend_.copy(readable(aside), both.view().columns(0, aside.cols()));
+    backend_.copy(readable(outside_), both.view().columns(aside.cols(), outside_.cols()));
     outside_ = std::move(both);
     outside_of_.insert(outside_of_.begin(), aside_of.begin(), aside_of.end());
   }
@@ -96,13 +92,12 @@ class KrylovSpace {
     Ritz result{backend_.symmetric_eigenpairs(std::move(T)), std::vector<double>(size_)};
     const std::int64_t width = outside_.cols();
     if (width == 0) return result;
-    Matrix<double> square(width, width);
+    Resident<double> square(backend_, width, width);
     backend_.gemm(Op::transpose, Op::none, 1.0, outside_.view(), outside_.view(), 0.0, square.view());
     Matrix<double> last(width, size_);
     for (std::int64_t j = 0; j < width; ++j)
       std::ranges::copy(result.pairs.Q.row(outside_of_[j]), last.row(j).begin());
-    Matrix<double> product(width, size_);
-    backend_.gemm(Op::none, Op::none, 1.0, square.view(), last.view(), 0.0, product.view());
+    const Matrix<double> product = times(Op::none, readable(square), last, backend_);
     for (std::int64_t j = 0; j < width; ++j) {
       for (std::int64_t k = 0; k < size_; ++k) result.residual[k] += last(j, k) * product(j, k);
     }
@@ -112,10 +107,10 @@ class KrylovSpace {
 
   /// The first `count` Ritz vectors themselves.
   [[nodiscard]] EigenPairs pairs(const Ritz& ritz, std::int64_t count) const {
-    EigenPairs top{{ritz.pairs.s.begin(), ritz.pairs.s.begin() + count}, Matrix<double>(items_, count)};
-    backend_.gemm(Op::none, Op::none, 1.0, columns(Q_.view(), 0, size_),
-                  columns(ritz.pairs.Q.view(), 0, count), 0.0, top.Q.view());
-    return top;
+    Resident<double> Q(backend_, items_, count);
+    backend_.gemm(Op::none, Op::none, 1.0, Q_.view().columns(0, size_),
+                  Lent(backend_, ritz.pairs.Q).view().columns(0, count), 0.0, Q.view());
+    return {{ritz.pairs.s.begin(), ritz.pairs.s.begin() + count}, Q.take()};
   }
 
  private:
@@ -127,7 +122,7 @@ class KrylovSpace {
 
   /// W <- W - Q Q'W until it is orthogonal to Q; returns Q'W as it was. Of G q most lies in the last two
   /// blocks: once that is removed, going through all of Q a single time is enough as a rule.
-  Matrix<double> project_out(MatrixView<double> W) {
+  Matrix<double> project_out(Out<double> W) {
     Matrix<double> sum(size_, W.cols);
     if (size_ == 0) return sum;
     project_out(W, last_two_, sum);
@@ -144,20 +139,22 @@ class KrylovSpace {
     return sum;
   }
 
-  void project_out(MatrixView<double> W, std::int64_t first, Matrix<double>& sum) {
+  void project_out(Out<double> W, std::int64_t first, Matrix<double>& sum) {
     const std::int64_t count = size_ - first;
-    const MatrixView<const double> Q = columns(std::as_const(Q_).view(), first, count);
-    Matrix<double> part(count, W.cols);
-    backend_.gemm(Op::transpose, Op::none, 1.0, Q, W, 0.0, part.view());
-    backend_.gemm(Op::none, Op::none, -1.0, Q, part.view(), 1.0, W);
+    const In<double> Q = readable(Q_).columns(first, count);
+    Resident<double> there(backend_, count, W.cols);
+    backend_.gemm(Op::transpose, Op::none, 1.0, Q, W, 0.0, there.view());
+    backend_.gemm(Op::none, Op::none, -1.0, Q, there.view(), 1.0, W);
+    const Matrix<double> part = there.take();
     for (std::int64_t k = 0; k < count; ++k) {
       for (std::int64_t j = 0; j < W.cols; ++j) sum(first + k, j) += part(k, j);
     }
   }
 
-  [[nodiscard]] std::vector<double> squares(MatrixView<const double> W) const {
-    Matrix<double> products(W.cols, W.cols);
-    backend_.gemm(Op::transpose, Op::none, 1.0, W, W, 0.0, products.view());
+  [[nodiscard]] std::vector<double> squares(In<double> W) const {
+    Resident<double> there(backend_, W.cols, W.cols);
+    backend_.gemm(Op::transpose, Op::none, 1.0, W, W, 0.0, there.view());
+    const Matrix<double> products = there.take();
     std::vector<double> sums(W.cols);
     for (std::int64_t j = 0; j < W.cols; ++j) sums[j] = products(j, j);
     return sums;
@@ -205,7 +202,7 @@ class KrylovSpace {
   void append(const Resident<double>& block) {
     const std::int64_t first = size_;
     reserve(first + block.cols());
-    backend_.copy(block.view(), columns(Q_.view(), first, block.cols()));
+    backend_.copy(block.view(), Q_.view().columns(first, block.cols()));
     size_ += block.cols();
     last_two_ = std::exchange(last_, first);
     outside_ = G_.times(block.view());
@@ -222,7 +219,7 @@ class KrylovSpace {
     if (size <= Q_.cols()) return;
     const std::int64_t capacity = std::min(items_, std::max(size, Q_.cols() + Q_.cols() / 2));
     Resident<double> Q(backend_, items_, capacity);
-    backend_.copy(columns(std::as_const(Q_).view(), 0, size_), columns(Q.view(), 0, size_));
+    backend_.copy(readable(Q_).columns(0, size_), Q.view().columns(0, size_));
     Q_ = std::move(Q);
     Matrix<double> T(capacity, capacity);
     copy_square(T_, T);

@@ -33,7 +33,7 @@ SlicedGram::SlicedGram(CsrView X, std::span<const float> row_weights, Backend& b
   }
 }
 
-Resident<double> SlicedGram::times(MatrixView<const double> B) {
+Resident<double> SlicedGram::times(In<double> B) {
   const std::int64_t width = B.cols;
   Resident<double> product(backend_, items_, width);
   if (part_.cols() != width) {
@@ -41,10 +41,10 @@ Resident<double> SlicedGram::times(MatrixView<const double> B) {
     scores_ = Resident<double>(backend_, slices_.empty() ? 0 : slices_.front().X.rows, width);
   }
   for (const Slice& slice : slices_) {
-    const MatrixView<double> scores = scores_.view().block(0, slice.X.rows);
+    const Out<double> scores = scores_.view().block(0, slice.X.rows);
     backend_.spmm(slice.X, B, scores);
     if (!slice.a.empty()) backend_.combine(std::vector<Term<double>>{{.x = scores, .rows = slice.a}}, scores);
-    backend_.spmm(slice.transposed.view(), MatrixView<const double>(scores), part_.view());
+    backend_.spmm(slice.transposed.view(), In<double>(scores), part_.view());
     backend_.combine(std::vector<Term<double>>{{.x = product.view()}, {.x = part_.view()}}, product.view());
   }
   return product;

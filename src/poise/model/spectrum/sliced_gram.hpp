@@ -21,7 +21,7 @@ class SlicedGram {
   SlicedGram(CsrView X, std::span<const float> row_weights, Backend& backend, const Execution& execution);
 
   /// G B. 4 nnz k operations, gathered.
-  Resident<double> times(MatrixView<const double> B);
+  Resident<double> times(In<double> B);
 
  private:
   struct Slice {

@@ -54,8 +54,8 @@ RowsChecked WmfProblem::checked(const WmfSide& rows, const WmfSide& fixed, const
   const EigenPairs eigen = backend_.symmetric_eigenpairs(backend_.factor_gram(factors.view(), fixed.weights));
   std::vector<double> sigma = eigen.s;
   for (double& s : sigma) s = std::max(0.0, s);
-  return backend_.check_rows(systems(rows, factors, sigma), solved.view(), eigen.Q.view(),
-                             transposed(eigen.Q).view());
+  return backend_.check_rows(systems(rows, factors, sigma), solved.view(), Lent(backend_, eigen.Q).view(),
+                             Lent(backend_, transposed(eigen.Q)).view());
 }
 
 }  // namespace poise

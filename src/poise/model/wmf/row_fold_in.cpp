@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "poise/backend/resident.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/precision.hpp"
 #include "poise/solver/row_entries.hpp"
@@ -18,14 +19,16 @@ constexpr double fold_in_tolerance = 1e-12;
 
 }  // namespace
 
-RowFoldIn::RowFoldIn(MatrixView<const float> Z, std::span<const float> column_weights)
-    : rotated_(Z.rows, Z.cols) {
+RowFoldIn::RowFoldIn(MatrixView<const float> Z, std::span<const float> column_weights) {
   const std::unique_ptr<Backend> backend = here();
-  EigenPairs eigen = backend->symmetric_eigenpairs(backend->factor_gram(Z, column_weights));
+  const Lent factors(*backend, Z);
+  EigenPairs eigen = backend->symmetric_eigenpairs(backend->factor_gram(factors.view(), column_weights));
   sigma_ = std::move(eigen.s);
   E_ = std::move(eigen.Q);
   for (double& s : sigma_) s = s > dead_direction * sigma_.front() ? s : 0.0;
-  backend->combine_rows(Z, E_, rotated_.view(), {});
+  Resident<float> rotated(*backend, Z.rows, Z.cols);
+  backend->combine_rows(factors.view(), E_, rotated.view(), {});
+  rotated_ = rotated.take();
   for (std::int64_t k = 0; k < Z.cols; ++k) {
     if (sigma_[k] > 0) continue;
     for (std::int64_t r = 0; r < Z.rows; ++r) rotated_(r, k) = 0;
@@ -45,10 +48,11 @@ void RowFoldIn::fold_in(Backend& backend, In<float> rotated, CsrView rows, const
 
 Matrix<float> RowFoldIn::fold_in_original(CsrView rows, const Weights& W, const WmfLambda& lambda) const {
   const std::unique_ptr<Backend> backend = here();
-  Matrix<float> y(rows.rows, rotated_.cols());
-  fold_in(*backend, rotated(), rows, W, lambda, y.view(), {.threads = 1, .observer = nullptr});
+  Resident<float> y(*backend, rows.rows, rotated_.cols());
+  fold_in(*backend, Lent(*backend, rotated()).view(), rows, W, lambda, y.view(),
+          {.threads = 1, .observer = nullptr});
   backend->multiply_rows(y.view(), transposed(E_));
-  return y;
+  return y.take();
 }
 
 }  // namespace poise
