@@ -176,5 +176,15 @@ TEST(Race, SampledUsersAreEvenlySpread) {
   }
 }
 
+/// A search that goes on from its journal may find more users of a point than it was cut at: they do not
+/// count.
+TEST(UserSampleTest, ErrorsOfCutPointsAreOfTheUsersBeforeTheCut) {
+  const UserSample a{.users = 4, .values = {{"ndcg@100", {1000, 3000, 9000, 100}}}};
+  const UserSample b{.users = 4, .values = {{"ndcg@100", {2000, 1000, 1000, 5000}}}};
+  const UserSample cut{.users = 4, .values = {{"ndcg@100", {2000, 1000}}}};
+  EXPECT_EQ(paired_error(a, b, "ndcg@100", 2), paired_error(a, cut, "ndcg@100"));
+  EXPECT_NE(paired_error(a, b, "ndcg@100", 2), paired_error(a, b, "ndcg@100"));
+}
+
 }  // namespace
 }  // namespace poise

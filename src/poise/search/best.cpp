@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -164,11 +165,20 @@ class BestSearch {
     return doubted;
   }
 
-  /// Asked for again and again.
+  /// Computed once for each pair, as it is asked for again and again. Of a point that was cut only the users
+  /// that it was scored on before the cut count: the journal may hold more of them, from later in a search
+  /// that was interrupted.
   double noise(const Running& search, const Place& a, const Place& b) {
     const auto [known, first] = noises_.try_emplace({&search, std::min(a, b), std::max(a, b)}, 0);
-    if (first) known->second = points_.paired_error(search.setting.at(a), search.setting.at(b));
+    if (first)
+      known->second = points_.paired_error(search.setting.at(a), search.setting.at(b),
+                                           std::min(users_of(search, a), users_of(search, b)));
     return known->second;
+  }
+
+  [[nodiscard]] static std::size_t users_of(const Running& search, const Place& place) {
+    return search.scores.cut.contains(place) ? static_cast<std::size_t>(search.scored.at(place))
+                                             : std::numeric_limits<std::size_t>::max();
   }
 
   [[nodiscard]] ModelParameters parameters(const Wanted& wanted) const {

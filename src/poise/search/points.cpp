@@ -226,8 +226,8 @@ std::vector<ModelParameters> Points::measured() const {
   return points;
 }
 
-double Points::paired_error(const ModelParameters& a, const ModelParameters& b) const {
-  return poise::paired_error(at(a).sample, at(b).sample, to_string(options_.choice));
+double Points::paired_error(const ModelParameters& a, const ModelParameters& b, std::size_t most) const {
+  return poise::paired_error(at(a).sample, at(b).sample, to_string(options_.choice), most);
 }
 
 double Points::expected_seconds(std::span<const ModelParameters> points) {

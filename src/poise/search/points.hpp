@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,8 +77,10 @@ class Points {
   /// All that were trained or read, in the order of their names.
   [[nodiscard]] std::vector<ModelParameters> measured() const;
 
-  /// The standard error of the difference of two measured points, user by user, on the metric that chooses.
-  [[nodiscard]] double paired_error(const ModelParameters& a, const ModelParameters& b) const;
+  /// The standard error of the difference of two measured points, user by user, on the metric that chooses,
+  /// from at most so many of the sampled users.
+  [[nodiscard]] double paired_error(const ModelParameters& a, const ModelParameters& b,
+                                    std::size_t most = std::numeric_limits<std::size_t>::max()) const;
 
   /// Expected seconds of these points.
   [[nodiscard]] double expected_seconds(std::span<const ModelParameters> points);

@@ -43,10 +43,10 @@ UserSample sample_of(const EvaluationResult& evaluation, const SampledUsers& sam
   return sample;
 }
 
-double paired_error(const UserSample& a, const UserSample& b, std::string_view metric) {
+double paired_error(const UserSample& a, const UserSample& b, std::string_view metric, std::size_t most) {
   const std::span<const std::int32_t> x = a.of(metric);
   const std::span<const std::int32_t> y = b.of(metric);
-  const std::size_t both = std::min(x.size(), y.size());
+  const std::size_t both = std::min({x.size(), y.size(), most});
   if (both == 0) return untold;
   const auto count = static_cast<double>(both);
   double sum = 0;

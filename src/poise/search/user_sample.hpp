@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,8 +38,10 @@ constexpr double sample_unit = 1e-4;
 /// The values of the first `count` sampled users, who were measured.
 UserSample sample_of(const EvaluationResult& evaluation, const SampledUsers& sampled, std::size_t count);
 
-/// The standard error of the difference of two means over all users, from the sampled users that both have.
-/// If there are no values to compare (coverage is one number for all users), the resolution of four digits.
-double paired_error(const UserSample& a, const UserSample& b, std::string_view metric);
+/// The standard error of the difference of two means over all users, from the first `most` sampled users that
+/// both have. If there are no values to compare (coverage is one number for all users), the resolution of
+/// four digits.
+double paired_error(const UserSample& a, const UserSample& b, std::string_view metric,
+                    std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace poise
