@@ -222,18 +222,26 @@ void CpuBackend::spmm(CsrView x, In<double> b, Out<double> y) {
 
 void CpuBackend::spmm(CsrView x, CsrView b, Out<float> y) {
   assert(b.rows == x.cols && y.rows == x.rows && y.cols == b.cols);
-  const Tiling rows{y.rows, 16};
+  const Tiling rows{y.rows, 4};
   for_each_tile(rows.tiles(), threads_, [&](std::int64_t tile) {
     std::vector<double> sums(b.cols);
     for (std::int64_t u = rows.first(tile); u < rows.last(tile); ++u) {
-      std::ranges::fill(sums, 0.0);
+      const auto to = y.host().row(u);
+      std::ranges::fill(to, 0.0F);
       for (std::int64_t e = x.offsets[u]; e < x.offsets[u + 1]; ++e) {
         const double value = x.values.empty() ? 1.0 : x.values[e];
         const std::int64_t i = x.indices[e];
         for (std::int64_t k = b.offsets[i]; k < b.offsets[i + 1]; ++k)
           sums[b.indices[k]] += b.values.empty() ? value : value * b.values[k];
       }
-      store(sums.data(), y.host().row(u).data(), b.cols);
+      // The rows that were added have few columns of many: only those are rounded and cleared.
+      for (std::int64_t e = x.offsets[u]; e < x.offsets[u + 1]; ++e) {
+        for (const std::int32_t column : b.row(x.indices[e])) {
+          if (sums[column] == 0.0) continue;
+          to[column] = static_cast<float>(sums[column]);
+          sums[column] = 0.0;
+        }
+      }
     }
   });
 }
