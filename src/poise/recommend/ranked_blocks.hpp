@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
@@ -22,25 +24,34 @@ struct UsersToRank {
   std::optional<Indices> only = std::nullopt;  ///< nothing else is ranked; ascending
 };
 
-/// A scorer on a backend, where it scores and ranks blocks of users; only lists come back.
+/// Scores and ranks blocks of users; only lists come back. On a GPU a block is large and the whole device
+/// works on it. On the processor each thread works on a block of its own, so that threads do not wait for
+/// each other.
 class Ranker {
  public:
-  /// Without a backend on the processor. Scorer and backend must outlive it.
+  /// Without a backend that has memory of its own, on the processor. Scorer and backend must outlive it.
   Ranker(const Scorer& scorer, Backend* backend, const Execution& execution);
+  Ranker(Ranker&&) noexcept;
+  ~Ranker();
 
   /// Calls body(row, items, scores) with the best items of each user. Bodies run on several threads at once.
-  /// A block is at most 2^23 scores, on a GPU 2^27, but at least 64 users. Progress is reported as `task`, in
-  /// users. Error{input} when the histories are not over the scorer's items.
+  /// A block is at most 64 users and 2^24 scores for each thread, on a GPU 2^27 scores but at least 64 users.
+  /// Progress is reported as `task`, in users. Error{input} when the histories are not over the scorer's
+  /// items.
   void rank(const UsersToRank& users, std::string_view task,
             const std::function<void(std::int64_t row, std::span<const std::int32_t> items,
                                      std::span<const float> scores)>& body);
 
  private:
+  /// What works on a block: a backend, the model's scores on it, and room for them.
+  struct Place;
+  std::unique_ptr<Place> take();
+
   const Scorer& scorer_;
+  Backend* device_;  ///< null on the processor
   Execution execution_;
-  std::unique_ptr<Backend> processor_;
-  Backend& backend_;
-  ScoreRows score_;
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  ///< of `free_`
+  std::vector<std::unique_ptr<Place>> free_;
 };
 
 }  // namespace poise
