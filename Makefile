@@ -2,7 +2,7 @@
 # make test   installs what is missing, builds, and runs every test
 # make build  builds the release program at build/release/bin/poise and the Python package at build/release/python
 #
-# Also: property (certificates against dense algebra, 1 000 cases), pip-test, bench, bench-check, cuda-check, fuzz, format, tidy, tsan, clean. With CUDA=1 build, test and bench include
+# Also: property (certificates against dense algebra, 1 000 cases), pip-test, bench, bench-check, cuda-check, fuzz, format, tidy, tsan, docs (the manual as pages), clean. With CUDA=1 build, test and bench include
 # the GPU backend, at the same paths; it needs CUDA's nvcc.
 
 SHELL := /bin/sh
@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 60
 WITH_CUDA := -DPOISE_CUDA=$(if $(filter 1 on ON yes,$(CUDA)),ON,OFF)
 SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 
-.PHONY: build demo test property pip-test bench bench-check cuda-check fuzz format format-check tidy tsan clean
+.PHONY: build demo test property pip-test bench bench-check cuda-check fuzz format format-check tidy tsan docs clean
 
 build:
 	@scripts/install-packages.sh build
@@ -54,6 +54,11 @@ bench-check:
 	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
 	@cmake --build --preset release
 	@/usr/bin/python3 bench/check.py build/release/bin
+
+docs:
+	@scripts/install-packages.sh docs
+	@mkdocs build --strict --quiet
+	@echo "The manual: build/docs/index.html"
 
 cuda-check:
 	@scripts/install-packages.sh build

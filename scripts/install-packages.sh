@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing: `install-packages.sh build` for building and running Poise,
 # `test` for the tests as well, `bench` for the benchmarks, `pip` for `pip install .`, `fuzz` for the fuzzers, `format`
-# for the formatter. Says what it does or, without permission, which command to run by hand.
+# for the formatter, `docs` for the manual as pages. Says what it does or, without permission, which command to run by hand.
 set -eu
 
 build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libtomlplusplus-dev libfmt-dev
@@ -19,7 +19,8 @@ case "${1:-build}" in
   tidy) wanted="$test clang-tidy" ;;
   tsan) wanted="$test clang libclang-rt-14-dev libomp-dev" ;;
   format) wanted=clang-format ;;
-  *) echo "usage: $0 [build|bench|test|pip|fuzz|tidy|tsan|format]" >&2; exit 2 ;;
+  docs) wanted=mkdocs ;;
+  *) echo "usage: $0 [build|bench|test|pip|fuzz|tidy|tsan|format|docs]" >&2; exit 2 ;;
 esac
 
 command -v dpkg-query >/dev/null || {

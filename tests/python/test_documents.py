@@ -66,8 +66,9 @@ def test_types(tmp_path):
     assert out.returncode == 1 and "regularisation" in out.stdout and out.stdout.count("error:") >= 3
 
 
-def test_the_readme_quick_start_runs(tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", (SOURCE / "README.md").read_text(), re.S)
+@pytest.mark.parametrize("page", ["README.md", "docs/quick-start.md"])
+def test_the_quick_starts_run(page, tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (SOURCE / page).read_text(), re.S)
     assert blocks
     for block in blocks:
         out = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, timeout=HANG, cwd=tmp_path)
