@@ -18,10 +18,12 @@
 #include <unistd.h>
 
 #include "poise/backend/resident.hpp"
+#include "poise/model/asymmetric/fit.hpp"
 #include "poise/model/family.hpp"
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/spectrum/cache.hpp"
+#include "poise/model/wmf/fit.hpp"
 #include "poise/search/search.hpp"
 
 #include "gpu_data.hpp"
