@@ -14,7 +14,7 @@ namespace {
 /// Up to this size the host is faster.
 constexpr std::int64_t host_size = 160;
 
-/// cuSOLVER leaves the vectors in the rows, ascending; they belong in columns, descending.
+/// cuSOLVER writes the vectors to rows, ascending; the result has them in columns, descending.
 template <class T>
 __global__ void columns_kernel(In<T> rows, Out<double> columns) {
   __shared__ double tile[32][33];
