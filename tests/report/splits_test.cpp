@@ -71,7 +71,7 @@ TEST(SplitsReport, SearchesThatAreNotCompleteDecideNothing) {
               AllOf(HasSubstr("search not complete"), Not(HasSubstr("0.330 ±0.001 ↑"))));
 }
 
-TEST(SplitsReport, SplitsThatTheTimeDidNotSufficeForAreLeftOut) {
+TEST(SplitsReport, SplitsThatAreNotStudiedAreLeftOut) {
   std::vector<StudyResults> splits = {test::one_split(0.30, 0.33, 2), test::one_split(0.30, 0.331, 2),
                                       test::one_split(0.30, 0.5, 2)};
   splits[2].complete = false;
@@ -81,7 +81,7 @@ TEST(SplitsReport, SplitsThatTheTimeDidNotSufficeForAreLeftOut) {
   results.means.conclusions = conclude(results);
   EXPECT_EQ(results.unstudied, std::vector<std::uint32_t>{6});
   EXPECT_EQ(report::splits_headline(results), "Not complete: 2 of 3 splits are done");
-  EXPECT_THAT(report::splits_terms(results), HasSubstr("did not suffice for the splits by the seeds 6;"));
+  EXPECT_THAT(report::splits_terms(results), HasSubstr("too little time for the splits of the seeds 6;"));
   for (const SplitRow& row : results.rows) EXPECT_EQ(row.splits, 2);
   const std::vector<StudyResults> none = {splits[2]};
   const std::vector<std::uint32_t> one = {6};

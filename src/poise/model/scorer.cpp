@@ -17,8 +17,8 @@ double Scorer::operations(CsrView histories) const {
 
 std::vector<double> Scorer::contributions(std::span<const std::int32_t> /*history*/,
                                           std::span<const float> /*values*/, std::int32_t /*item*/) const {
-  fail(ErrorKind::usage, "this model's scores are no sum over the history; {} needs a model whose scores are",
-       "explain"_p);
+  fail(ErrorKind::usage,
+       "this model's scores are not a sum over the history; {} needs a model whose scores are", "explain"_p);
 }
 
 void Scorer::similarity(std::int32_t item, std::span<float> scores) const {

@@ -44,7 +44,7 @@ EigenPairs eigenpairs(CudaBackend& backend, Out<T> A, std::int64_t count) {
   std::vector<double> squares(n);
   backend.row_dots(A, A, squares);
   if (!std::ranges::all_of(squares, [](double square) { return std::isfinite(square); }))
-    fail(ErrorKind::numerical, "a {} x {} matrix to be decomposed holds what is not finite", n, n);
+    fail(ErrorKind::numerical, "a {} x {} matrix to decompose has an entry that is not finite", n, n);
   const Array<T> values(backend, n);
   const Array<int> info(backend, 1);
   const SolverParameters parameters;

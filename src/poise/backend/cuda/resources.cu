@@ -12,19 +12,19 @@ namespace poise::cuda {
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // the next call would report it again
-  fail(ErrorKind::resources, "the GPU failed at {}: {}; use {} cpu if this stays so", what,
+  fail(ErrorKind::resources, "the GPU failed at {}: {}; use {} cpu if this happens again", what,
        cudaGetErrorString(status), "device"_p);
 }
 
 void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  fail(ErrorKind::resources, "cuBLAS failed at {}: {}; use {} cpu if this stays so", what,
+  fail(ErrorKind::resources, "cuBLAS failed at {}: {}; use {} cpu if this happens again", what,
        cublasGetStatusString(status), "device"_p);
 }
 
 void check(cusolverStatus_t status, const char* what) {
   if (status == CUSOLVER_STATUS_SUCCESS) return;
-  fail(ErrorKind::resources, "cuSOLVER failed at {} (status {}); use {} cpu if this stays so", what,
+  fail(ErrorKind::resources, "cuSOLVER failed at {} (status {}); use {} cpu if this happens again", what,
        static_cast<int>(status), "device"_p);
 }
 

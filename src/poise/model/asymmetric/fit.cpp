@@ -10,6 +10,7 @@
 #include "poise/base/stopwatch.hpp"
 #include "poise/linalg/precision.hpp"
 #include "poise/model/asymmetric/acceleration.hpp"
+#include "poise/model/asymmetric/gauge.hpp"
 #include "poise/model/asymmetric/left_factor.hpp"
 #include "poise/model/asymmetric/objective.hpp"
 #include "poise/model/asymmetric/steps.hpp"

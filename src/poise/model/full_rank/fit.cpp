@@ -201,13 +201,13 @@ void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
   const double apart = W.highest / W.lowest;
   if (solution.objective > solution.observed_weight)
     fail(ErrorKind::numerical,
-         "the weights of single entries differ by a factor of {:.1e}, too much for float64: what came out "
-         "has an objective of {:.3g}, where a model of zeros has {:.3g}; use a smaller {}, or other values",
+         "the weights of single entries differ by a factor of {:.1e}, too much for float64: the result "
+         "has an objective of {:.3g}, a model of zeros {:.3g}; use a smaller {}, or other values",
          apart, solution.objective, solution.observed_weight, "alpha"_p);
   if (!(solution.certificate.relative < 1))
     fail(ErrorKind::numerical,
          "the weights of single entries differ by a factor of {:.1e}, too much for float64: nothing can be "
-         "proven of what came out; use a smaller {}, or other values",
+         "proven of the result; use a smaller {}, or other values",
          apart, "alpha"_p);
 }
 
