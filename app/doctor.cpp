@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "poise/backend/blas_info.hpp"
 #include "poise/backend/cuda/cuda.hpp"
+#include "poise/backend/kernel_choice.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/version.hpp"
 

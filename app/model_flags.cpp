@@ -1,7 +1,6 @@
 #include "model_flags.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/ranges.h>
 

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "poise/backend/blas_info.hpp"
+#include "poise/backend/kernel_choice.hpp"
 
 #include "restart.hpp"
 

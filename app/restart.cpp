@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-#include "poise/backend/blas_info.hpp"
 #include "poise/backend/blas_kernel.hpp"
+#include "poise/backend/kernel_choice.hpp"
 
 namespace poise::app {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
-#include "poise/report/conclude.hpp"
+#include "poise/report/report.hpp"
 #include "poise/search/search_json.hpp"
 #include "poise/search/space_axes.hpp"
 #include "poise/study/search_study.hpp"

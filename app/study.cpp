@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
-#include "poise/report/conclude.hpp"
 #include "poise/report/markdown.hpp"
+#include "poise/report/report.hpp"
 
 #include "device.hpp"
 #include "option_values.hpp"

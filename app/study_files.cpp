@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "poise/report/files.hpp"
+#include "poise/report/report.hpp"
 #include "poise/storage/atomic_file.hpp"
 
 namespace poise::app {

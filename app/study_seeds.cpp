@@ -9,8 +9,7 @@
 #include "poise/base/error.hpp"
 #include "poise/data/resplit.hpp"
 #include "poise/data/validation_from_training.hpp"
-#include "poise/report/conclude.hpp"
-#include "poise/report/splits.hpp"
+#include "poise/report/report.hpp"
 
 #include "point_progress.hpp"
 #include "study_files.hpp"

@@ -13,7 +13,6 @@
 #include "poise/storage/atomic_file.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
-#include "poise/train/product_rate.hpp"
 #include "poise/train/trainer.hpp"
 #include "poise/weighting/weighting.hpp"
 

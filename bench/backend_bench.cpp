@@ -26,7 +26,7 @@ poise::Matrix<float> random_matrix(std::int64_t rows, std::int64_t cols) {
 
 /// Users of very different activity, items of very different popularity.
 poise::Csr long_tailed(std::int64_t users, std::int64_t items, double mean) {
-  poise::Csr x{.rows = users, .cols = items, .offsets = {0}, .indices = {}, .values = {}};
+  poise::Csr x{.rows = users, .cols = items, .offsets = {0}};
   std::mt19937 generator(1);
   std::exponential_distribution<double> activity(1 / mean);
   std::uniform_real_distribution<double> uniform;
@@ -53,12 +53,13 @@ void gemm(benchmark::State& state) {
   const poise::Matrix<float> b = random_matrix(n, n);
   poise::Matrix<float> c(n, n);
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
+  poise::Resident<float> product(*backend, n, n);
   poise::bench::Shortest tiled;
   poise::bench::Shortest whole;
   for (auto _ : state) {
     tiled.time([&] {
       backend->gemm(poise::Op::none, poise::Op::none, 1.0F, poise::Lent(*backend, a).view(),
-                    poise::Lent(*backend, b).view(), 0.0F, poise::Borrowed<float>(*backend, c.view()).view());
+                    poise::Lent(*backend, b).view(), 0.0F, product.view());
     });
     const int threads = omp_get_max_threads();
     omp_set_num_threads(2);
@@ -80,9 +81,9 @@ BENCHMARK(gemm)->Arg(1000)->Arg(4000)->Iterations(4)->Unit(benchmark::kMilliseco
 void gram(benchmark::State& state) {
   const poise::Csr x = long_tailed(20'000, 10'000, 80);
   const std::vector<float> weights(state.range(0) != 0 ? x.rows : 0, 0.5F);
-  poise::Matrix<float> g(x.cols, x.cols);
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
-  for (auto _ : state) backend->gram(x.view(), weights, poise::Borrowed<float>(*backend, g.view()).view());
+  poise::Resident<float> g(*backend, x.cols, x.cols);
+  for (auto _ : state) backend->gram(x.view(), weights, g.view());
   std::int64_t pairs = 0;
   for (std::int64_t u = 0; u < x.rows; ++u) pairs += x.view().row_size(u) * x.view().row_size(u);
   state.SetItemsProcessed(state.iterations() * pairs);
@@ -92,11 +93,10 @@ BENCHMARK(gram)->ArgName("weighted")->Arg(0)->Arg(1)->Unit(benchmark::kMilliseco
 /// X'X at the ML-20M shape on 2 threads.
 void gram_ml_20m(benchmark::State& state) {
   const poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m}, {});
-  poise::Matrix<float> g(x.cols, x.cols);
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
+  poise::Resident<float> g(*backend, x.cols, x.cols);
   poise::bench::Shortest run;
-  for (auto _ : state)
-    run.time([&] { backend->gram(x.view(), {}, poise::Borrowed<float>(*backend, g.view()).view()); });
+  for (auto _ : state) run.time([&] { backend->gram(x.view(), {}, g.view()); });
   state.counters["seconds"] = run.seconds();
 }
 BENCHMARK(gram_ml_20m)->Iterations(2)->Unit(benchmark::kMillisecond)->UseRealTime();
@@ -106,14 +106,10 @@ BENCHMARK(gram_ml_20m)->Iterations(2)->Unit(benchmark::kMillisecond)->UseRealTim
 void spmm(benchmark::State& state) {
   const poise::Csr x = poise::synthesize({.shape = poise::SynthShape::ml_20m}, {});
   const poise::Matrix<float> b = random_matrix(x.cols, 2'048);
-  poise::Matrix<float> y(x.rows, b.cols());
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
+  poise::Resident<float> y(*backend, x.rows, b.cols());
   poise::bench::Shortest run;
-  for (auto _ : state)
-    run.time([&] {
-      backend->spmm(x.view(), poise::Lent(*backend, b).view(),
-                    poise::Borrowed<float>(*backend, y.view()).view());
-    });
+  for (auto _ : state) run.time([&] { backend->spmm(x.view(), poise::Lent(*backend, b).view(), y.view()); });
   const double per_second = static_cast<double>(x.entries() * b.cols()) / run.seconds();
   state.counters["Gmadds_per_s"] = 1e-9 * per_second;
   state.counters["seconds_all"] = static_cast<double>(x.entries() * x.cols) / per_second;
@@ -125,27 +121,26 @@ void measure_inverse(benchmark::State& state, std::int64_t n) {
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 2);
   const std::int64_t size = 4'000;
   const poise::Matrix<float> left = random_matrix(size, size);
-  poise::Matrix<float> product(size, size);
+  poise::Resident<float> product(*backend, size, size);
   poise::bench::Shortest gemm_run;
   const auto time_gemm = [&] {
     gemm_run.time([&] {
       backend->gemm(poise::Op::none, poise::Op::none, 1.0F, poise::Lent(*backend, left).view(),
-                    poise::Lent(*backend, left).view(), 0.0F,
-                    poise::Borrowed<float>(*backend, product.view()).view());
+                    poise::Lent(*backend, left).view(), 0.0F, product.view());
     });
   };
   const poise::Matrix<float> v = random_matrix(1, n);
-  poise::Matrix<float> a(n, n);
   poise::bench::Shortest inverse_run;
   for (auto _ : state) {
     time_gemm();
+    poise::Matrix<float> a(n, n);
     for (std::int64_t i = 0; i < n; ++i) {
       for (std::int64_t j = 0; j < n; ++j) a(i, j) = v(0, i) * v(0, j);
       a(i, i) += 2;
     }
+    poise::Resident<float> inverse(*backend, std::move(a));
     inverse_run.time([&] {
-      if (!backend->invert_spd(poise::Borrowed<float>(*backend, a.view()).view()).positive_definite)
-        state.SkipWithError("not inverted");
+      if (!backend->invert_spd(inverse.view()).positive_definite) state.SkipWithError("not inverted");
     });
     time_gemm();
   }
@@ -175,15 +170,14 @@ void column_hessian(benchmark::State& state) {
   std::vector<std::int32_t> items;
   for (int s = 0; s < 64; ++s) items.push_back(order[40 * s]);
   const poise::Matrix<float> p = random_matrix(64, x.cols);
-  poise::Matrix<float> out(64, x.cols);
   const auto backend = poise::make_backend(poise::BackendKind::cpu, 1);
+  poise::Resident<float> out(*backend, 64, x.cols);
   poise::bench::Shortest hessian_run;
   poise::bench::Shortest gather_run;
   std::int64_t entries = 0;
   for (auto _ : state) {
     hessian_run.time([&] {
-      backend->column_hessian(x.view(), columns.view(), items, poise::Lent(*backend, p).view(),
-                              poise::Borrowed<float>(*backend, out.view()).view());
+      backend->column_hessian(x.view(), columns.view(), items, poise::Lent(*backend, p).view(), out.view());
     });
     entries = 0;
     gather_run.time([&] {

@@ -45,7 +45,7 @@ constexpr std::int32_t cost_items = 4'000;
 /// The entries of the first items.
 poise::Csr costly_data() {
   const poise::Csr all = poise::synthesize({.shape = poise::SynthShape::ml_20m, .scale = 0.1}, {});
-  poise::Csr some{.rows = all.rows, .cols = cost_items, .offsets = {0}, .indices = {}, .values = {}};
+  poise::Csr some{.rows = all.rows, .cols = cost_items, .offsets = {0}};
   for (std::int64_t u = 0; u < all.rows; ++u) {
     for (const std::int32_t i : all.view().row(u)) {
       if (i < cost_items) some.indices.push_back(i);

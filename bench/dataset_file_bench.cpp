@@ -54,7 +54,7 @@ poise::Csr netflix_shaped() {
   const double scale = interactions / std::accumulate(size.begin(), size.end(), 0.0);
   std::uniform_int_distribution<std::int32_t> any_item(0, items - 1);
   std::uniform_real_distribution<double> unit;
-  poise::Csr matrix{.rows = users, .cols = items, .offsets = {0}, .indices = {}, .values = {}};
+  poise::Csr matrix{.rows = users, .cols = items, .offsets = {0}};
   matrix.indices.reserve(static_cast<std::size_t>(interactions * 1.02));
   std::vector<std::int32_t> drawn_for(items, -1);
   for (std::int64_t u = 0; u < users; ++u) {

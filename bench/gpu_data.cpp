@@ -11,7 +11,7 @@ namespace {
 
 template <class Keeps>
 Csr rows_of(const Csr& x, std::int64_t first, std::int64_t count, const Keeps& keeps) {
-  Csr part{.rows = count, .cols = x.cols, .offsets = {0}, .indices = {}, .values = {}};
+  Csr part{.rows = count, .cols = x.cols, .offsets = {0}};
   part.indices.reserve(x.offsets[first + count] - x.offsets[first]);
   for (std::int64_t u = first; u < first + count; ++u) {
     const auto row = x.view().row(u);

@@ -40,7 +40,7 @@ class CopiedScores final : public poise::Scorer {
 
 /// 70 items a user, spread over the catalogue.
 poise::Csr make_histories() {
-  poise::Csr histories{.rows = user_count, .cols = item_count, .offsets = {0}, .indices = {}, .values = {}};
+  poise::Csr histories{.rows = user_count, .cols = item_count, .offsets = {0}};
   for (std::int64_t u = 0; u < user_count; ++u) {
     for (std::int64_t e = 0; e < 70; ++e) {
       histories.indices.push_back(static_cast<std::int32_t>(e * 280 + u * 7919 % 280));

@@ -16,7 +16,7 @@ constexpr std::int64_t searched_items = 2'000;
 /// Rows [first, first + count) of the data, over the first items; with `parts` = 2 one part has every fifth
 /// entry and the other part the rest.
 poise::Csr rows_of(const poise::Csr& x, std::int64_t first, std::int64_t count, int part, int parts) {
-  poise::Csr result{.rows = count, .cols = searched_items, .offsets = {0}, .indices = {}, .values = {}};
+  poise::Csr result{.rows = count, .cols = searched_items, .offsets = {0}};
   for (std::int64_t u = first; u < first + count; ++u) {
     for (const std::int32_t i : x.view().row(u)) {
       if (i < searched_items && (parts == 1 || (i % 5 == 0) == (part == 1))) result.indices.push_back(i);

@@ -75,8 +75,11 @@ class Peer {
     const auto backend = poise::make_backend(poise::BackendKind::cpu, two.threads);
     const poise::EigenPairs eigen =
         backend->symmetric_eigenpairs(backend->factor_gram(poise::Lent(*backend, factors).view(), {}));
-    backend->multiply_rows(poise::Borrowed<float>(*backend, factors.view()).view(), eigen.Q);
-    backend->multiply_rows(poise::Borrowed<float>(*backend, solution.view()).view(), eigen.Q);
+    for (Matrix<float>* const rotated : {&factors, &solution}) {
+      poise::Resident<float> there(*backend, std::move(*rotated));
+      backend->multiply_rows(there.view(), eigen.Q);
+      *rotated = there.take();
+    }
     const std::int64_t width = (d + poise::row_lane - 1) / poise::row_lane * poise::row_lane;
     std::vector<float> D(width, 0.0F);
     const std::vector<float> ones(width, 1.0F);
@@ -158,14 +161,12 @@ void wmf_ml_20m(benchmark::State& state, std::int64_t rank, double peer_seconds)
     }
     poise::bench::Shortest gathers;
     const poise::Csr transposed = poise::transpose(x.view());
-    Matrix<float> U(x.rows, rank);
-    Matrix<float> V(x.cols, rank);
+    poise::Resident<float> U(*backend, x.rows, rank);
+    poise::Resident<float> V(*backend, x.cols, rank);
     for (int run = 0; run < 2; ++run) {
       gathers.time([&] {
-        backend->spmm(x.view(), poise::Lent(*backend, V).view(),
-                      poise::Borrowed<float>(*backend, U.view()).view());
-        backend->spmm(transposed.view(), poise::Lent(*backend, U).view(),
-                      poise::Borrowed<float>(*backend, V.view()).view());
+        backend->spmm(x.view(), poise::readable(V), U.view());
+        backend->spmm(transposed.view(), poise::readable(U), V.view());
       });
     }
     state.counters["objective"] = fit.objective;

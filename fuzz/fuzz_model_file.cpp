@@ -52,11 +52,11 @@ poise::Tensor tensor(const char* name, poise::ElementType type, const std::vecto
 
 /// Scores a history of all items and explains it: nothing that was read may lead outside the memory.
 void use(const poise::Scorer& scorer) {
-  poise::Csr history{.rows = 1, .cols = scorer.items(), .offsets = {0}, .indices = {}, .values = {}};
+  poise::Csr history{.rows = 1, .cols = scorer.items(), .offsets = {0}};
   for (std::int64_t i = 0; i < scorer.items(); ++i) history.indices.push_back(static_cast<std::int32_t>(i));
   history.offsets.push_back(scorer.items());
   poise::Matrix<float> scores(1, scorer.items());
-  scorer.score(history.view(), 0, scores.view());
+  scorer.score(history.view(), scores.view());
   if (scorer.items() > 0) (void)scorer.contributions(history.indices, {}, 0);
 }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "poise/base/error.hpp"
-#include "poise/data/pro_sg_files.hpp"
+#include "poise/data/pro_sg.hpp"
 
 /// The six files of a pro-sg folder, separated by 0x1e: reading may only throw poise::Error, and what it
 /// accepts must be consistent.

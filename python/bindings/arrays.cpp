@@ -9,8 +9,7 @@ CsrView view_of(const CsrArrays& arrays) {
   CsrView view{.rows = shape.first,
                .cols = shape.second,
                .offsets = elements_of<std::int64_t>(offsets),
-               .indices = elements_of<std::int32_t>(indices),
-               .values = {}};
+               .indices = elements_of<std::int32_t>(indices)};
   if (!values.is_none()) view.values = elements_of<float>(py::reinterpret_borrow<py::array>(values));
   return view;
 }

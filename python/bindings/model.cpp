@@ -10,7 +10,7 @@
 #include "poise/base/error.hpp"
 #include "poise/evaluate/estimates.hpp"
 #include "poise/evaluate/evaluate.hpp"
-#include "poise/linalg/csr_rows.hpp"
+#include "poise/linalg/csr.hpp"
 #include "poise/recommend/explain.hpp"
 #include "poise/recommend/recommend.hpp"
 #include "poise/recommend/similar.hpp"

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "poise/backend/blas_info.hpp"
 #include "poise/backend/kernel_choice.hpp"
 
 namespace poise {

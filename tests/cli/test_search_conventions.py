@@ -11,7 +11,7 @@ STUDY = ("--models", "ease,wmf", "--ranks", "4", "--grid", "paper", "--no-expand
 @pytest.mark.parametrize("arguments", [
     *((command, "x", "--model", "wmf", *rest, *flags) for command, rest in (("train", ("--out", "y")), ("search", ())) for flags in (
         ("--lambda", "lots"), ("--lambda", "-1"), ("--alpha", "nan"), ("--alpha", "-1"), ("--rank", "0"), ("--rank", "2.5"), ("--rank", ""),
-        ("--weighting", "heavy"), ("--rounds", "-1"), ("--least-decrease", "0"), ("--start", "over"), ("--tolerance", "0"), ("--epsilon", "0"),
+        ("--weighting", "heavy"), ("--rounds", "-1"), ("--least-decrease", "-1"), ("--start", "over"), ("--tolerance", "0"), ("--epsilon", "0"),
         ("--gamma", "-1"), ("--clip", "x"), ("--dropout", "0.5"), ("--zero-diagonal",), ("--regularizer", "dropout"), ("--out", ""))),
     ("search", "x", "--model", "popularity"),
     ("search", "x", "--model", "full-rank", "--lambda", "1,x"),

@@ -198,14 +198,14 @@ def test_data_that_no_seed_splits(poise, log, tmp_path):
 
 
 def test_time_limit(shop, tmp_path):
-    """Splits that the time did not suffice for are named, and no figure is over some splits for one row and others for the next."""
+    """Splits for which the time was too short are named, and no figure is over some splits for one row and others for the next."""
     flags = ["--grid", "best", "--models", "ease,wmf", "--ranks", "3", "--seeds", "1,2"]
     begun = study(shop, tmp_path / "study", *flags, "--time-limit", "0s", "--json").result.json
     assert not begun["complete"] and begun["missing"] and begun["unstudied"] == [1, 2] and begun["rows"] == begun["splits"] == []
     assert study(shop, tmp_path / "study", *flags, "--time-limit", "0s").text("tables.md").startswith("# Not complete: 0 of 2 splits")
     study(shop, tmp_path / "study", *flags[:-1], "1")
     one = study(shop, tmp_path / "study", *flags, "--time-limit", "0s")
-    assert one.text("tables.md").startswith("# Not complete: 1 of 2 splits is done\n\nThe time did not suffice for the splits by the seeds 2;")
+    assert one.text("tables.md").startswith("# Not complete: 1 of 2 splits is done\n\nThere was too little time for the splits of the seeds 2;")
     assert one.json["unstudied"] == [2] and [split["seed"] for split in one.json["splits"]] == [1]
     assert {row["splits"] for row in one.json["rows"]} == {1}
     whole = study(shop, tmp_path / "study", *flags)
@@ -217,4 +217,4 @@ def test_searches_that_run_out_of_points_decide_nothing(shop, tmp_path):
     cut = study(shop, tmp_path / "study", "--grid", "best", "--models", "ease", "--seeds", "1,2", "--points", "20")
     assert cut.text("tables.md").startswith("# No search is complete in all of 2 splits, so nothing is said about weighting\n")
     assert not cut.json["complete"] and cut.json["unstudied"] == [] and not any(pair["complete"] for pair in cut.json["pairs"])
-    assert all("the search is not complete" in conclusion["sentence"] for conclusion in cut.json["conclusions"])
+    assert all("is not complete in" in conclusion["sentence"] for conclusion in cut.json["conclusions"])

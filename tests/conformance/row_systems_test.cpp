@@ -218,7 +218,7 @@ struct UnevenRows {
   std::vector<double> sigma;
 
   UnevenRows(std::int64_t users, std::int64_t count, std::int64_t d)
-      : X{.rows = count, .cols = users, .offsets = {0}, .indices = {}, .values = {}},
+      : X{.rows = count, .cols = users, .offsets = {0}},
         Z(testing::random_matrix<float>(users, d, 6)),
         sigma(d, static_cast<double>(users) / 3) {
     std::mt19937 random(3);

@@ -75,7 +75,7 @@ TEST_P(Gram, LikeTheReferenceInsideAWiderMatrix) {
 
 TEST_P(Gram, WeightsAreAddedInFloat64) {
   // 2^25 and then 100 ones: in float32 each one would be lost.
-  Csr x{.rows = 101, .cols = 1, .offsets = {0}, .indices = std::vector<std::int32_t>(101, 0), .values = {}};
+  Csr x{.rows = 101, .cols = 1, .offsets = {0}, .indices = std::vector<std::int32_t>(101, 0)};
   for (int r = 1; r <= 101; ++r) x.offsets.push_back(r);
   std::vector<float> weights(101, 1);
   weights[0] = 33554432.0F;

@@ -59,9 +59,9 @@ TEST(PackedMatrix, RoundTripOfAllShapes) {
 
 TEST(PackedMatrix, EmptyMatrices) {
   expect_matrix_round_trip({});
-  expect_matrix_round_trip({.rows = 0, .cols = 5, .offsets = {0}, .indices = {}, .values = {}});
-  expect_matrix_round_trip({.rows = 3, .cols = 0, .offsets = {0, 0, 0, 0}, .indices = {}, .values = {}});
-  expect_matrix_round_trip({.rows = 2, .cols = 5, .offsets = {0, 0, 0}, .indices = {}, .values = {}});
+  expect_matrix_round_trip({.rows = 0, .cols = 5, .offsets = {0}});
+  expect_matrix_round_trip({.rows = 3, .cols = 0, .offsets = {0, 0, 0, 0}});
+  expect_matrix_round_trip({.rows = 2, .cols = 5, .offsets = {0, 0, 0}});
 }
 
 TEST(PackedMatrix, ManyChunksAndManyTilesOfRows) {
@@ -71,7 +71,7 @@ TEST(PackedMatrix, ManyChunksAndManyTilesOfRows) {
 }
 
 TEST(PackedMatrix, FullMatricesMayCompressAsFarAsTheyCan) {
-  Csr matrix{.rows = 3000, .cols = 1000, .offsets = {0}, .indices = {}, .values = {}};
+  Csr matrix{.rows = 3000, .cols = 1000, .offsets = {0}};
   for (std::int64_t r = 0; r < matrix.rows; ++r) {
     for (std::int32_t c = 0; c < matrix.cols; ++c) matrix.indices.push_back(c);
     matrix.offsets.push_back(matrix.entries());

@@ -19,7 +19,7 @@ using testing::random_csr;
 using testing::TableScorer;
 
 Csr rows_of(std::int64_t cols, const std::vector<std::vector<std::int32_t>>& rows) {
-  Csr matrix{.rows = 0, .cols = cols, .offsets = {0}, .indices = {}, .values = {}};
+  Csr matrix{.rows = 0, .cols = cols, .offsets = {0}};
   for (const auto& row : rows) {
     matrix.indices.insert(matrix.indices.end(), row.begin(), row.end());
     matrix.offsets.push_back(matrix.entries());

@@ -41,7 +41,7 @@ struct Shape {
 
 Csr bundle(const Shape& shape, std::mt19937& random) {
   const std::int32_t items = shape.quiet + shape.twins;
-  Csr X{.rows = 0, .cols = items, .offsets = {0}, .indices = {}, .values = {}};
+  Csr X{.rows = 0, .cols = items, .offsets = {0}};
   const auto add_user = [&](bool fan) {
     std::set<std::int32_t> history;
     const int others = fan ? static_cast<int>(random() % 3) : 1 + static_cast<int>(random() % 4);

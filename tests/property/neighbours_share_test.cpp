@@ -21,7 +21,7 @@ using testing::DenseOracle;
 Csr grouped_matrix(std::int64_t users, std::int64_t items, std::int64_t groups, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform;
-  Csr X{.rows = users, .cols = items, .offsets = {0}, .indices = {}, .values = {}};
+  Csr X{.rows = users, .cols = items, .offsets = {0}};
   for (std::int64_t u = 0; u < users; ++u) {
     const auto group = static_cast<std::int64_t>(random() % static_cast<unsigned>(groups));
     for (std::int32_t i = 0; i < items; ++i) {

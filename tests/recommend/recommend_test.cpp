@@ -70,7 +70,7 @@ TEST_F(Recommend, LeavesOutWhatWasSeen) {
   EXPECT_EQ(items(lists, 1), (Items{0, 3, 4}));
   EXPECT_EQ(items(run({.k = 1, .exclude_history = false, .seen = seen.view()}), 0), (Items{4}));
   EXPECT_EQ(items(run({.k = 5, .seen = seen.view(), .only = Items{0, 1, 2}}), 1), (Items{0, 1}));
-  const Csr other{.rows = 1, .cols = 5, .offsets = {0, 0}, .indices = {}, .values = {}};
+  const Csr other{.rows = 1, .cols = 5, .offsets = {0, 0}};
   expect_error(ErrorKind::input, "what was seen is 1 x 5", [&] { run({.seen = other.view()}); });
 }
 
@@ -117,7 +117,7 @@ TEST(RecommendBlocks, EveryUserGetsTheirOwnListWhateverTheThreads) {
 
 TEST(RecommendBlocks, NobodyToRecommendTo) {
   const TableScorer scorer(Matrix<float>(0, 5));
-  const Csr histories{.rows = 0, .cols = 5, .offsets = {0}, .indices = {}, .values = {}};
+  const Csr histories{.rows = 0, .cols = 5, .offsets = {0}};
   EXPECT_EQ(recommend(scorer, histories.view(), {}, {}).rows(), 0);
 }
 

@@ -45,7 +45,7 @@ TEST(Findings, HeadlineCountsWhatIsSignificant) {
             "Weighting makes no measurable difference in 1 of 1 comparison");
 }
 
-/// A difference of rows that were not searched to the end may be one of tuning.
+/// A difference of rows that were not searched to the end may come from tuning.
 TEST(Findings, IncompleteSearchesSayNothing) {
   StudyResults results = study_of({{10, 0.01, 0.001}, {100, 0.02, 0.001}, {{}, -0.02, 0.01}});
   const auto cut_short = [&](std::size_t pair) {
@@ -55,8 +55,8 @@ TEST(Findings, IncompleteSearchesSayNothing) {
   cut_short(1);
   EXPECT_EQ(headline(results), "Weighting helps in 1 of 2 comparisons and hurts in 1");
   EXPECT_THAT(headline_terms(results),
-              EndsWith("One comparison is left out: its search is not complete, and a "
-                       "difference may be one of tuning."));
+              EndsWith("One comparison is left out: its search is not complete, and the "
+                       "difference may come from tuning."));
   EXPECT_EQ(rank_finding(results, 100), "");
   cut_short(0);
   cut_short(2);
@@ -75,7 +75,7 @@ TEST(Findings, AStudyThatIsNotCompleteSaysSoFirst) {
   results.unfinished = {{.data = "shop", .model = {.key = "wmf", .rank = 10}, .state = State::searching}};
   EXPECT_EQ(unfinished_finding(results),
             "Time or points ran out in the search of WMF, rank 10. With more time or points the same command "
-            "goes on from its journal.");
+            "continues from its journal.");
   results.unfinished.push_back({.data = "shop", .model = {.key = "full-rank"}, .state = State::not_trained});
   results.unfinished.push_back(
       {.data = "films", .model = {.key = "wmf", .rank = 10}, .state = State::not_begun});
@@ -89,7 +89,7 @@ TEST(Findings, AStudyThatIsNotCompleteSaysSoFirst) {
       "convergence yet for Full rank on shop. Not begun: WMF, rank 10 on films. Rows that are not trained to "
       "convergence have the search's figures on the validation users, which stand in parentheses. With more "
       "time "
-      "or points the same command goes on from its journal.");
+      "or points the same command continues from its journal.");
 }
 
 TEST(Findings, WithoutTestUsersNothingIsAnEffect) {
@@ -102,7 +102,7 @@ TEST(Findings, WithoutTestUsersNothingIsAnEffect) {
 TEST(Findings, TermsCorrectForTheNumberOfComparisons) {
   EXPECT_THAT(
       headline_terms(study_of({{10, 0.01, 0.001}, {100, 0.01, 0.04}, {{}, -0.02, 0.03}, {5, 0, 0.9}})),
-      EndsWith("One shows no measurable difference. Of so many comparisons some pass by chance: after Holm's "
+      EndsWith("One shows no measurable difference. Some of so many comparisons pass by chance: after Holm's "
                "correction weighting helps in 1 and hurts in none."));
   EXPECT_THAT(headline_terms(study_of({{10, 0.01, 0.001}})), EndsWith("paired t test, p < 0.05."));
 }
@@ -172,9 +172,9 @@ TEST(Findings, WhatCannotBeToldApartIsSaid) {
   results.against_best = {comparison("b", -0.01, 0.3), comparison("c", -0.08, 0.001)};
   EXPECT_THAT(
       best_finding(results, "shop"),
-      EndsWith(
-          "on the test users. The test users cannot tell it from b, unweighted. The other row is measurably "
-          "less accurate. (Paired t tests, p < 0.05 after Holm's correction for 2 comparisons.)"));
+      EndsWith("on the test users. On the test users it does not differ measurably from b, unweighted. The "
+               "other row is measurably "
+               "less accurate. (Paired t tests, p < 0.05 after Holm's correction for 2 comparisons.)"));
   results.against_best[0].corrected_p = 0.04;
   EXPECT_THAT(best_finding(results, "shop"),
               HasSubstr("users. All 2 other rows are measurably less accurate. (Paired"));
@@ -187,10 +187,10 @@ TEST(Findings, OfManyRowsTheNearestAreNamed) {
   StudyResults results = rows_of({{"a", 0.30, 0.28}});
   for (const char* key : {"f", "e", "d", "c", "b"})
     results.against_best.push_back(comparison(key, -0.01 * (key[0] - 'a'), 0.3));
-  EXPECT_THAT(
-      best_finding(results, "shop"),
-      HasSubstr("cannot tell it from b, unweighted; c, unweighted; d, unweighted; e, unweighted; and 1 more. "
-                "(Paired"));
+  EXPECT_THAT(best_finding(results, "shop"),
+              HasSubstr("does not differ measurably from b, unweighted; c, unweighted; d, unweighted; e, "
+                        "unweighted; and 1 more. "
+                        "(Paired"));
 }
 
 TEST(Findings, CertificatesOfFullAndLowRankAreToldApart) {

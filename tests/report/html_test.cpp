@@ -1,5 +1,3 @@
-#include "poise/report/html.hpp"
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "poise/report/html_parts.hpp"
+#include "poise/report/report.hpp"
 
 #include "support/sample_study.hpp"
 

@@ -168,7 +168,7 @@ class RaceOfPointsTest : public PointsTest {
       ++matrix.rows;
     };
     for (Csr* const matrix : {&dataset.train, &dataset.validation->fold_in, &dataset.validation->targets})
-      *matrix = Csr{.cols = all.cols, .indices = {}, .values = {}};
+      *matrix = Csr{.cols = all.cols};
     for (std::int64_t user = 0; user < training + held_out; ++user) {
       const std::span<const std::int32_t> items = all.view().row(user);
       for (std::size_t k = 0; k < items.size(); ++k) {

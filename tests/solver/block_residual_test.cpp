@@ -26,7 +26,7 @@ struct Problem {
 Problem random_problem(bool weighted) {
   std::mt19937 random(7);
   Problem problem;
-  problem.X = {.rows = 301, .cols = 160, .offsets = {0}, .indices = {}, .values = {}};
+  problem.X = {.rows = 301, .cols = 160, .offsets = {0}};
   problem.support = problem.X;
   for (std::int64_t u = 0; u < problem.X.rows; ++u) {
     for (std::int32_t i = 0; i < problem.X.cols && u % 50 != 3; ++i) {

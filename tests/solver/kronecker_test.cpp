@@ -220,7 +220,7 @@ TEST(KroneckerPreconditioner, AnIllConditionedInverseIsHeldInFloat64) {
   EXPECT_EQ(mild.inverse64.rows(), 0);
   // Two items with the same users: only lambda keeps G from being singular.
   Csr& X = test.X;
-  Csr twins{.rows = users, .cols = items, .offsets = {0}, .indices = {}, .values = {}};
+  Csr twins{.rows = users, .cols = items, .offsets = {0}};
   for (std::int64_t u = 0; u < users; ++u) {
     for (const std::int32_t i : X.view().row(u)) {
       if (i >= 2) continue;

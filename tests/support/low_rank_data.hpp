@@ -16,7 +16,7 @@ namespace poise::testing {
 /// everybody has, items with one user, users with one item and with nothing.
 inline Csr grouped_matrix(std::int64_t users, std::int32_t items, unsigned seed) {
   std::mt19937 random(seed);
-  Csr X{.rows = users, .cols = items, .offsets = {0}, .indices = {}, .values = {}};
+  Csr X{.rows = users, .cols = items, .offsets = {0}};
   for (std::int64_t u = 0; u < users; ++u) {
     for (std::int32_t i = 0; i < items; ++i) {
       bool has = random() % 100 < (i % 4 == u % 4 ? 55U : 8U);
@@ -37,7 +37,7 @@ inline Csr grouped_matrix(std::int64_t users, std::int32_t items, unsigned seed)
 inline Weights uneven_weights(const Csr& X, Csr& support, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> uniform(0.3F, 2.0F);
-  support = {.rows = X.rows, .cols = X.cols, .offsets = {0}, .indices = {}, .values = {}};
+  support = {.rows = X.rows, .cols = X.cols, .offsets = {0}};
   for (std::int64_t u = 0; u < X.rows; ++u) {
     const auto row = X.view().row(u);
     for (std::int32_t i = 0; i < X.cols; ++i) {

@@ -14,7 +14,7 @@ inline Csr random_csr(std::int64_t rows, std::int64_t cols, double density, bool
                       bool gaps = false) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<double> uniform;
-  Csr matrix{.rows = rows, .cols = cols, .offsets = {0}, .indices = {}, .values = {}};
+  Csr matrix{.rows = rows, .cols = cols, .offsets = {0}};
   for (std::int64_t r = 0; r < rows; ++r) {
     const bool empty = gaps && r % 5 == 2;
     for (std::int32_t c = 0; c < cols && !empty; ++c) {

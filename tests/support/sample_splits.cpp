@@ -1,6 +1,6 @@
 #include "support/sample_splits.hpp"
 
-#include "poise/report/splits.hpp"
+#include "poise/report/report.hpp"
 
 namespace poise::test {
 

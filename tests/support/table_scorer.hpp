@@ -1,8 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
-#include "poise/backend/backend.hpp"
 #include "poise/model/scorer.hpp"
 
 namespace poise::testing {
@@ -14,9 +14,11 @@ class TableScorer final : public Scorer {
 
   [[nodiscard]] std::int64_t items() const override { return table_.cols(); }
   [[nodiscard]] ScoreRows on(Backend& backend, const Execution& /*execution*/) const override {
-    return [&backend, this](CsrView /*histories*/, std::int64_t first, Out<float> scores) {
-      backend.upload(table_.view().block(first, scores.rows), scores);
-    };
+    return scores_in_memory(backend,
+                            [this](CsrView /*histories*/, std::int64_t first, MatrixView<float> scores) {
+                              for (std::int64_t row = 0; row < scores.rows; ++row)
+                                std::ranges::copy(table_.row(first + row), scores.row(row).begin());
+                            });
   }
 
  private:

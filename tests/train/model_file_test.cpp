@@ -52,7 +52,7 @@ TEST(ModelFile, RoundTrip) {
   EXPECT_EQ(loaded.info.report, example_info().report);
   EXPECT_EQ(loaded.info.items, example_info().items);
   Matrix<float> scores(1, 3);
-  const Csr history{.rows = 1, .cols = 3, .offsets = {0, 0}, .indices = {}, .values = {}};
+  const Csr history{.rows = 1, .cols = 3, .offsets = {0, 0}};
   loaded.scorer->score(history.view(), scores.view());
   EXPECT_EQ(scores(0, 2), 16'777'216.0F);
   write_model(folder / "again", example_info(), model);

@@ -21,7 +21,7 @@ using testing::random_csr;
 
 /// Random rows of growing size, each fourth empty. Nobody has item 0; all who have anything have item 1.
 Csr example(bool with_values) {
-  Csr result{.rows = 40, .cols = 25, .offsets = {0}, .indices = {}, .values = {}};
+  Csr result{.rows = 40, .cols = 25, .offsets = {0}};
   const Csr random = random_csr(result.rows, result.cols, 0.4, true, 3);
   for (std::int64_t u = 0; u < result.rows; ++u) {
     const auto items = random.view().row(u);
@@ -152,7 +152,7 @@ TEST(MakeWeights, ItemOrientedClipsItemsOfEverybodyAndOfNobody) {
 
 TEST(MakeWeights, CountsThatAreAllAlikeWeighNothing) {
   const Csr full{.rows = 2, .cols = 2, .offsets = {0, 2, 4}, .indices = {0, 1, 0, 1}, .values = {}};
-  const Csr empty{.rows = 3, .cols = 2, .offsets = {0, 0, 0, 0}, .indices = {}, .values = {}};
+  const Csr empty{.rows = 3, .cols = 2, .offsets = {0, 0, 0, 0}};
   const Csr nothing;
   for (const Csr& X : {full, empty, nothing}) {
     for (const Scheme each : {Scheme::user_oriented, Scheme::item_oriented, Scheme::inverse_popularity}) {
@@ -199,8 +199,7 @@ TEST(MakeWeights, NeedsValuesWhereTheyAreTheWeights) {
   for (const Scheme each : {Scheme::linear, Scheme::log, Scheme::constant, Scheme::item_oriented})
     EXPECT_NO_THROW(make_weights(plain.view(), scheme(each, 2)));
   EXPECT_NO_THROW(
-      make_weights(Csr{.rows = 2, .cols = 3, .offsets = {0, 0, 0}, .indices = {}, .values = {}}.view(),
-                   scheme(Scheme::column, 2)));
+      make_weights(Csr{.rows = 2, .cols = 3, .offsets = {0, 0, 0}}.view(), scheme(Scheme::column, 2)));
 }
 
 TEST(MakeWeights, NamesTheFirstOfSeveralBadEntries) {

@@ -36,4 +36,12 @@ struct Tiling {
   }
 };
 
+/// body(0), ..., body(count - 1), tile by tile.
+template <class Body>
+void for_each_row(const Tiling& tiling, int threads, const Body& body) {
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t row = tiling.first(tile); row < tiling.last(tile); ++row) body(row);
+  });
+}
+
 }  // namespace poise

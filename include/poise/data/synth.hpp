@@ -21,8 +21,8 @@ namespace poise {
 ///   million      10000000  1000000         100 M            5            5  about 70 %
 ///   demo             2400      700         0.1 M            5            5  about 45 %
 ///
-/// In all of them a median user has about half the items of a mean one. docs/benchmarks.md has the tail of
-/// the two large catalogues.
+/// The median of a user's items is about half their mean, in million 0.6 of it. docs/benchmarks.md has the
+/// tail of the two large catalogues.
 enum class SynthShape { ml_20m, netflix, msd, amazon_book, million, demo };
 
 /// "ml-20m", "netflix", "msd", "amazon-book", "million" or "demo"; Error{usage} otherwise.

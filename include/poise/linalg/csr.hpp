@@ -11,9 +11,9 @@ namespace poise {
 struct CsrView {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
-  std::span<const std::int64_t> offsets;
-  std::span<const std::int32_t> indices;
-  std::span<const float> values;
+  std::span<const std::int64_t> offsets = {};
+  std::span<const std::int32_t> indices = {};
+  std::span<const float> values = {};
 
   [[nodiscard]] std::int64_t entries() const { return rows == 0 ? 0 : offsets.back() - offsets.front(); }
   [[nodiscard]] std::int64_t row_size(std::int64_t r) const { return offsets[r + 1] - offsets[r]; }
@@ -35,8 +35,8 @@ struct Csr {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::vector<std::int64_t> offsets = {0};
-  std::vector<std::int32_t> indices;
-  std::vector<float> values;
+  std::vector<std::int32_t> indices = {};
+  std::vector<float> values = {};
 
   [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(indices.size()); }
   [[nodiscard]] CsrView view() const { return {rows, cols, offsets, indices, values}; }
@@ -52,5 +52,14 @@ std::uint64_t support_fingerprint(CsrView matrix);
 
 /// How many entries each column holds.
 std::vector<std::int64_t> column_counts(CsrView matrix, int threads = 1);
+
+/// The same entries, all 1.
+inline CsrView support_of(CsrView matrix) {
+  matrix.values = {};
+  return matrix;
+}
+
+/// A copy, whose offsets begin at 0 also where `matrix` is a block of rows of another.
+Csr copy_of(CsrView matrix);
 
 }  // namespace poise

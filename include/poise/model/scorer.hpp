@@ -50,6 +50,12 @@ class Scorer {
   virtual void similarity(std::int32_t item, std::span<float> scores) const;
 };
 
+/// For Scorer::on of a model outside the library, which knows no backend: calls score(histories, first,
+/// scores) with ordinary memory, from several threads at once, and copies the scores to the backend's memory.
+ScoreRows scores_in_memory(
+    Backend& backend,
+    std::function<void(CsrView histories, std::int64_t first, MatrixView<float> scores)> score);
+
 /// Error{input} when the histories are not over the items of the scorer.
 void check_histories(const Scorer& scorer, CsrView histories);
 

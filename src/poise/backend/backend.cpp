@@ -26,7 +26,7 @@ EigenPairs Backend::symmetric_eigenpairs(Matrix<double> a) {
 }
 
 std::unique_ptr<Backend> make_backend(BackendKind kind, int threads, Observer* observer) {
-  if (threads < 1) fail(ErrorKind::usage, "{} threads asked for: give at least 1", threads);
+  if (threads < 1) fail(ErrorKind::usage, "{} threads requested: give at least 1", threads);
   if (kind == BackendKind::reference) return std::make_unique<ReferenceBackend>();
   if (kind == BackendKind::cuda) return make_cuda_backend(threads, observer);
   return std::make_unique<CpuBackend>(threads, observer);

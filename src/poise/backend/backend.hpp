@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "poise/backend/device.hpp"
 #include "poise/backend/row_systems.hpp"
@@ -20,9 +19,9 @@ namespace poise {
 /// op(A) = A or A'.
 enum class Op { none, transpose };
 
-/// What became of an inversion. `condition` = ||A||_2 ||A^-1||_2 (0 for an empty matrix), each norm estimated
-/// from below by power iteration on the matrix that was given and the one that came out; it means nothing
-/// unless `positive_definite`.
+/// The outcome of an inversion. `condition` = ||A||_2 ||A^-1||_2 (0 for an empty matrix), each norm estimated
+/// from below by power iteration on the given matrix and on the result; it is defined only if
+/// `positive_definite`.
 struct SpdInverse {
   bool positive_definite = false;
   double condition = 0;
@@ -37,37 +36,37 @@ struct Term {
   Numbers cols = {};
 };
 
-/// What a backend is good at. Routes are chosen by these, never by the name of a backend.
+/// Properties of a backend. Routes are chosen by these, never by the name of a backend.
 struct BackendTraits {
-  /// A gathered operation costs tens of a product's, not hundreds: sparse passes and Woodbury's identity are
-  /// then cheaper than products with dense matrices.
+  /// A gathered operation costs tens of operations of a matrix product, not hundreds: sparse passes and
+  /// Woodbury's identity are then cheaper than products with dense matrices.
   bool cheap_gathers = true;
   /// Decompositions of d x d matrices cost less than some tens of products of that size.
   bool cheap_decompositions = true;
-  /// The threads of the processor have nothing to do while it computes.
+  /// The processor's threads are idle while the backend computes.
   bool leaves_processor_free = false;
-  /// Blocks of columns are as wide as its memory allows, where others take few.
+  /// It computes best on blocks of columns as wide as its memory allows; others on narrow ones.
   bool wide_blocks = false;
-  /// Products of a slice of rows stay in a cache until the next product reads them.
+  /// The product with a slice of rows stays in a cache until the next product reads it.
   bool caches_slices = true;
-  /// Matrices lie in memory of its own, which has to hold all of them.
+  /// Matrices lie in memory of its own, which must hold all of them.
   bool own_memory = false;
 };
 
-/// The large primitives that models and solvers are written over. What one backend returns for one input is
-/// always the same, bit for bit, whatever the thread count; two backends agree up to rounding. Called from
-/// one thread at a time. Shapes that do not fit are a programmer's error.
+/// The large primitives that models and solvers use. A backend returns the same bits for the same input, for
+/// any thread count; two backends agree up to rounding. Only one thread may call a backend at a time. Shapes
+/// that do not fit are a programmer's error.
 ///
 /// Matrices lie in the backend's memory (In and Out), as their type says. Sparse matrices, lists of rows,
-/// small matrices and vectors of numbers lie in ordinary memory, and a GPU takes copies; of those that many
-/// calls read it keeps the copy while they are pinned. Spans of floats may be of either, as large ones are
-/// rows of a Resident.
+/// small matrices and vectors of numbers lie in ordinary memory, and a GPU copies them; while they are
+/// pinned it keeps the copy for the next calls. Spans of floats may lie in either memory, because large ones
+/// are rows of a Resident.
 class Backend : public Device {
  public:
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual BackendTraits traits() const = 0;
 
-  /// out = the sum of the terms, added up in float64 and rounded once. `out` may be the x of a term.
+  /// out = the sum of the terms, added in float64 and rounded once. `out` may be the x of a term.
   virtual void combine(std::span<const Term<float>> terms, Out<float> out) = 0;
   virtual void combine(std::span<const Term<double>> terms, Out<double> out) = 0;
 
@@ -75,7 +74,7 @@ class Backend : public Device {
   virtual void add_rows(Numbers factors, In<float> x, Out<float> y, Indices rows) = 0;
   virtual void add_rows(Numbers factors, In<double> x, Out<double> y, Indices rows) = 0;
 
-  /// out_k = x_k . y_k over rows, added up in float64.
+  /// out_k = x_k . y_k over rows, added in float64.
   virtual void row_dots(In<float> x, In<float> y, std::span<double> out) = 0;
   virtual void row_dots(In<double> x, In<double> y, std::span<double> out) = 0;
 
@@ -102,10 +101,10 @@ class Backend : public Device {
   virtual void gemm(Op op_a, Op op_b, double alpha, In<float> a, In<double> b, double beta,
                     Out<double> c) = 0;
 
-  /// Y = R A with a symmetric A, the product of a preconditioner: as exact as float32 products are, but for
-  /// the order of additions, by whatever is fastest (on a GPU three tensor-core products of split operands).
+  /// Y = R A with a symmetric A, the product of a preconditioner: as exact as float32 products, except for
+  /// the order of additions, by the fastest method (on a GPU three tensor-core products of split operands).
   virtual void multiply_symmetric(In<float> r, In<float> a, Out<float> y) = 0;
-  /// Whether it splits float32 operands of that size for tensor cores.
+  /// Whether it splits float32 operands of this size for tensor cores.
   [[nodiscard]] virtual bool splits_products(std::int64_t size) const = 0;
   void multiply_symmetric(In<double> r, In<double> a, Out<double> y) {
     gemm(Op::none, Op::none, 1.0, r, a, 0.0, y);
@@ -128,8 +127,8 @@ class Backend : public Device {
   /// operations for each entry (u, i) of X.
   virtual void spmm(CsrView x, CsrView b, Out<float> y) = 0;
 
-  /// Y = Z V' with few users Z, or many, and all items V: Y_u depends on row u alone, but on a GPU by
-  /// rounding. At least in float32. 2 rows(Z) rows(V) cols(V) operations.
+  /// Y = Z V' for any number of users Z and all items V: Y_u depends on row u alone, on a GPU up to rounding.
+  /// At least in float32. 2 rows(Z) rows(V) cols(V) operations.
   virtual void factor_scores(In<float> z, In<float> v, Out<float> y) = 0;
 
   /// out_e = t_u . v_i for every stored entry e = (u, i) of `x`, whose values are not read: the product T V'
@@ -152,7 +151,7 @@ class Backend : public Device {
   /// Z' diag(a) Z (d x d, both triangles) in float64, a >= 0 or empty for ones; the result lies in ordinary
   /// memory. rows d^2 operations.
   [[nodiscard]] virtual Matrix<double> factor_gram(In<float> z, std::span<const float> a) = 0;
-  /// Y' diag(a) Z likewise, a of any sign, at twice the cost.
+  /// Y' diag(a) Z in the same way, a of any sign, at twice the cost.
   [[nodiscard]] virtual Matrix<double> factor_product(In<float> y, std::span<const float> a, In<float> z) = 0;
   /// Y <- Z A + Y B in float32; without rows in A there is no first term, without rows in B no second, and Y
   /// is not read.
@@ -170,23 +169,23 @@ class Backend : public Device {
   /// Error{interrupted}.
   virtual RowsSolved solve_rows(const RowSystems& systems, Out<float> y, RowTolerance tolerance,
                                 RowRoute route = RowRoute::counted) = 0;
-  /// The truth about saved rows v (rows x d), of factors Z that need not be rotated: `E` (d x d) takes both
-  /// to the rotated basis, Z E and E^-1 v, with sigma as there; empty where they are rotated already.
-  /// Residuals and all sums in float64. 4 entries d + 4 rows d^2 operations.
+  /// Measures saved rows v (rows x d) of factors Z that need not be rotated: `E` (d x d) transforms both to
+  /// the rotated basis, Z E and E^-1 v, to which sigma belongs; empty if they are rotated already. Residuals
+  /// and all sums in float64. 4 entries d + 4 rows d^2 operations.
   [[nodiscard]] virtual RowsChecked check_rows(const RowSystems& systems, In<float> v, In<double> E,
                                                In<double> E_inverse) = 0;
 
-  /// The top `count` eigenpairs of the symmetric A, of which one triangle is read and which is used up; they
-  /// lie in ordinary memory. Error{numerical} where it fails. Some 9 n^3 operations, and memory for 2 n^2
-  /// numbers beside A. In float32 where A is: values are then right to 1e-6 of the largest.
+  /// The top `count` eigenpairs of the symmetric A, of which one triangle is read and all is overwritten;
+  /// they lie in ordinary memory. Error{numerical} if it fails. About 9 n^3 operations, and memory for 2 n^2
+  /// numbers besides A. If A is float32 so is the work: values are then exact to 1e-6 of the largest.
   [[nodiscard]] virtual EigenPairs symmetric_eigenpairs(Out<double> a, std::int64_t count) = 0;
   [[nodiscard]] virtual EigenPairs symmetric_eigenpairs(Out<float> a, std::int64_t count) = 0;
   /// All of them.
   [[nodiscard]] EigenPairs symmetric_eigenpairs(Matrix<double> a);
 
-  /// A <- A^-1 in place for a symmetric positive definite A, given and returned with both triangles. Where A
-  /// is not positive definite in working precision or holds something that is not finite, the outcome says
-  /// so and the contents are unspecified. n^3 flops; a copy of at most 512 columns.
+  /// A <- A^-1 in place for a symmetric positive definite A, given and returned with both triangles. If A is
+  /// not positive definite in working precision or has an entry that is not finite, the outcome says so and
+  /// the contents are unspecified. n^3 flops; a copy of at most 512 columns.
   [[nodiscard]] virtual SpdInverse invert_spd(Out<float> a) = 0;
   [[nodiscard]] virtual SpdInverse invert_spd(Out<double> a) = 0;
 
@@ -205,8 +204,8 @@ class Backend : public Device {
   virtual void column_form(CsrView x, CsrView columns, Indices items, In<double> p, std::span<double> out,
                            std::span<double> scores) = 0;
 
-  /// The k best columns of each row of scores, leaving out those stored in the same row of `excluded` and,
-  /// where given, all but `only` (ascending); order, NaN and short lists as in linalg/top_k.hpp.
+  /// The k best columns of each row of scores without those stored in the same row of `excluded` and, if
+  /// given, from `only` (ascending) alone; order, NaN and short lists as in linalg/top_k.hpp.
   virtual RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k,
                             std::optional<Indices> only) = 0;
   RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k) {
@@ -220,8 +219,8 @@ enum class BackendKind { reference, cpu, cuda };
 std::string_view to_string(BackendKind kind);
 
 /// The reference backend (plain loops, the oracle of all others) always runs on one thread. Error{resources}
-/// for cuda where there is no GPU, or no backend for it in this build. An observer sees
-/// the progress of what takes long, an inversion, and may stop it: Error{interrupted}, contents unspecified.
+/// for cuda if there is no GPU, or no backend for it in this build. An observer sees the progress of an
+/// inversion, which takes long, and may stop it: Error{interrupted}, contents unspecified.
 std::unique_ptr<Backend> make_backend(BackendKind kind, int threads, Observer* observer = nullptr);
 
 }  // namespace poise

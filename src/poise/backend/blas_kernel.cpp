@@ -75,7 +75,7 @@ Processor this_processor() {
     const unsigned family = a >> 8 & 0xF;
     processor.family = static_cast<int>(family == 0xF ? family + (a >> 20 & 0xFF) : family);
   }
-  // The compiler's functions ask the operating system too.
+  // The compiler's functions also check that the operating system saves the registers.
   __builtin_cpu_init();
   processor.avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   processor.avx512 = processor.avx2 && __builtin_cpu_supports("avx512f") != 0 &&

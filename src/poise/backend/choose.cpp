@@ -27,7 +27,7 @@ ChosenDevice choose_device(DeviceChoice choice, const Work& work) {
 
 ChosenDevice choose_device(DeviceChoice choice, const Work& work, EarlyGpu& early) {
   if (choice == DeviceChoice::cpu) return {BackendKind::cpu, "it was asked for"};
-  // Looking for a GPU starts its driver, which takes a while.
+  // To look for a GPU starts its driver, which takes time.
   if (choice == DeviceChoice::automatic && work.operations < worth_a_gpu)
     return {BackendKind::cpu, "the work is too small to gain from a GPU"};
   const CudaInfo info = early.info();

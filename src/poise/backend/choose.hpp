@@ -8,7 +8,7 @@
 
 namespace poise {
 
-/// What a user asks for: `--device auto|cpu|cuda`.
+/// The device that a user requests: `--device auto|cpu|cuda`.
 enum class DeviceChoice { automatic, cpu, cuda };
 
 /// "auto", "cpu", "cuda"; Error{usage} for anything else.
@@ -17,27 +17,27 @@ DeviceChoice parse_device(std::string_view name);
 /// Whether this build can use a GPU.
 bool built_with_cuda();
 
-/// Operations of a matrix product (a gathered one counts as several) from which on a GPU gains: below, a
-/// processor is done before a GPU has been started and given the data.
+/// The least work, in operations of a matrix product (a gathered one counts as several), that is faster on a
+/// GPU: with less, the processor is done before a GPU is started and has the data.
 constexpr double worth_a_gpu = 3e11;
 
-/// A backend to make, and a sentence about why that one; of cuda it names the GPU.
+/// The chosen backend and the reason in words; for cuda the reason names the GPU.
 struct ChosenDevice {
   BackendKind kind = BackendKind::cpu;
   std::string reason;
 };
 
-/// What there is to do, about.
+/// An estimate of the work.
 struct Work {
   double operations = 0;
-  double gpu_bytes = 0;  ///< of memory, if a GPU does it
+  double gpu_bytes = 0;  ///< memory that a GPU would need
 };
 
-/// The processor or the GPU, for this work. Where the choice is automatic: the GPU if this build can use one,
-/// there is one, the work gains, and fits into what is free of its memory. Error{resources}, saying why,
-/// where cuda is asked for and cannot be had.
+/// Chooses the processor or the GPU. The automatic choice is the GPU if this build supports it, the machine
+/// has one, the work is large enough, and its free memory suffices. Error{resources} with the reason if cuda
+/// is requested and not available.
 ChosenDevice choose_device(DeviceChoice choice, const Work& work);
-/// The same where a GPU may have been started already.
+/// The same if a GPU may have been started already.
 ChosenDevice choose_device(DeviceChoice choice, const Work& work, EarlyGpu& early);
 
 }  // namespace poise

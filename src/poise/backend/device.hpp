@@ -11,8 +11,8 @@
 namespace poise {
 
 /// A dense row-major matrix in the memory of a backend, which alone reads and writes it; `stride` elements
-/// from one row to the next. Made by Resident, Lent and in_place(), see backend/resident.hpp: a matrix in
-/// ordinary memory is none.
+/// from one row to the next. Resident, Lent and Borrowed make them (backend/resident.hpp); a matrix in
+/// ordinary memory has another type, MatrixView.
 template <class T>
 struct DeviceView {
   T* data = nullptr;
@@ -29,11 +29,11 @@ struct DeviceView {
     return {data + first, rows, count, stride};
   }
   operator DeviceView<const T>() const { return {data, rows, cols, stride}; }  // NOLINT(*-explicit-*)
-  /// The same where the backend's memory is ordinary memory: for such backends.
+  /// The same matrix as ordinary memory; only for backends whose memory is ordinary memory.
   [[nodiscard]] MatrixView<T> host() const { return {data, rows, cols, stride}; }
 };
 
-/// What a primitive reads and writes.
+/// The operands of primitives: In is read, Out is written.
 template <class T>
 using In = DeviceView<const T>;
 template <class T>
@@ -61,17 +61,17 @@ class Pin {
   std::function<void()> release_;
 };
 
-/// Where a backend's memory lies, and how data come there and back.
+/// The memory of a backend, and copies to it and from it.
 class Device {
  public:
   virtual ~Device() = default;
 
-  /// How large its own memory is in all.
+  /// The total size of its memory.
   [[nodiscard]] virtual std::uint64_t memory_bytes() const = 0;
-  /// Bytes of its own memory, contents unspecified; Error{resources} when there are not so many.
+  /// Allocates memory with unspecified contents; Error{resources} if too little is free.
   [[nodiscard]] virtual void* allocate(std::uint64_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  /// Copies within its memory; the types may differ (rounded to nearest).
+  /// Copies within its memory, also between types (rounded to nearest).
   virtual void copy(In<float> from, Out<float> to) = 0;
   virtual void copy(In<double> from, Out<double> to) = 0;
   virtual void copy(In<float> from, Out<double> to) = 0;
@@ -81,7 +81,7 @@ class Device {
   virtual void upload(MatrixView<const double> from, Out<double> to) = 0;
   virtual void download(In<float> from, MatrixView<float> to) = 0;
   virtual void download(In<double> from, MatrixView<double> to) = 0;
-  /// While the pin lives these do not change, so that a GPU holds on to its copy.
+  /// While the pin exists the data do not change, so that a GPU keeps its copy of them.
   [[nodiscard]] virtual Pin pin(CsrView x) = 0;
   [[nodiscard]] virtual Pin pin(std::span<const float> x) = 0;
 };

@@ -8,18 +8,18 @@
 
 namespace poise {
 
-/// A GPU that a thread of its own starts while data are read: the driver, a context and the libraries take as
-/// long as the data. Whoever knows that a GPU will be used asks for one; all that it changes is the time.
+/// Starts a GPU on a thread of its own while data are read: starting the driver, a context and the libraries
+/// takes as long as reading. For commands that will use a GPU. Only the time depends on it.
 class EarlyGpu {
  public:
-  /// None was asked for.
+  /// Starts none.
   EarlyGpu() = default;
-  /// `then` is run with the backend, by the same thread.
+  /// The same thread calls `then` with the backend.
   EarlyGpu(int threads, Observer* observer, CudaReady ready, std::function<void(Backend&)> then = {});
 
-  /// What cuda_info() says. Waits for the thread.
+  /// The result of cuda_info(). Waits for the thread.
   [[nodiscard]] CudaInfo info();
-  /// The backend; null where none was asked for or it failed, which making it again tells. Waits likewise.
+  /// The backend; null if none was started or starting failed (another attempt reports why). Waits too.
   [[nodiscard]] std::unique_ptr<Backend> take();
   /// How long the thread took.
   [[nodiscard]] double seconds() const { return result_.seconds; }

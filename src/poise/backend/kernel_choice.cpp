@@ -1,12 +1,13 @@
 #include "poise/backend/kernel_choice.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 #include <strings.h>
 
 namespace poise {
 namespace {
 
-/// Good kernels reach about 0.8 of what the processor's units can do, those of SSE3 0.2 to 0.3.
+/// Good kernels reach about 0.8 of the speed of the processor's units, those for SSE3 0.2 to 0.3.
 constexpr double small_part = 0.4;
 
 }  // namespace
@@ -44,5 +45,16 @@ std::string slow_products(const KernelSpeed& speed, const KernelChoice& choice) 
       "({})",
       part, choice.core, choice.why);
 }
+
+std::string blas_description() {
+  const std::string_view config = openblas_get_config();  // "OpenBLAS 0.3.21 DYNAMIC_ARCH ..."
+  const std::string_view name = config.substr(0, config.find(' ', config.find(' ') + 1));
+  constexpr const char* threading[] = {"sequential", "pthreads", "openmp"};
+  const int parallel = openblas_get_parallel();
+  return fmt::format("{} ({}, {})", name, blas_core(),
+                     parallel >= 0 && parallel <= 2 ? threading[parallel] : "unknown threading");
+}
+
+std::string blas_core() { return openblas_get_corename(); }
 
 }  // namespace poise

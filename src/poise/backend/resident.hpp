@@ -27,14 +27,14 @@ class Resident {
     const std::int64_t stride = (cols + line - 1) / line * line;
     view_ = {nullptr, rows, cols, stride};
     if (rows * stride > 0) view_.data = static_cast<T*>(backend.allocate(sizeof(T) * rows * stride));
-    // What lies between the rows is zero too: all of it may be read as one long row.
+    // The padding between rows is zero too: the whole may be read as one long row.
     backend.combine({}, Out<T>{view_.data, rows, stride, stride});
   }
-  /// A copy of what lies in ordinary memory.
+  /// A copy of a matrix in ordinary memory.
   Resident(Backend& backend, MatrixView<const T> matrix) : Resident(backend, matrix.rows, matrix.cols) {
     backend.upload(matrix, view_);
   }
-  /// The same, but where ordinary memory is the backend's the matrix is taken over.
+  /// The same; takes the matrix over, without a copy, if the backend's memory is ordinary memory.
   Resident(Backend& backend, Matrix<T>&& matrix) : backend_(&backend) {
     if (backend.traits().own_memory) {
       *this = Resident(backend, matrix.view());
@@ -42,7 +42,7 @@ class Resident {
       adopt(std::move(matrix));
     }
   }
-  /// A copy of what lies in the backend's memory.
+  /// A copy of a matrix in the backend's memory.
   Resident(Backend& backend, In<T> matrix) : Resident(backend, matrix.rows, matrix.cols) {
     backend.copy(matrix, view_);
   }
@@ -65,8 +65,8 @@ class Resident {
     return backend_ == nullptr ? Resident() : Resident(*backend_, view());
   }
 
-  /// The contents as an ordinary matrix; where ordinary memory is the backend's the matrix itself, which is
-  /// gone from here. From a GPU they go to `room`, if that has their shape.
+  /// The contents as an ordinary matrix, moved out without a copy if the backend's memory is ordinary memory.
+  /// A GPU's contents are copied to `room` if it has their shape. This object is empty afterwards.
   [[nodiscard]] Matrix<T> take(Matrix<T> room = {}) {
     Matrix<T> result = std::move(host_);
     if (backend_ != nullptr && backend_->traits().own_memory) {
@@ -102,14 +102,14 @@ class Resident {
   Out<T> view_;
 };
 
-/// To be read only, whatever the matrix allows.
+/// A read-only view of a matrix that may be written.
 template <class T>
 In<T> readable(const Resident<T>& block) {
   return block.view();
 }
 
-/// What ordinary memory holds, where a backend reads it: that memory itself on the processor, a copy in the
-/// memory of a GPU, which copies of this share. That memory and the backend must outlive it.
+/// A matrix in ordinary memory for a backend to read: that memory itself on the processor; on a GPU a copy,
+/// which copies of this object share. The matrix and the backend must outlive it.
 template <class T>
 class Lent {
  public:
@@ -129,8 +129,8 @@ class Lent {
 template <class T>
 Lent(Backend&, MatrixView<const T>) -> Lent<T>;
 
-/// Ordinary memory that a backend writes: that memory itself on the processor; from a GPU give_back() copies
-/// what was written there. What it held is not brought to the GPU.
+/// A matrix in ordinary memory for a backend to write: that memory itself on the processor; on a GPU a matrix
+/// of zeros, which give_back() copies to it. The previous contents are not copied to the GPU.
 template <class T>
 class Borrowed {
  public:
@@ -152,7 +152,7 @@ class Borrowed {
   Out<T> view_;
 };
 
-/// A matrix of a backend whose memory is ordinary memory, as such; a programmer's error for any other.
+/// A backend's matrix as ordinary memory; a programmer's error if the backend has memory of its own.
 template <class T>
 MatrixView<T> ordinary([[maybe_unused]] const Backend& backend, DeviceView<T> matrix) {
   assert(!backend.traits().own_memory);

@@ -8,10 +8,10 @@
 namespace poise {
 
 /// Whether a d x d factorization of a row's system, |row| d^2 + d^3 / 3 operations, costs less than the steps
-/// of conjugate gradients, 4 |row| d each, that the row is reckoned to take from rz to its target: half of
-/// Chebyshev's bound for hi / lo, which they beat by that much, for the eigenvalues of D^-1 H lie in
-/// clusters. Such a row is solved as exactly as float32 can, whichever way a backend goes, so that the next
-/// round begins at the same place on all of them.
+/// of conjugate gradients, 4 |row| d each, that the row is expected to take from rz to its target: half of
+/// Chebyshev's bound for hi / lo, because the eigenvalues of D^-1 H lie in clusters. Such a row is solved as
+/// exactly as float32 can, by either route of a backend, so that the next round begins at the same factors
+/// on all backends.
 POISE_ANYWHERE bool solved_exactly(std::int64_t columns, std::int64_t entries, double condition, double rz,
                                    double target) {
   // Operations of a factorization, and of a step, in operations of a matrix product.

@@ -36,7 +36,7 @@ struct RowSystems {
   [[nodiscard]] double lambda_of(std::int64_t row) const { return lambdas.empty() ? lambda : lambdas[row]; }
 };
 
-/// A row is done when r'D^-1 r / lo <= relative * (what it explains) + absolute.
+/// A row is solved when r'D^-1 r / lo <= relative * (the weight it explains) + absolute.
 struct RowTolerance {
   double relative = 1e-6;
   double absolute = 0;
@@ -44,11 +44,11 @@ struct RowTolerance {
 
 enum class RowRoute { counted, conjugate_gradients, direct };
 
-/// What a solve did. A row y explains 2 y'g - y'Hy of its observed weight sum_u w_ui x_ui.
+/// The outcome of a solve. A row y explains 2 y'g - y'Hy of its observed weight sum_u w_ui x_ui.
 struct RowsSolved {
   double explained_before = 0;       ///< by the start, over all rows; products in float32, sums in float64
-  double gain = 0;                   ///< what the solve added to it, from the recurrences
-  double excess_before = 0;          ///< r'D^-1 r / lo of the start: at most this was to be gained
+  double gain = 0;                   ///< the increase by the solve, from the recurrences
+  double excess_before = 0;          ///< r'D^-1 r / lo of the start: the gain is at most this
   std::int64_t most_iterations = 0;  ///< of a row; the direct route counts as 1
   std::int64_t iterations = 0;       ///< over all rows
   std::int64_t direct_rows = 0;
@@ -56,7 +56,7 @@ struct RowsSolved {
   [[nodiscard]] double explained() const { return explained_before + gain; }
 };
 
-/// What the rows of y explain and what re-solving them could still gain, all in float64.
+/// The weight that the rows of y explain and the gain that is still possible, in float64.
 struct RowsChecked {
   double explained = 0;
   double excess = 0;  ///< r'M^-1 r / lo, summed over the rows

@@ -46,10 +46,8 @@ Csr build_rows(std::int64_t rows, const Catalogue& catalogue, const std::vector<
   matrix.cols = catalogue.ids.size();
   matrix.offsets.assign(rows + 1, 0);
   const Tiling tiling{rows, 1024};
-  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k)
-      entries(k, [&](RowEntry) { ++matrix.offsets[k + 1]; });
-  });
+  for_each_row(tiling, execution.threads,
+               [&](std::int64_t k) { entries(k, [&](RowEntry) { ++matrix.offsets[k + 1]; }); });
   std::partial_sum(matrix.offsets.begin(), matrix.offsets.end(), matrix.offsets.begin());
   matrix.indices.resize(matrix.offsets.back());
   if (!values.empty()) matrix.values.resize(matrix.offsets.back());

@@ -39,7 +39,7 @@ void check_matrix(const Csr& matrix, std::int64_t rows, std::int64_t cols, std::
   if (matrix.offsets.back() != matrix.entries())
     inconsistent(part, "has row offsets that do not fit its entries");
   const CsrView view = matrix.view();
-  const auto check_row = [&](std::int64_t r) {
+  for_each_row({rows, rows_per_tile}, threads, [&](std::int64_t r) {
     std::int32_t previous = -1;
     bool ascending = true;
     for (const std::int32_t index : view.row(r)) {
@@ -48,10 +48,6 @@ void check_matrix(const Csr& matrix, std::int64_t rows, std::int64_t cols, std::
     }
     if (!ascending || previous >= cols)
       inconsistent(part, "has a row that does not ascend within its columns");
-  };
-  const Tiling tiling{rows, rows_per_tile};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t r = tiling.first(tile); r < tiling.last(tile); ++r) check_row(r);
   });
   if (!matrix.values.empty() && matrix.values.size() != matrix.indices.size())
     inconsistent(part, "has values that do not fit its entries");
@@ -94,7 +90,7 @@ std::string_view to_string(SplitKind split) {
 }
 
 Csr borrowed_rows(const Csr& train, std::int64_t rows) {
-  Csr matrix{.rows = rows, .cols = train.cols, .offsets = train.offsets, .indices = {}, .values = {}};
+  Csr matrix{.rows = rows, .cols = train.cols, .offsets = train.offsets};
   matrix.offsets.resize(rows + 1, train.entries());
   return matrix;
 }

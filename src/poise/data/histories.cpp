@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/base/pool.hpp"
 
 namespace poise {
 
@@ -17,28 +17,6 @@ constexpr std::int64_t users_per_tile = 4096;
 struct Scratch {
   std::vector<std::int64_t> seen;  // per item
   std::vector<double> sums;        // per distinct item of a user
-};
-
-/// Passes scratch memory from one tile to the next, so that there is one per thread, not per tile.
-class ScratchPool {
- public:
-  explicit ScratchPool(std::int64_t items) : items_(items) {}
-  Scratch take() {
-    const std::lock_guard lock(mutex_);
-    if (spare_.empty()) return {std::vector<std::int64_t>(items_, 0), {}};
-    Scratch scratch = std::move(spare_.back());
-    spare_.pop_back();
-    return scratch;
-  }
-  void give_back(Scratch scratch) {
-    const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(scratch));
-  }
-
- private:
-  std::int64_t items_;
-  std::mutex mutex_;
-  std::vector<Scratch> spare_;
 };
 
 /// Merges repeated items of one user's rows in place; returns how many distinct ones remain in front.
@@ -102,23 +80,27 @@ Histories group_by_user(const Interactions& log, const Execution& execution) {
 
   const Tiling tiling{histories.users(), users_per_tile};
   std::vector<std::int64_t> merged(tiling.tiles(), 0);
-  ScratchPool pool(histories.items);
+  Pool<Scratch> pool([&] {
+    auto scratch = std::make_unique<Scratch>();
+    scratch->seen.assign(histories.items, 0);
+    return scratch;
+  });
   Progress progress(execution.observer, "grouping", histories.users(), "users");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
     progress.advance(tiling.last(tile) - tiling.first(tile));
-    Scratch scratch = pool.take();
+    auto scratch = pool.take();
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
       const std::int64_t first = histories.first[u];
       const std::int64_t rows = histories.last[u] - first;
       const auto values =
           histories.value.empty() ? std::span<float>() : std::span(histories.value).subspan(first, rows);
       const std::int64_t distinct =
-          merge_repeats(std::span(histories.item).subspan(first, rows), values, scratch);
+          merge_repeats(std::span(histories.item).subspan(first, rows), values, *scratch);
       histories.last[u] = first + distinct;
       merged[tile] += rows - distinct;
       if (!values.empty()) check_sums(log, histories, u);
     }
-    pool.give_back(std::move(scratch));
+    pool.give(std::move(scratch));
   });
   for (const std::int64_t count : merged) histories.duplicates += count;
   return histories;

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "poise/base/byte_order_mark.hpp"
@@ -19,7 +18,6 @@
 #include "poise/data/log/sample.hpp"
 #include "poise/data/log/text.hpp"
 #include "poise/data/numbers.hpp"
-#include "poise/data/pro_sg_files.hpp"
 
 namespace poise {
 

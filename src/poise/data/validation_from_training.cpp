@@ -34,7 +34,7 @@ std::vector<bool> draw(std::int64_t rows, std::uint64_t seed, std::int64_t user)
 /// A matrix of the same shape whose rows have space for `size(user)` entries, not yet filled.
 template <class Size>
 Csr shaped(const Csr& matrix, const Size& size) {
-  Csr shape{.rows = matrix.rows, .cols = matrix.cols, .offsets = {0}, .indices = {}, .values = {}};
+  Csr shape{.rows = matrix.rows, .cols = matrix.cols, .offsets = {0}};
   shape.offsets.reserve(matrix.rows + 1);
   for (std::int64_t u = 0; u < matrix.rows; ++u) shape.offsets.push_back(shape.offsets.back() + size(u));
   shape.indices.resize(shape.offsets.back());
@@ -59,18 +59,15 @@ LoadedDataset validation_from_training(const LoadedDataset& data, std::uint64_t 
          "the data have no validation part, and none can be made of training rows, because no user has "
          "two of them; give {} to poise prepare",
          "validation"_p);
-  const Tiling tiling{all.rows, 1024};
-  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
-      const std::vector<bool> drawn = draw(rows.row_size(u), seed, u);
-      std::int64_t to_targets = targets.offsets[u];
-      std::int64_t to_train = train.offsets[u];
-      for (std::int64_t k = 0; k < rows.row_size(u); ++k) {
-        Csr& to = drawn[k] ? targets : train;
-        const std::int64_t place = drawn[k] ? to_targets++ : to_train++;
-        to.indices[place] = rows.row(u)[k];
-        if (!rows.values.empty()) to.values[place] = rows.row_values(u)[k];
-      }
+  for_each_row({all.rows, 1024}, execution.threads, [&](std::int64_t u) {
+    const std::vector<bool> drawn = draw(rows.row_size(u), seed, u);
+    std::int64_t to_targets = targets.offsets[u];
+    std::int64_t to_train = train.offsets[u];
+    for (std::int64_t k = 0; k < rows.row_size(u); ++k) {
+      Csr& to = drawn[k] ? targets : train;
+      const std::int64_t place = drawn[k] ? to_targets++ : to_train++;
+      to.indices[place] = rows.row(u)[k];
+      if (!rows.values.empty()) to.values[place] = rows.row_values(u)[k];
     }
   });
   LoadedDataset derived{

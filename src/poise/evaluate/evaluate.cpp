@@ -74,7 +74,7 @@ void check(const Scorer& scorer, CsrView histories, CsrView targets,
 
 /// These rows of a matrix, as a matrix.
 Csr rows_of(CsrView matrix, std::span<const std::int64_t> rows) {
-  Csr taken{.rows = std::ssize(rows), .cols = matrix.cols, .offsets = {0}, .indices = {}, .values = {}};
+  Csr taken{.rows = std::ssize(rows), .cols = matrix.cols, .offsets = {0}};
   for (const std::int64_t row : rows) {
     const auto indices = matrix.row(row);
     const auto values = matrix.row_values(row);

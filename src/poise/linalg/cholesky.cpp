@@ -1,6 +1,5 @@
 #include "poise/linalg/cholesky.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 

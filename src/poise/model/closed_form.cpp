@@ -15,7 +15,7 @@ std::span<const double> live_values(const Spectrum& spectrum, std::int64_t rank)
   return std::span(spectrum.s).first(live);
 }
 
-/// What the column of an eigenvector is multiplied by in U and in V.
+/// The factors of an eigenvector's column in U and in V.
 struct Scales {
   double u;
   double v;

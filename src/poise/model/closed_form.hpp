@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "poise/backend/backend.hpp"
-#include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/model/regularizer.hpp"
 #include "poise/model/spectrum/spectrum.hpp"
@@ -31,7 +29,7 @@ Factors asymmetric_closed_form(Regularizer regularizer, const Spectrum& spectrum
 
 /// The lambda at whose closed form a weighted solve starts: min(lambda, s_d / 2), for data/weight decay and
 /// matrix factorization min(lambda, sqrt(s_d) / 2), with s_d the last of the first d that is not 0. A
-/// direction that starts at U = V = 0 would stay there, though weights may want it.
+/// direction that starts at U = V = 0 would stay there, though the weighted optimum may have it.
 double start_lambda(Regularizer regularizer, const Spectrum& spectrum, std::int64_t rank, double lambda);
 
 }  // namespace poise

@@ -19,8 +19,8 @@ namespace poise {
 struct FamilyParameter {
   std::string_view id;
   bool reported = false;       ///< the JSON of a trained model has it; in the order of the family's list
-  bool costs = true;           ///< whether another value can cost more or less
-  std::string_view help = {};  ///< what it is for this family; empty: what its declaration says
+  bool costs = true;           ///< whether its value changes the cost of training
+  std::string_view help = {};  ///< its help for this family; empty: that of its declaration
   bool (*kept)(const ModelParameters&) = nullptr;  ///< whether files and journals have it; null: always
 };
 
@@ -29,18 +29,18 @@ struct KindAxis {
   std::string id;
   std::vector<double> values;
   std::vector<double> range;
-  std::string needs;       ///< what its values are: "above 0"
+  std::string needs;       ///< the range of its values: "above 0"
   bool exclusive = false;  ///< whether other kinds of the same fixed parameters cannot have it
 };
 
 /// A kind of model, as tables show it: a row pair of a study, a short form of --model.
 struct ModelKind {
-  int place = 0;    ///< in tables: the paper's models 1 to 5, then what goes beyond it
+  int place = 0;    ///< in tables: the paper's models 1 to 5, then the others
   std::string key;  ///< "awmf/weight-decay": how results name it, with `zero_diagonal`
   bool zero_diagonal = false;
   std::string title;              ///< "AWMF, weight decay"
   std::string variant = "plain";  ///< within its key's first part: "zero diag."
-  std::string objective = {};     ///< what it minimizes, where the paper has it
+  std::string objective = {};     ///< the objective, for the paper's models
   std::string name = {};          ///< of --model and --models; empty: no study has it
   std::vector<std::pair<std::string, std::string>> fixed = {};  ///< parameters beside the family, by id
   std::vector<KindAxis> axes = {};
@@ -52,25 +52,25 @@ struct ModelKind {
   [[nodiscard]] bool low_rank() const;
 };
 
-/// What training a model takes, from the data's sizes and the parameters alone: operations of a matrix
-/// product (a gathered operation counts as many), and bytes beyond the data.
+/// The cost of training, estimated from the data's sizes and the parameters alone: operations of a matrix
+/// product (a gathered operation counts as many), and bytes besides the data.
 struct TrainingCost {
   double bytes = 0;
-  double most_bytes = 0;  ///< of whatever a search may ask for beside: both diagonals, float64
-  double eigenpairs = 0;  ///< operations; of low rank, unless they lie beside the data
+  double most_bytes = 0;  ///< with what a search may need besides: both diagonals, float64
+  double eigenpairs = 0;  ///< operations; for low rank, unless a file beside the data has them
   double fit = 0;         ///< of full rank, and of a closed form
   double round = 0;       ///< of low rank with weights
-  double gpu_bytes = 0;   ///< of a GPU's memory, if one does it
-  bool gpu = true;        ///< whether one can
+  double gpu_bytes = 0;   ///< of a GPU's memory, if it trains
+  bool gpu = true;        ///< whether a GPU can train it
 
-  /// In all, with some fifteen rounds where there are rounds.
+  /// The total, with fifteen rounds if there are rounds.
   [[nodiscard]] double operations() const { return eigenpairs + (round > 0 ? 15 * round : fit); }
-  /// Of these, what a GPU could do.
+  /// The part of it that a GPU could do.
   [[nodiscard]] double gpu_operations() const { return gpu ? operations() : 0; }
 };
 
-/// All that the rest of the library has to know of a family of models. A new one is a folder with a
-/// family.cpp, an enumerator and a line in family.cpp.
+/// All that the rest of the library knows of a family of models. A new family is a folder with a family.cpp,
+/// an enumerator and a line in family.cpp.
 class ModelFamily {
  public:
   ModelFamily() = default;
@@ -79,7 +79,7 @@ class ModelFamily {
   virtual ~ModelFamily() = default;
 
   std::string name;                         ///< "full-rank"
-  std::string help;                         ///< what it is, for people
+  std::string help;                         ///< one line for users
   std::vector<FamilyParameter> parameters;  ///< those that it reads; none: there is nothing to train
   std::vector<ModelParameter> own = {};     ///< those that it declares itself
   std::vector<ModelKind> kinds;
@@ -100,15 +100,15 @@ class ModelFamily {
   [[nodiscard]] virtual double gpu_bytes(const ModelParameters& /*parameters*/, CsrView /*X*/) const {
     return 0;
   }
-  /// Operations that training takes at least with so many items: enough to know that a GPU will be used.
+  /// A lower bound on the operations of training with this many items, to decide early that a GPU is used.
   [[nodiscard]] virtual double least_operations(double /*items*/) const { return 0; }
-  /// Error{resources}, saying what would fit, when training would not; `cost` where it is known.
+  /// Error{resources}, which says what would fit, if training does not; `cost` if it is known.
   virtual void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
                             const Weights& W, const TrainingCost* cost, bool both_diagonals) const;
 
-  /// Reads the model of a file; Error{input} where it is damaged.
+  /// Reads the model of a file; Error{input} if it is damaged.
   [[nodiscard]] virtual std::unique_ptr<Scorer> read(const Container& file, int threads) const = 0;
-  /// What such a file holds of it; none where the model is of another family.
+  /// The contents of such a file; none if the model is of another family.
   [[nodiscard]] virtual std::optional<ModelContent> content(const Scorer& model) const = 0;
 };
 

@@ -13,26 +13,26 @@
 
 namespace poise {
 
-/// What fits on one data set are given, and what they leave to each other, which changes no bit of them.
+/// The input of fits on one data set, and results that they share, which change no bit of a model.
 struct FitContext {
   CsrView X;
   std::uint64_t memory_limit;
   Backend& backend;
   Execution execution;
-  bool keep = false;  ///< whether a fit leaves matrices of items x items to the next
+  bool keep = false;  ///< whether a fit keeps matrices of items x items for the next
   std::filesystem::path folder =
-      {};                     ///< where the data lie, and eigenpairs beside them; empty: in memory alone
+      {};  ///< the folder of the data and their eigenpairs; empty: they are in memory alone
   std::string checksum = {};  ///< of these data
   std::filesystem::path checkpoint =
-      {};                           ///< where finished columns go, of models with neighbours; empty: nowhere
-  std::string checkpoint_key = {};  ///< all that decides what these are
+      {};                           ///< file for finished columns of models with neighbours; empty: none
+  std::string checkpoint_key = {};  ///< identifies the problem that these belong to
 
   FullRankBasis basis = {};   ///< of the last Lambda of full rank
   LeftFactorCache left = {};  ///< of the last asymmetric problem
   Spectrum spectrum = {};     ///< for the last rank
   std::int64_t spectrum_step = 0;
 
-  /// The eigenpairs of X'X that serve a model of this rank.
+  /// The eigenpairs of X'X for a model of this rank.
   const Spectrum& eigenpairs(std::int64_t rank);
   void forget();
 };

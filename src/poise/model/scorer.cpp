@@ -17,15 +17,26 @@ double Scorer::operations(CsrView histories) const {
 
 std::vector<double> Scorer::contributions(std::span<const std::int32_t> /*history*/,
                                           std::span<const float> /*values*/, std::int32_t /*item*/) const {
-  fail(ErrorKind::usage, "this model's scores are no sum over the history; {} needs a model whose scores are",
-       "explain"_p);
+  fail(ErrorKind::usage,
+       "this model's scores are not a sum over the history; {} needs a model whose scores are", "explain"_p);
 }
 
 void Scorer::similarity(std::int32_t item, std::span<float> scores) const {
   const std::vector<std::int32_t> history = {item};
   const std::vector<std::int64_t> offsets = {0, 1};
-  score({.rows = 1, .cols = items(), .offsets = offsets, .indices = history, .values = {}},
+  score({.rows = 1, .cols = items(), .offsets = offsets, .indices = history},
         {.data = scores.data(), .rows = 1, .cols = items(), .stride = items()});
+}
+
+ScoreRows scores_in_memory(
+    Backend& backend,
+    std::function<void(CsrView histories, std::int64_t first, MatrixView<float> scores)> score) {
+  return [&backend, score = std::move(score)](CsrView histories, std::int64_t first, Out<float> scores) {
+    if (!backend.traits().own_memory) return score(histories, first, scores.host());
+    Matrix<float> rows(scores.rows, scores.cols);
+    score(histories, first, rows.view());
+    backend.upload(rows.view(), scores);
+  };
 }
 
 void check_histories(const Scorer& scorer, CsrView histories) {

@@ -17,27 +17,18 @@ struct Ranker::Place {
 Ranker::Ranker(const Scorer& scorer, Backend* backend, const Execution& execution)
     : scorer_(scorer),
       device_(backend != nullptr && backend->traits().own_memory ? backend : nullptr),
-      execution_(execution) {
-  free_.push_back(take());
+      execution_(execution),
+      places_(std::make_unique<Pool<Place>>([&scorer, device = device_, execution] {
+        std::unique_ptr<Backend> own = device != nullptr ? nullptr : make_backend(BackendKind::cpu, 1);
+        Backend& backend = device != nullptr ? *device : *own;
+        ScoreRows score = scorer.on(backend, device != nullptr ? execution : Execution{.threads = 1});
+        return std::make_unique<Place>(std::move(own), backend, std::move(score));
+      })) {
+  places_->give(places_->take());
 }
 
 Ranker::Ranker(Ranker&&) noexcept = default;
 Ranker::~Ranker() = default;
-
-std::unique_ptr<Ranker::Place> Ranker::take() {
-  {
-    const std::lock_guard lock(*mutex_);
-    if (!free_.empty()) {
-      std::unique_ptr<Place> place = std::move(free_.back());
-      free_.pop_back();
-      return place;
-    }
-  }
-  std::unique_ptr<Backend> own = device_ != nullptr ? nullptr : make_backend(BackendKind::cpu, 1);
-  Backend& backend = device_ != nullptr ? *device_ : *own;
-  ScoreRows score = scorer_.on(backend, device_ != nullptr ? execution_ : Execution{.threads = 1});
-  return std::make_unique<Place>(std::move(own), backend, std::move(score));
-}
 
 void Ranker::rank(
     const UsersToRank& users, std::string_view task,
@@ -52,7 +43,7 @@ void Ranker::rank(
   for_each_tile(blocks.tiles(), device_ != nullptr ? 1 : execution_.threads, [&](std::int64_t tile) {
     const std::int64_t first = blocks.first(tile);
     const std::int64_t count = blocks.last(tile) - first;
-    std::unique_ptr<Place> place = take();
+    std::unique_ptr<Place> place = places_->take();
     if (place->scores.rows() < count)
       place->scores = Resident<float>(place->backend, std::min(blocks.count, blocks.size), scorer_.items());
     const Out<float> part = place->scores.view().block(0, count);
@@ -60,14 +51,10 @@ void Ranker::rank(
     Csr room;
     const RankedLists lists =
         place->backend.top_k(part, users.excluded(first, count, room), users.k, users.only);
-    const Tiling tiles{count, 16};
-    for_each_tile(tiles.tiles(), device_ != nullptr ? execution_.threads : 1, [&](std::int64_t some) {
-      for (std::int64_t row = tiles.first(some); row < tiles.last(some); ++row)
-        body(first + row, lists.items(row), lists.scores(row));
-    });
+    for_each_row({count, 16}, device_ != nullptr ? execution_.threads : 1,
+                 [&](std::int64_t row) { body(first + row, lists.items(row), lists.scores(row)); });
     progress.advance(count);
-    const std::lock_guard lock(*mutex_);
-    free_.push_back(std::move(place));
+    places_->give(std::move(place));
   });
 }
 

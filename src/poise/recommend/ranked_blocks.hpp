@@ -3,25 +3,24 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/base/pool.hpp"
 #include "poise/model/scorer.hpp"
 
 namespace poise {
 
-/// Users, a row of histories each, and what is ranked for them: the k best items but those left out.
+/// Users, one row of histories each, and the items to rank for them: the k best except those left out.
 struct UsersToRank {
   CsrView histories;
-  /// What is left out for rows [first, first + count), ascending; `room` may be used to hold it.
+  /// The items left out for rows [first, first + count), ascending; `room` may hold them.
   std::function<CsrView(std::int64_t first, std::int64_t count, Csr& room)> excluded;
   std::int64_t k;
-  std::optional<Indices> only = std::nullopt;  ///< nothing else is ranked; ascending
+  std::optional<Indices> only = std::nullopt;  ///< only these are ranked; ascending
 };
 
 /// Scores and ranks blocks of users; only lists come back. On a GPU a block is large and the whole device
@@ -29,7 +28,7 @@ struct UsersToRank {
 /// each other.
 class Ranker {
  public:
-  /// Without a backend that has memory of its own, on the processor. Scorer and backend must outlive it.
+  /// Runs on the processor unless the backend has memory of its own. Scorer and backend must outlive it.
   Ranker(const Scorer& scorer, Backend* backend, const Execution& execution);
   Ranker(Ranker&&) noexcept;
   ~Ranker();
@@ -45,13 +44,11 @@ class Ranker {
  private:
   /// What works on a block: a backend, the model's scores on it, and room for them.
   struct Place;
-  std::unique_ptr<Place> take();
 
   const Scorer& scorer_;
   Backend* device_;  ///< null on the processor
   Execution execution_;
-  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  ///< of `free_`
-  std::vector<std::unique_ptr<Place>> free_;
+  std::unique_ptr<Pool<Place>> places_;
 };
 
 }  // namespace poise

@@ -23,7 +23,7 @@ std::vector<std::int32_t> sorted_items(std::vector<std::int32_t> items, std::int
   return items;
 }
 
-/// What a row is not recommended, ascending.
+/// The items that are not recommended for a row, ascending.
 class Excluded {
  public:
   Excluded(CsrView histories, const RecommendOptions& options, std::vector<std::int32_t> exclude)
@@ -31,7 +31,7 @@ class Excluded {
 
   /// Rows [first, first + count).
   [[nodiscard]] Csr rows(std::int64_t first, std::int64_t count) const {
-    Csr result{.rows = count, .cols = histories_.cols, .offsets = {0}, .indices = {}, .values = {}};
+    Csr result{.rows = count, .cols = histories_.cols, .offsets = {0}};
     std::vector<std::int32_t> known;
     for (std::int64_t row = first; row < first + count; ++row) {
       const auto history = options_.exclude_history ? histories_.row(row) : std::span<const std::int32_t>();

@@ -1,10 +1,9 @@
-#include "poise/report/conclude.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "poise/report/findings.hpp"
+#include "poise/report/report.hpp"
 #include "poise/report/text.hpp"
 
 namespace poise {
@@ -49,8 +48,8 @@ std::string rank_sentence(const StudyResults& results, const std::string& data,
   if (pair == nullptr) return {};
   if (!pair->complete)
     return fmt::format(
-        "The search of the model that is best on validation{}, {}, is not complete, so that its difference "
-        "may be one of tuning and not of weighting: {}.",
+        "The search of the model that is best on validation{}, {}, is not complete, so that the "
+        "difference may come from tuning and not from weighting: {}.",
         so_far, model_name(best->model), by_how_much(results, *pair));
   const int found = direction(*pair);
   const char* const verb = found == 0 ? "makes no measurable difference to" : found > 0 ? "helps" : "hurts";
@@ -86,7 +85,7 @@ std::optional<StudyConclusion> nothing_learned(const StudyResults& results, cons
       .rank = {},
       .sentence = fmt::format(
           "No model is measurably better than popularity ({} on the test users, p < 0.05 after Holm's "
-          "correction over {} comparisons), so these data cannot tell whether weighting helps.",
+          "correction over {} comparisons), so these data do not show whether weighting helps.",
           metric_name(results.choice), results.against_popularity.size()),
       .overall = true};
 }

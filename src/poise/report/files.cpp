@@ -1,10 +1,8 @@
-#include "poise/report/files.hpp"
-
 #include <nlohmann/json.hpp>
 
-#include "poise/report/html.hpp"
 #include "poise/report/latex.hpp"
 #include "poise/report/markdown.hpp"
+#include "poise/report/report.hpp"
 
 namespace poise {
 
@@ -14,6 +12,14 @@ std::map<std::string, std::string> study_files(const StudyResults& results) {
           {"results.csv", to_csv(results)},
           {"results.json", to_json(results).dump(1) + "\n"},
           {"report.html", study_html(results)}};
+}
+
+std::map<std::string, std::string> splits_files(const SplitsResults& results) {
+  return {{"tables.md", splits_markdown(results)},
+          {"tables.tex", splits_latex(results)},
+          {"results.csv", to_csv(results)},
+          {"results.json", to_json(results).dump(1) + "\n"},
+          {"report.html", splits_html(results)}};
 }
 
 }  // namespace poise

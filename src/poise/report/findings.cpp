@@ -79,7 +79,7 @@ std::vector<std::string> names_of(const StudyResults& results, UnfinishedSearch:
   return names;
 }
 
-/// How the other rows compare on the test users: " The test users cannot tell it from ..."
+/// How the other rows compare on the test users: " On the test users it does not differ measurably from ..."
 std::string told_apart(const StudyResults& results, const std::string& data) {
   std::vector<const RowComparison*> others;
   for (const RowComparison& row : results.against_best) {
@@ -100,7 +100,8 @@ std::string told_apart(const StudyResults& results, const std::string& data) {
       text += fmt::format(" On the test users {} is measurably more accurate.", name);
     }
   }
-  if (!equal.empty()) text += fmt::format(" The test users cannot tell it from {}.", listed(equal));
+  if (!equal.empty())
+    text += fmt::format(" On the test users it does not differ measurably from {}.", listed(equal));
   const auto less = std::ssize(others) - std::ssize(equal) - better;
   if (less > 0)
     text += fmt::format(" {} measurably less accurate.", less == 1 ? "The other row is"
@@ -173,13 +174,13 @@ std::string headline(const StudyResults& results) {
 std::string headline_terms(const StudyResults& results) {
   if (without_test(results))
     return "The figures are those of the validation users, who chose the rows: the best of many points is "
-           "also lucky there, so that no difference is called an effect of weighting.";
+           "partly the best by chance, so that no difference is called an effect of weighting.";
   const Balance counts = balance(results);
   const std::ptrdiff_t open = undecided(results);
   const std::string left_out =
       open == 0
           ? ""
-          : fmt::format(" {} left out: {} search is not complete, and a difference may be one of tuning.",
+          : fmt::format(" {} left out: {} search is not complete, and the difference may come from tuning.",
                         open == 1 ? "One comparison is" : fmt::format("{} comparisons are", open),
                         open == 1 ? "its" : "a");
   if (counts.total() == 0) return left_out.empty() ? "" : left_out.substr(1);
@@ -191,7 +192,7 @@ std::string headline_terms(const StudyResults& results) {
     text += fmt::format(" {} no measurable difference.",
                         counts.even == 1 ? "One shows" : fmt::format("{} show", counts.even));
   if (counts.total() > 1 && counts.even < counts.total())
-    text += fmt::format(" Of so many comparisons some pass by chance: after Holm's correction weighting {}.",
+    text += fmt::format(" Some of so many comparisons pass by chance: after Holm's correction weighting {}.",
                         after_correction(all_deciding_pairs(results)));
   return text + left_out;
 }
@@ -242,7 +243,7 @@ std::string unfinished_finding(const StudyResults& results) {
     sentences.emplace_back(
         "Rows that are not trained to convergence have the search's figures on the validation users, which "
         "stand in parentheses.");
-  sentences.emplace_back("With more time or points the same command goes on from its journal.");
+  sentences.emplace_back("With more time or points the same command continues from its journal.");
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 

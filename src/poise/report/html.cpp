@@ -1,5 +1,3 @@
-#include "poise/report/html.hpp"
-
 #include <algorithm>
 #include <functional>
 
@@ -9,6 +7,7 @@
 #include "poise/report/assets.hpp"
 #include "poise/report/findings.hpp"
 #include "poise/report/html_parts.hpp"
+#include "poise/report/report.hpp"
 #include "poise/report/text.hpp"
 
 namespace poise {

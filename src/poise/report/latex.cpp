@@ -1,7 +1,5 @@
 #include "poise/report/latex.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "poise/report/findings.hpp"

@@ -5,7 +5,7 @@
 
 #include "poise/report/findings.hpp"
 #include "poise/report/html_parts.hpp"
-#include "poise/report/splits.hpp"
+#include "poise/report/report.hpp"
 #include "poise/report/splits_text.hpp"
 #include "poise/report/text.hpp"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "poise/report/latex.hpp"
-#include "poise/report/splits.hpp"
+#include "poise/report/report.hpp"
 #include "poise/report/splits_text.hpp"
 #include "poise/report/text.hpp"
 

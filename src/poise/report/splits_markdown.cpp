@@ -2,7 +2,7 @@
 
 #include "poise/report/markdown.hpp"
 #include "poise/report/pipe_table.hpp"
-#include "poise/report/splits.hpp"
+#include "poise/report/report.hpp"
 #include "poise/report/splits_text.hpp"
 #include "poise/report/text.hpp"
 

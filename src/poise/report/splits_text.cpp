@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "poise/report/findings.hpp"
-#include "poise/report/splits.hpp"
+#include "poise/report/report.hpp"
 #include "poise/report/text.hpp"
 
 namespace poise {
@@ -52,8 +51,8 @@ std::string splits_verdict(const SplitsResults& results, const StudyPair& pair, 
   const std::string how = by_how_much_on_average(results, pair);
   if (all.complete < all.splits)
     return fmt::format(
-        "Of {} the search is not complete in {} splits, so that the difference may be one of tuning and not "
-        "of weighting: {}.",
+        "The search of {} is not complete in {} splits, so that the difference may come from tuning and not "
+        "from weighting: {}.",
         object, count_of_splits(all.splits - all.complete, all.splits), how);
   const bool below = pair.kind == RowKind::down_weighted;
   const std::string helps = below ? "weights below one help" : "weighting helps";
@@ -67,7 +66,7 @@ std::string splits_verdict(const SplitsResults& results, const StudyPair& pair, 
       std::ranges::count_if(present(all.difference), [](double value) { return value < 0; });
   const bool one_sided = all.positive == all.splits || negative == all.splits;
   return fmt::format("{} splits do not show whether {} or {} {}{}: {}.", all.splits, helps, hurts, object,
-                     one_sided ? ", though all of them point the same way" : "", how);
+                     one_sided ? ", though the difference has the same sign in all of them" : "", how);
 }
 
 /// " Of 4 models weighting helps 3 and hurts none; of 1 the splits do not show it."
@@ -159,7 +158,8 @@ std::string splits_terms(const SplitsResults& results) {
   std::string text;
   if (!results.unstudied.empty())
     text = fmt::format(
-        "The time did not suffice for the splits by the seeds {}; the same command with more time goes on. ",
+        "There was too little time for the splits of the seeds {}; with more time the same command "
+        "continues. ",
         fmt::join(results.unstudied, ", "));
   if (splits == 0) return text + "There is no split yet whose models are all trained.";
   if (splits == 1)
@@ -216,8 +216,8 @@ std::vector<StudyConclusion> conclude(const SplitsResults& results) {
     if (none_above_popularity(results, data.name))
       conclusions.push_back({.data = data.name,
                              .rank = {},
-                             .sentence = "No model is above popularity in every split, so these data cannot "
-                                         "tell whether weighting helps.",
+                             .sentence = "No model is above popularity in every split, so these data do not "
+                                         "show whether weighting helps.",
                              .overall = true});
     for (const auto& rank : ranks_of(results.means, data.name)) {
       if (std::string text = splits_sentence(results, data.name, rank); !text.empty())
@@ -225,14 +225,6 @@ std::vector<StudyConclusion> conclude(const SplitsResults& results) {
     }
   }
   return conclusions;
-}
-
-std::map<std::string, std::string> splits_files(const SplitsResults& results) {
-  return {{"tables.md", splits_markdown(results)},
-          {"tables.tex", splits_latex(results)},
-          {"results.csv", to_csv(results)},
-          {"results.json", to_json(results).dump(1) + "\n"},
-          {"report.html", splits_html(results)}};
 }
 
 std::string folder_of_split(std::uint32_t seed) { return fmt::format("seed-{}", seed); }

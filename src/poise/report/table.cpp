@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <span>
-#include <string_view>
 #include <tuple>
 
 #include "poise/model/family.hpp"

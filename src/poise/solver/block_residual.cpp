@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "poise/backend/resident.hpp"
-#include "poise/linalg/csr_rows.hpp"
+#include "poise/linalg/csr.hpp"
 
 namespace poise {
 

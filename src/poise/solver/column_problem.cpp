@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::int64_t rows_per_tile = 1024;
 
-template <class Body>
-void for_each_row(std::int64_t rows, int threads, const Body& body) {
-  const Tiling tiling{rows, rows_per_tile};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t row = tiling.first(tile); row < tiling.last(tile); ++row) body(row);
-  });
-}
-
 }  // namespace
 
 ColumnProblem make_column_problem(CsrView X, const Weights& W, std::vector<double> l, const CsrView* target,
@@ -48,18 +40,14 @@ ColumnProblem begin_column_problem(CsrView X, const Weights& W, std::vector<doub
 
 Csr columns_of_weights(CsrView X, const Weights& W, int threads) {
   if (W.c.empty()) {
-    return {.rows = X.cols,
-            .cols = X.rows,
-            .offsets = std::vector<std::int64_t>(X.cols + 1, 0),
-            .indices = {},
-            .values = {}};
+    return {.rows = X.cols, .cols = X.rows, .offsets = std::vector<std::int64_t>(X.cols + 1, 0)};
   }
   CsrView weighted = W.support;
   weighted.values = W.c;
   std::vector<float> values;
   if (!W.a.empty()) {
     resize_by_threads(values, static_cast<std::int64_t>(W.c.size()), threads);
-    for_each_row(X.rows, threads, [&](std::int64_t u) {
+    for_each_row({X.rows, rows_per_tile}, threads, [&](std::int64_t u) {
       for (std::int64_t k = W.support.offsets[u]; k < W.support.offsets[u + 1]; ++k) {
         values[k] = static_cast<float>(W.a_of(u) * W.c[k]);
       }
@@ -97,7 +85,7 @@ std::vector<double> observed_weights(const ColumnProblem& problem, CsrView users
     for (std::int64_t i = 0; i < problem.items(); ++i) observed[i] *= W.b_of(i);
     return observed;
   }
-  for_each_row(problem.items(), threads, [&](std::int64_t i) {
+  for_each_row({problem.items(), rows_per_tile}, threads, [&](std::int64_t i) {
     if (users_of.rows > 0) {
       for (const float weight : users_of.row_values(i)) observed[i] += weight;
       return;
@@ -116,7 +104,7 @@ WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads) 
     const CsrView columns = problem.columns.view();
     WeightedTranspose result{.own = {}, .columns = columns, .values = {}};
     resize_by_threads(result.values, columns.entries(), threads);
-    for_each_row(columns.rows, threads, [&](std::int64_t i) {
+    for_each_row({columns.rows, rows_per_tile}, threads, [&](std::int64_t i) {
       for (std::int64_t k = columns.offsets[i]; k < columns.offsets[i + 1]; ++k) {
         result.values[k] = static_cast<float>(problem.W->b_of(i) * (problem.W->a_of(columns.indices[k]) +
                                                                     static_cast<double>(columns.values[k])));
@@ -126,7 +114,7 @@ WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads) 
   }
   std::vector<float> weights;
   resize_by_threads(weights, problem.X.entries(), threads);
-  for_each_row(problem.X.rows, threads, [&](std::int64_t u) {
+  for_each_row({problem.X.rows, rows_per_tile}, threads, [&](std::int64_t u) {
     const auto items = problem.X.row(u);
     const std::int64_t first = problem.X.offsets[u];
     for (std::size_t k = 0; k < items.size(); ++k) {

@@ -31,12 +31,9 @@ double error_of_mean(const std::vector<double>& draws, double doubt) {
 
 Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t probes, int threads) {
   Matrix<double> z(items, probes);
-  const Tiling tiling{items, 256};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-      CounterStream random(0, static_cast<std::uint64_t>(stream), static_cast<std::uint64_t>(i));
-      for (double& entry : z.row(i)) entry = random.normal();
-    }
+  for_each_row({items, 256}, threads, [&](std::int64_t i) {
+    CounterStream random(0, static_cast<std::uint64_t>(stream), static_cast<std::uint64_t>(i));
+    for (double& entry : z.row(i)) entry = random.normal();
   });
   return z;
 }

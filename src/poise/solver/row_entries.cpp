@@ -18,15 +18,12 @@ RowEntries on_support(CsrView X, const Weights& W, const Execution& execution) {
   result.indices.assign(X.indices.begin(), X.indices.end());
   result.w.resize(X.indices.size());
   if (!W.c.empty()) result.c.resize(X.indices.size());
-  const Tiling tiling{X.rows, 1024};
-  for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-    for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
-      for (std::int64_t e = X.offsets[u]; e < X.offsets[u + 1]; ++e) {
-        const double background = W.a_of(u) * W.b_of(X.indices[e]);
-        const double C = W.c.empty() ? 0.0 : W.c[e];
-        if (!W.c.empty()) result.c[e] = static_cast<float>(background * C);
-        result.w[e] = static_cast<float>(background * (1 + C));
-      }
+  for_each_row({X.rows, 1024}, execution.threads, [&](std::int64_t u) {
+    for (std::int64_t e = X.offsets[u]; e < X.offsets[u + 1]; ++e) {
+      const double background = W.a_of(u) * W.b_of(X.indices[e]);
+      const double C = W.c.empty() ? 0.0 : W.c[e];
+      if (!W.c.empty()) result.c[e] = static_cast<float>(background * C);
+      result.w[e] = static_cast<float>(background * (1 + C));
     }
   });
   return result;

@@ -1,7 +1,6 @@
 #include "poise/solver/woodbury.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <lapacke.h>

@@ -14,7 +14,6 @@
 
 #include "poise/base/error.hpp"
 #include "poise/storage/container_header.hpp"
-#include "poise/storage/container_layout.hpp"
 
 namespace poise {
 namespace {

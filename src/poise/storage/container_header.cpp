@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "poise/base/error.hpp"
-#include "poise/storage/container_layout.hpp"
 
 namespace poise {
 namespace {

@@ -10,7 +10,7 @@
 #include "poise/base/stopwatch.hpp"
 #include "poise/storage/atomic_file.hpp"
 #include "poise/storage/container.hpp"
-#include "poise/storage/container_layout.hpp"
+#include "poise/storage/container_header.hpp"
 
 namespace poise {
 namespace {

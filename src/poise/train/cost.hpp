@@ -27,4 +27,7 @@ Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint
 void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit, const Weights& W,
                   const TrainingCost* cost = nullptr, bool both_diagonals = false);
 
+/// Operations of a matrix product per second, measured with a product that takes negligible time.
+double product_rate(Backend& backend);
+
 }  // namespace poise

@@ -14,7 +14,6 @@
 #include "poise/model/full_rank/family.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
-#include "poise/train/product_rate.hpp"
 
 namespace poise {
 

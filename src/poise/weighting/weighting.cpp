@@ -1,6 +1,5 @@
 #include "poise/weighting/weighting.hpp"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 

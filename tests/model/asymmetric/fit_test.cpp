@@ -34,7 +34,7 @@ const Regularizer all[] = {Regularizer::weight_decay, Regularizer::dropout, Regu
 Csr tasteful(std::int64_t users, std::int64_t items, unsigned seed) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<double> uniform;
-  Csr X{.rows = users, .cols = items, .offsets = {0}, .indices = {}, .values = {}};
+  Csr X{.rows = users, .cols = items, .offsets = {0}};
   for (std::int64_t u = 0; u < users; ++u) {
     for (std::int32_t i = 0; i < items; ++i) {
       if (uniform(generator) < (i % 3 == u % 3 ? 0.6 : 0.1)) X.indices.push_back(i);

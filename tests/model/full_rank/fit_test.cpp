@@ -23,7 +23,7 @@ using testing::DenseOracle;
 /// else.
 Csr awkward_matrix(unsigned seed) {
   std::mt19937 random(seed);
-  Csr X{.rows = 70, .cols = 25, .offsets = {0}, .indices = {}, .values = {}};
+  Csr X{.rows = 70, .cols = 25, .offsets = {0}};
   for (std::int64_t u = 0; u < X.rows; ++u) {
     for (std::int32_t i = 0; i < X.cols; ++i) {
       bool has = random() % 100 < 10 + 2U * static_cast<unsigned>(i % 10);
@@ -229,7 +229,7 @@ TEST_F(FullRankFitTest, LambdaOfAnItem) {
     if (counts[i] > 0) logs += std::log(l[i] / 7);
   }
   EXPECT_NEAR(logs, 0, 1e-12) << "the geometric mean over items with users stays lambda";
-  Csr empty{.rows = 2, .cols = 3, .offsets = {0, 0, 0}, .indices = {}, .values = {}};
+  Csr empty{.rows = 2, .cols = 3, .offsets = {0, 0, 0}};
   EXPECT_EQ(full_rank_lambda(empty.view(), {.lambda = 7, .lambda_exponent = 2}), std::vector<double>(3, 7.0));
 }
 

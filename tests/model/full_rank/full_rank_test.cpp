@@ -19,7 +19,7 @@ using testing::random_matrix;
 
 /// Every entry that is not zero.
 Csr as_sparse(const Matrix<float>& B) {
-  Csr sparse{.rows = B.rows(), .cols = B.cols(), .offsets = {0}, .indices = {}, .values = {}};
+  Csr sparse{.rows = B.rows(), .cols = B.cols(), .offsets = {0}};
   for (std::int64_t r = 0; r < B.rows(); ++r) {
     for (std::int32_t c = 0; c < B.cols(); ++c) {
       if (B(r, c) == 0) continue;

@@ -123,7 +123,7 @@ TEST_P(SpectrumRoute, ManyUsers) {
 
 TEST_P(SpectrumRoute, MoreCopiesOfAnEigenvalueThanABlockIsWide) {
   // Disjoint pairs of items: 150 times the eigenvalue 4 (two users each), 150 times 2, and 0.
-  Csr X{.rows = 450, .cols = 600, .offsets = {0}, .indices = {}, .values = {}};
+  Csr X{.rows = 450, .cols = 600, .offsets = {0}};
   for (std::int32_t u = 0; u < 450; ++u) {
     const std::int32_t pair = u < 300 ? u / 2 : u - 150;
     X.indices.insert(X.indices.end(), {2 * pair, 2 * pair + 1});

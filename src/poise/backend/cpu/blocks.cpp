@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cassert>
 #include <new>
 #include <vector>
 
@@ -16,18 +15,14 @@ namespace {
 
 constexpr std::int64_t columns_per_tile = 4096;
 
-/// Tiles of rows: one row where rows are long, as many as make up a tile where they are short.
-template <class Body>
-void for_each_row(std::int64_t rows, std::int64_t cols, int threads, const Body& body) {
-  const Tiling tiling{rows, std::max<std::int64_t>(1, columns_per_tile / std::max<std::int64_t>(1, cols))};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t row = tiling.first(tile); row < tiling.last(tile); ++row) body(row);
-  });
+/// One row where rows are long, as many as make up a tile where they are short.
+Tiling row_tiles(std::int64_t rows, std::int64_t cols) {
+  return {rows, std::max<std::int64_t>(1, columns_per_tile / std::max<std::int64_t>(1, cols))};
 }
 
 template <class From, class To>
 void copy_matrix(MatrixView<const From> from, MatrixView<To> to, int threads) {
-  for_each_row(to.rows, to.cols, threads, [&](std::int64_t k) {
+  for_each_row(row_tiles(to.rows, to.cols), threads, [&](std::int64_t k) {
     const From* const source = from.data + k * from.stride;
     std::ranges::transform(source, source + to.cols, to.row(k).begin(),
                            [](From value) { return static_cast<To>(value); });
@@ -65,7 +60,7 @@ void combine_row(std::span<const Term<T>> terms, std::int64_t row, std::int64_t 
 template <class T>
 void combine_terms(std::span<const Term<T>> terms, MatrixView<T> out, int threads) {
   if (out.rows > 1) {
-    for_each_row(out.rows, out.cols, threads,
+    for_each_row(row_tiles(out.rows, out.cols), threads,
                  [&](std::int64_t k) { combine_row(terms, k, 0, out.cols, out); });
     return;
   }
@@ -77,7 +72,7 @@ void combine_terms(std::span<const Term<T>> terms, MatrixView<T> out, int thread
 
 template <class T>
 void add_listed(Numbers factors, MatrixView<const T> x, MatrixView<T> y, Indices rows, int threads) {
-  for_each_row(x.rows, x.cols, threads, [&](std::int64_t k) {
+  for_each_row(row_tiles(x.rows, x.cols), threads, [&](std::int64_t k) {
     if (factors[k] == 0) return;
     const std::span<T> to = y.row(rows[k]);
     std::ranges::transform(x.row(k), to, to.begin(), [&](T from, T sum) {
@@ -88,7 +83,7 @@ void add_listed(Numbers factors, MatrixView<const T> x, MatrixView<T> y, Indices
 
 template <class T>
 void dot_rows(MatrixView<const T> x, MatrixView<const T> y, std::span<double> out, int threads) {
-  for_each_row(x.rows, x.cols, threads, [&](std::int64_t k) { out[k] = dot(x.row(k), y.row(k)); });
+  for_each_row(row_tiles(x.rows, x.cols), threads, [&](std::int64_t k) { out[k] = dot(x.row(k), y.row(k)); });
 }
 
 std::int64_t at(Indices list, std::int64_t k) { return list.empty() ? k : list[k]; }
@@ -97,7 +92,7 @@ template <class T>
 void copy_listed(MatrixView<const T> from, Indices from_rows, MatrixView<T> to, Indices to_rows,
                  int threads) {
   const auto count = static_cast<std::int64_t>(std::max(from_rows.size(), to_rows.size()));
-  for_each_row(count, to.cols, threads, [&](std::int64_t k) {
+  for_each_row(row_tiles(count, to.cols), threads, [&](std::int64_t k) {
     std::ranges::copy(from.row(at(from_rows, k)), to.row(at(to_rows, k)).begin());
   });
 }
@@ -237,7 +232,7 @@ double CpuBackend::triple_dot(std::span<const float> c, std::span<const float> x
 }
 
 void CpuBackend::divide_by_products(Out<float> x, Numbers s, Numbers t, double shift) {
-  for_each_row(x.rows, x.cols, threads_, [&](std::int64_t i) {
+  for_each_row(row_tiles(x.rows, x.cols), threads_, [&](std::int64_t i) {
     for (std::int64_t j = 0; j < x.cols; ++j) {
       const double divisor = s[i] * t[j] + shift;
       x.host()(i, j) = divisor > 0 ? static_cast<float>(x.host()(i, j) / divisor) : 0.0F;
@@ -266,12 +261,9 @@ EigenPairs CpuBackend::symmetric_eigenpairs(Out<float> a, std::int64_t count) {
 RankedLists CpuBackend::top_k(In<float> scores, CsrView excluded, std::int64_t k,
                               std::optional<Indices> only) {
   RankedLists lists(scores.rows, std::min(k, scores.cols));
-  const Tiling tiling{scores.rows, 16};
-  for_each_tile(tiling.tiles(), threads_, [&](std::int64_t tile) {
-    for (std::int64_t row = tiling.first(tile); row < tiling.last(tile); ++row) {
-      lists.resize(row, poise::top_k(scores.host().row(row), {.excluded = excluded.row(row), .only = only},
-                                     lists.item_slots(row), lists.score_slots(row)));
-    }
+  for_each_row({scores.rows, 16}, threads_, [&](std::int64_t row) {
+    lists.resize(row, poise::top_k(scores.host().row(row), {.excluded = excluded.row(row), .only = only},
+                                   lists.item_slots(row), lists.score_slots(row)));
   });
   return lists;
 }

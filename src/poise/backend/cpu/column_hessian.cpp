@@ -21,8 +21,8 @@ double gather(const T* p, Indices at) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// Users' lists lie scattered in memory and are too short for the processor to foresee: ask for the first
-/// lines of one ahead of its turn.
+/// Users' lists lie scattered in memory and are too short for the processor's own prefetching: this
+/// prefetches the first lines of a list.
 void prefetch_row(CsrView x, std::int32_t user) {
   constexpr std::int64_t line = 64 / sizeof(std::int32_t);
   const std::int32_t* const start = x.indices.data() + x.offsets[user];
@@ -30,7 +30,7 @@ void prefetch_row(CsrView x, std::int32_t user) {
   for (std::int64_t at = 0; at < size; at += line) __builtin_prefetch(start + at);
 }
 
-/// One system: p and the float64 sums stay in the second-level cache while the users' items stream by.
+/// One system: p and the float64 sums stay in the second-level cache while the users' items are read.
 template <class T>
 void add_column(CsrView x, Indices users, std::span<const float> weights, const T* p, std::span<double> sums,
                 std::span<T> out) {

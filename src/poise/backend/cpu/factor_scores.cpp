@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t score_lane = 8;
 using ScoreLane [[gnu::vector_size(score_lane * sizeof(double))]] = double;
 
-/// Items converted to float64 at a time: at rank 1000 they stay in the second-level cache while all users
-/// pass by.
+/// Items converted to float64 at a time: at rank 1000 they stay in the second-level cache for all users of a
+/// tile.
 constexpr std::int64_t scored_items = 32;
 constexpr std::int64_t scored_users_per_tile = 64;
 constexpr std::int64_t scored_users = 4;

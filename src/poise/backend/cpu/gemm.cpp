@@ -131,7 +131,7 @@ std::vector<double> in_strips(Op op, MatrixView<const double> b, std::int64_t in
   return packed;
 }
 
-/// A is read once from memory: what is made of a part of it is made while that lies in a cache.
+/// A is read once from memory: all products with a part of it are computed while that part is in a cache.
 void widened_gemm(int threads, Op op_a, Op op_b, double alpha, MatrixView<const float> a,
                   MatrixView<const double> b, double beta, MatrixView<double> c) {
   constexpr std::int64_t inner_part = 128;

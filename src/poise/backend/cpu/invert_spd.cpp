@@ -27,9 +27,8 @@ double largest_eigenvalue(MatrixView<T> a, int threads) {
   double norm = 1;
   double value = 0;
   for (int step = 0; step < steps && norm > 0; ++step) {
-    for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-      for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i)
-        y[i] = dot(std::span<const T>(a.row(i)), std::span<const double>(x)) / norm;
+    for_each_row(tiling, threads, [&](std::int64_t i) {
+      y[i] = dot(std::span<const T>(a.row(i)), std::span<const double>(x)) / norm;
     });
     std::swap(x, y);
     double squares = 0;

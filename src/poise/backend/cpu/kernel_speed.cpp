@@ -14,7 +14,7 @@
 namespace poise {
 namespace {
 
-/// Sums under way at once: as many as hide the latency of two units.
+/// Independent sums: as many as hide the latency of two units.
 constexpr int sums = 12;
 constexpr std::int64_t steps = 100'000;
 constexpr int repetitions = 4;
@@ -28,7 +28,8 @@ POISE_INLINE float multiply_and_add() {
   const Lane factor = Lane{} + 0.5F;
   const Lane term = Lane{} + 1.0F;
   Lane sum[sums];
-  for (int k = 0; k < sums; ++k) sum[k] = Lane{} + static_cast<float>(k);  // equal ones would be one
+  for (int k = 0; k < sums; ++k)
+    sum[k] = Lane{} + static_cast<float>(k);  // the compiler would merge equal ones
   for (std::int64_t step = 0; step < steps; ++step) {
     for (Lane& each : sum) each = each * factor + term;
   }
@@ -68,7 +69,7 @@ double best_rate(double operations, Run run) {
 
 double multiply_add_rate() {
   const Version version = widest_version();
-  volatile float kept = 0;  // so that the compiler does not leave the work out
+  volatile float kept = 0;  // keeps the compiler from removing the work
   return best_rate(2.0 * sums * version.lanes * steps, [&] { kept = version.run(); });
 }
 

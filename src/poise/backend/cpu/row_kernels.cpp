@@ -17,8 +17,8 @@ using Four [[gnu::vector_size(4 * sizeof(float))]] = float;
 using Wide [[gnu::vector_size(8 * sizeof(double))]] = double;
 
 constexpr std::int64_t rows_at_once = 4;
-/// How far ahead factors are asked for: so many floats cover the latency of memory, and so many rows that of
-/// short ones.
+/// How far ahead factors are prefetched: this many floats cover the latency of memory, and for short rows
+/// this many rows.
 constexpr std::int64_t prefetch_floats = 1024;
 constexpr std::int64_t least_prefetch_rows = 8;
 
@@ -44,7 +44,7 @@ POISE_INLINE Four sums_of(Lane a, Lane b, Lane c, Lane d) {
          __builtin_shufflevector(halves, halves, 4, 5, 6, 7);
 }
 
-/// x'y over padded vectors, added up in float64.
+/// x'y over padded vectors, added in float64.
 POISE_INLINE double dot(const float* x, const float* y, std::int64_t width) {
   Wide sums = {};
   for (std::int64_t k = 0; k < width; k += 8) {
@@ -57,7 +57,7 @@ POISE_INLINE double dot(const float* x, const float* y, std::int64_t width) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-/// Copies entries [first, last) of the row's factors and asks for those that come next.
+/// Copies the factors of entries [first, last) and prefetches the next ones.
 POISE_INLINE void gather(const RowTask& task, std::int64_t first, std::int64_t last, float* to) {
   const std::int64_t distance =
       std::max(least_prefetch_rows, prefetch_floats / std::max<std::int64_t>(1, task.width));

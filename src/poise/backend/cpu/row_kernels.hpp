@@ -9,7 +9,7 @@ namespace poise {
 
 /// Floats handled side by side; vectors of a row are padded to a multiple of it with zeros.
 constexpr std::int64_t row_lane = 16;
-/// Rows of factors that a pass takes in at a time, and that are added in float32 before float64 takes over.
+/// Rows of factors that a pass reads at a time; their sum is in float32, the sum of such sums in float64.
 constexpr std::int64_t row_chunk = 64;
 
 /// One row system as the kernels see it: the entries' factors, c and w (either may be null: zeros), and D,
@@ -27,10 +27,10 @@ struct RowTask {
   const float* D_inverse = nullptr;
 };
 
-/// What a row keeps from one step of conjugate gradients to the next; vectors are `width` long.
+/// The state of a row between steps of conjugate gradients; vectors have `width` entries.
 struct RowIterate {
   std::vector<float> y, r, p;
-  std::vector<double> sums;    ///< what passes have added up since the last step
+  std::vector<double> sums;    ///< the sums of all passes since the last step
   ConjugateGradients scalars;  ///< of H y = g, `explained` being that of y itself
 
   explicit RowIterate(std::int64_t width)
@@ -61,7 +61,7 @@ struct RowKernels {
   /// sums -= sum of c (z.p) z.
   void (*pass)(const RowTask& task, std::int64_t first, std::int64_t last, RowSource source, RowIterate& row,
                RowScratch& scratch);
-  /// The step along p and the next direction; sums = 0. False where p'Hp is not positive: nothing was done.
+  /// The step along p and the next direction; sums = 0. False, without a step, if p'Hp is not positive.
   bool (*step)(const RowTask& task, RowIterate& row, RowScratch& scratch);
   /// row.sums = sum of (w - c z.y) z over the entries, all in float64 but for y and z themselves; returns
   /// sum of z.y (2 w - c z.y).

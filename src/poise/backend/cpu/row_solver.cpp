@@ -33,7 +33,7 @@ void add_entries(const RowTask& task, SolverScratch& scratch, MatrixView<float> 
 }
 
 /// y += H^-1 r through D^-1/2 H D^-1/2 = I + sum c (D^-1/2 z)(D^-1/2 z)', whose condition is at most hi /
-/// lo whatever D's is. False where float32 cannot factor it.
+/// lo for any D. False if float32 cannot factor it.
 bool solve_directly(const RowTask& task, RowIterate& row, SolverScratch& scratch) {
   const std::int64_t d = task.d;
   scratch.K.assign(d * d, 0.0F);
@@ -116,7 +116,7 @@ void RowSolver::solve_together(std::span<const std::int64_t> rows, std::int64_t 
       for (const std::int64_t k : active) {
         const RowTask task = row_task(systems_, rows[k]);
         const std::int64_t first = next[k];
-        // A chunk goes with the block of its first entry, so that a row is cut as it would be alone.
+        // A chunk belongs to the block of its first entry, so that a row is cut as if it were alone.
         while (next[k] < task.count && (end >= factors || task.indices[next[k]] < end)) next[k] += row_chunk;
         next[k] = std::min(next[k], task.count);
         pass(task, first, next[k], RowSource::gather, scratch.rows[k], scratch.pass);
@@ -177,7 +177,7 @@ bool RowSolver::begin(const RowTask& task, RowIterate& row, SolverScratch& scrat
   total.excess_before += row.scalars.rz / systems_.lowest;
   total.gain -= row.scalars.explained;
   if (task.count == 0) {
-    // Nothing pulls at the row, so 0 is its solution, whatever tolerance it may have met.
+    // The right-hand side is 0, so 0 is the solution, even if the start meets the tolerance.
     std::ranges::fill(row.y, 0.0F);
     row.scalars.explained = 0;
     return false;

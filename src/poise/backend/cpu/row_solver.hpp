@@ -52,8 +52,8 @@ class RowSolver {
   /// One row, whose factors are gathered once and kept; adds to `total`.
   void solve(std::int64_t i, SolverScratch& scratch, RowsSolved& total) const;
 
-  /// Rows side by side, totals[k] for rows[k]: a pass goes through blocks of factors that stay in a cache
-  /// while all of the rows take what they need of them. 20 d bytes a row.
+  /// Rows side by side, totals[k] for rows[k]: a pass goes through blocks of factors, each of which stays in
+  /// a cache while all rows read from it. 20 d bytes a row.
   void solve_together(std::span<const std::int64_t> rows, std::int64_t block_floats, Observer* observer,
                       SolverScratch& scratch, std::span<RowsSolved> totals) const;
 
@@ -61,9 +61,9 @@ class RowSolver {
   RowTask prepare(std::int64_t i, SolverScratch& scratch) const;
   void load(std::int64_t i, RowIterate& row, SolverScratch& scratch) const;
   void set_D(std::int64_t i, SolverScratch& scratch) const;
-  /// After the first pass. False where the row needs no steps of conjugate gradients.
+  /// After the first pass. False if the row needs no steps of conjugate gradients.
   bool begin(const RowTask& task, RowIterate& row, SolverScratch& scratch, RowsSolved& total) const;
-  /// After a later pass. False when the row is done.
+  /// After a later pass. False when the row is solved.
   bool step(const RowTask& task, RowIterate& row, SolverScratch& scratch) const;
   void finish(std::int64_t i, const RowIterate& row, RowsSolved& total) const;
   [[nodiscard]] double target(const RowIterate& row) const;

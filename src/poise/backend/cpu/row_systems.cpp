@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <cassert>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "poise/backend/cpu/row_kernels.hpp"
 #include "poise/backend/cpu/row_solver.hpp"
+#include "poise/base/pool.hpp"
 #include "poise/linalg/dense_kernels.hpp"
 #include "poise/linalg/serial_blas.hpp"
 
 namespace poise {
 namespace {
 
-/// A tile ends after that many rows, or after the row that fills it with so many entries.
+/// A tile ends after rows_per_tile rows, or after the row with which it has entries_per_tile entries.
 constexpr std::int64_t rows_per_tile = 256;
 constexpr std::int64_t entries_per_tile = 8192;
 
@@ -31,10 +31,10 @@ std::vector<std::int64_t> tile_starts(CsrView entries) {
   return starts;
 }
 
-/// The rows whose factors are too many to be kept, in groups that are solved together: large ones, since a
-/// group takes every block of factors from memory once a pass, but one for each thread.
+/// The rows that have too many factors to keep a copy of, in groups that are solved together: large groups,
+/// because a group reads every block of factors once a pass, but at least one for each thread.
 struct LongRows {
-  std::int64_t longest;  ///< that is kept
+  std::int64_t longest;  ///< the most entries of a row whose factors are kept
   std::vector<std::int64_t> rows;
   std::vector<std::int64_t> starts = {0};  ///< of the groups in `rows`
 
@@ -57,29 +57,6 @@ struct LongRows {
   }
 };
 
-/// Scratch memory that threads hand to each other, so that a tile need not ask the system for its own.
-class ScratchPool {
- public:
-  explicit ScratchPool(std::int64_t width) : width_(width) {}
-
-  std::unique_ptr<SolverScratch> take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<SolverScratch>(width_);
-    auto scratch = std::move(free_.back());
-    free_.pop_back();
-    return scratch;
-  }
-  void give(std::unique_ptr<SolverScratch> scratch) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(scratch));
-  }
-
- private:
-  std::int64_t width_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<SolverScratch>> free_;
-};
-
 }  // namespace
 
 RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
@@ -88,7 +65,7 @@ RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowToleran
   assert(systems.factors.cols == y.cols && static_cast<std::int64_t>(systems.sigma.size()) == y.cols);
   const SerialBlas serial;
   const RowSolver solver(systems, y, tolerance, route);
-  ScratchPool pool(padded_width(y.cols));
+  Pool<SolverScratch> pool([&] { return std::make_unique<SolverScratch>(padded_width(y.cols)); });
   const LongRows long_rows(systems.entries,
                            cache.kept_floats / std::max<std::int64_t>(1, padded_width(y.cols)),
                            execution.threads);
@@ -96,8 +73,8 @@ RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowToleran
   const std::int64_t groups = std::ssize(long_rows.starts) - 1;
   const std::int64_t tiles = std::ssize(starts) - 1;
   const std::int64_t count = std::ssize(long_rows.rows);
-  // A long row has a part of its own: which are solved together depends on the threads, which the order of
-  // sums must not.
+  // A long row has a part of its own: the groups depend on the number of threads, the order of sums must
+  // not.
   std::vector<RowsSolved> parts(count + tiles);
   for_each_tile(groups + tiles, execution.threads, [&](std::int64_t k) {
     stop_if_asked(execution.observer);
@@ -135,7 +112,7 @@ RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v, Mat
   const auto tiles = static_cast<std::int64_t>(starts.size()) - 1;
   std::vector<RowsChecked> parts(tiles);
   const RowKernels kernels = row_kernels();
-  ScratchPool pool(padded_width(d));
+  Pool<SolverScratch> pool([&] { return std::make_unique<SolverScratch>(padded_width(d)); });
   for_each_tile(tiles, execution.threads, [&](std::int64_t tile) {
     stop_if_asked(execution.observer);
     const std::int64_t first = starts[tile];

@@ -24,13 +24,13 @@ struct SampledScratch {
 
 /// Entries handled together: a lane of t, or of the sums, is read once for all of them.
 constexpr std::int64_t group = 4;
-/// Rows of V are short and lie scattered: ask for their first lines ahead of their turn. Long rows the
-/// processor foresees itself.
+/// Rows of V are short and lie scattered: their first lines are prefetched. The processor prefetches the rest
+/// of long rows itself.
 constexpr std::int64_t prefetched_lanes = 8;
 
 using Lane [[gnu::vector_size(sampled_lane * sizeof(float))]] = float;
 
-/// By reference, for a vector that is passed or returned ties the function to one instruction set.
+/// By reference, because a vector passed or returned by value ties the function to one instruction set.
 POISE_INLINE void load(Lane& lane, const float* at) { std::memcpy(&lane, at, sizeof lane); }
 
 POISE_INLINE float sum_of(const Lane& lane) {
@@ -42,7 +42,7 @@ POISE_INLINE float sum_of(const Lane& lane) {
   return parts[0];
 }
 
-/// Rows of V of the entries e, e + 1, ... of one group; past the row's end the last one stands again.
+/// Rows of V of the entries e, e + 1, ... of one group; past the row's end the last one is repeated.
 struct Rows {
   const float* at[group];
 };
@@ -141,7 +141,8 @@ Matrix<float> with_whole_lanes(int threads, MatrixView<const float> v) {
 }
 
 template <class Body>
-void for_each_row(int threads, CsrView x, MatrixView<const float> t, std::int64_t padded, const Body& body) {
+void for_each_sampled_row(int threads, CsrView x, MatrixView<const float> t, std::int64_t padded,
+                          const Body& body) {
   const Tiling tiling{x.rows, sparse_rows_per_tile};
   for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
     SampledScratch scratch(padded);
@@ -159,7 +160,7 @@ void CpuBackend::sampled_dots(CsrView x, In<float> t, In<float> v, std::span<flo
   assert(static_cast<std::int64_t>(out.size()) == x.entries());
   const auto version = simd::version<dots>();
   const Matrix<float> factors = with_whole_lanes(threads_, v.host());
-  for_each_row(threads_, x, t.host(), factors.cols(), [&](std::int64_t u, SampledScratch& scratch) {
+  for_each_sampled_row(threads_, x, t.host(), factors.cols(), [&](std::int64_t u, SampledScratch& scratch) {
     version(x, u, factors.view(), scratch, out.data());
   });
 }
@@ -171,7 +172,7 @@ void CpuBackend::sampled_product(CsrView x, std::span<const float> w, std::span<
   const Matrix<float> factors = with_whole_lanes(threads_, v.host());
   const float* const w_data = w.empty() ? nullptr : w.data();
   const float* const c_data = c.empty() ? nullptr : c.data();
-  for_each_row(threads_, x, t.host(), factors.cols(), [&](std::int64_t u, SampledScratch& scratch) {
+  for_each_sampled_row(threads_, x, t.host(), factors.cols(), [&](std::int64_t u, SampledScratch& scratch) {
     version(x, u, w_data, c_data, factors.view(), scratch);
     const auto row = s.host().row(u);
     for (std::int64_t j = 0; j < s.cols; ++j) row[j] = static_cast<float>(row[j] + scratch.sums[j]);

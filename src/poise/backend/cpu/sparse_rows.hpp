@@ -6,7 +6,7 @@
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/matrix.hpp"
 
-/// What the products with a sparse matrix have in common.
+/// Common parts of the products with a sparse matrix.
 namespace poise {
 
 /// Sums of that many entries are float32, sums of such sums float64.
@@ -16,12 +16,9 @@ constexpr std::int64_t sparse_rows_per_tile = 64;
 
 /// B with zeros beyond its columns.
 inline void pack(int threads, MatrixView<const float> b, MatrixView<float> packed) {
-  const Tiling tiling{b.rows, 256};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-      const auto padding = std::copy_n(b.row(i).begin(), b.cols, packed.row(i).begin());
-      std::fill(padding, packed.row(i).end(), 0.0F);
-    }
+  for_each_row({b.rows, 256}, threads, [&](std::int64_t i) {
+    const auto padding = std::copy_n(b.row(i).begin(), b.cols, packed.row(i).begin());
+    std::fill(padding, packed.row(i).end(), 0.0F);
   });
 }
 

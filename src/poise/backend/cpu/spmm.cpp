@@ -17,7 +17,7 @@ constexpr std::int64_t spmm_lane = 16;
 /// Long pieces of B's rows, whose sums still stay in the first-level cache.
 constexpr std::int64_t direct_width = 2048;
 constexpr std::int64_t prefetch_distance =
-    4;  // entries; gains a fifth where B's block outgrows the second cache
+    4;  // entries; a fifth faster if B's block exceeds the second-level cache
 constexpr std::int64_t prefetch_lines = 64;
 
 POISE_INLINE void flush(const float* run, double* sums, std::int64_t width) {

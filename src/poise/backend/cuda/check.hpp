@@ -6,15 +6,15 @@
 
 namespace poise::cuda {
 
-/// Throw Error{resources} with what CUDA says, unless it says that all is well.
+/// Throw Error{resources} with CUDA's message unless the status is success.
 void check(cudaError_t status, const char* what);
 void check(cublasStatus_t status, const char* what);
 void check(cusolverStatus_t status, const char* what);
 
-/// After a kernel was started.
+/// To be called after a kernel was started.
 inline void check_launch(const char* what) { check(cudaGetLastError(), what); }
 
-/// What cuSOLVER's 64-bit calls want to be given.
+/// RAII handle: the parameters of cuSOLVER's 64-bit calls.
 struct SolverParameters {
   cusolverDnParams_t value = nullptr;
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 1024;
 constexpr int warps = threads / 32;
-/// Users of a column that one block takes in.
+/// Users of a column that one block processes.
 constexpr std::int64_t piece_users = 4096;
 
 /// A part of a column system: entries [begin, begin + count) of its item's users. A system of one piece adds
@@ -32,7 +32,7 @@ struct Task {
   std::int64_t shared_bytes;
 };
 
-/// What is known of the next users, so that nothing waits for one address after the other.
+/// The next users' data, loaded together, so that their latencies overlap.
 struct Batch {
   std::int64_t first[threads];
   std::int32_t size[threads];
@@ -119,7 +119,7 @@ __device__ double total_score(const Task<T, Index>& task, const Piece& piece) {
 }
 
 /// One block a piece. c (x_u . p) x_u is added up in whole numbers of 64 bits, of a unit so small that the
-/// sum of all scores just fits: exact to 2^-62 of that, and the same whatever the order. A number is two of
+/// sum of all scores just fits: exact to 2^-62 of that, and the same in any order. A number is two of
 /// 32 bits, to which shared memory adds by itself; what the lower one carries is seen from what it was.
 template <class T, class Index>
 __global__ void __launch_bounds__(threads, 1) hessian_kernel(Task<T, Index> task, Out<T> out, double* slots) {

@@ -18,7 +18,7 @@ struct DeviceTerm {
   const double* cols;
 };
 
-/// Few terms travel with the launch; more lie on the GPU.
+/// Few terms are arguments of the kernel; more lie in the GPU's memory.
 template <class T>
 struct DeviceTerms {
   DeviceTerm<T> few[most_terms];

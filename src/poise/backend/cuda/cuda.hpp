@@ -18,19 +18,19 @@ struct CudaDevice {
   int minor = 0;
 };
 
-/// What this build and this machine have of CUDA.
+/// CUDA in this build and on this machine.
 struct CudaInfo {
   bool built = false;
   std::vector<CudaDevice> devices;
-  std::string problem;  ///< why there is none to use: one sentence, or empty
+  std::string problem;  ///< why no GPU can be used: one sentence, or empty
 };
 CudaInfo cuda_info();
 
-/// What a backend makes at once, rather than when it is first asked for: page-locked memory for copies, and
-/// for training cuSOLVER besides.
+/// What a backend prepares when it is made instead of at first use: page-locked memory for copies, and for
+/// training also cuSOLVER.
 enum class CudaReady { as_needed, to_score, to_train };
 
-/// The backend on the first GPU. Error{resources}, saying why, where there is none.
+/// The backend on the first GPU. Error{resources} with the reason if there is none.
 std::unique_ptr<Backend> make_cuda_backend(int threads, Observer* observer,
                                            CudaReady ready = CudaReady::as_needed);
 

@@ -43,7 +43,7 @@ struct RowClasses {
   std::int64_t begin[classes + 1] = {};  ///< class k is rows[begin[k] .. begin[k + 1])
 };
 
-/// Owns what a Sparse shows.
+/// The owner of a Sparse's memory.
 struct SparseCopy {
   Sparse view;
   Array<std::int64_t> offsets;
@@ -54,8 +54,8 @@ struct SparseCopy {
   Array<std::int32_t> piece_slots;
   Array<std::int32_t> cut_row;
   Array<std::int32_t> cut_first_slot;
-  mutable std::shared_ptr<const RowClasses> classes;  ///< once somebody has asked for them
-  mutable Array<std::uint16_t> narrow;  ///< the indices in 16 bits, once somebody has asked for them
+  mutable std::shared_ptr<const RowClasses> classes;  ///< made at first use
+  mutable Array<std::uint16_t> narrow;                ///< the indices in 16 bits, made at first use
 };
 
 }  // namespace cuda
@@ -146,7 +146,7 @@ class CudaBackend final : public Backend, public cuda::Resources {
   // For the files of this folder.
 
   [[nodiscard]] Observer* observer() const { return observer_; }
-  /// A sparse matrix on the GPU: the pinned copy, or one that lives as long as what is returned. A block of
+  /// A sparse matrix on the GPU: the pinned copy, or one that exists as long as the result. A block of
   /// the rows of a pinned matrix is found too, but without pieces.
   [[nodiscard]] std::shared_ptr<const cuda::SparseCopy> sparse(CsrView x);
 

@@ -14,7 +14,7 @@ namespace {
 /// Up to this size the host is faster.
 constexpr std::int64_t host_size = 160;
 
-/// cuSOLVER leaves the vectors in the rows, ascending; they belong in columns, descending.
+/// cuSOLVER writes the vectors to rows, ascending; the result has them in columns, descending.
 template <class T>
 __global__ void columns_kernel(In<T> rows, Out<double> columns) {
   __shared__ double tile[32][33];
@@ -44,7 +44,7 @@ EigenPairs eigenpairs(CudaBackend& backend, Out<T> A, std::int64_t count) {
   std::vector<double> squares(n);
   backend.row_dots(A, A, squares);
   if (!std::ranges::all_of(squares, [](double square) { return std::isfinite(square); }))
-    fail(ErrorKind::numerical, "a {} x {} matrix to be decomposed holds what is not finite", n, n);
+    fail(ErrorKind::numerical, "a {} x {} matrix to decompose has an entry that is not finite", n, n);
   const Array<T> values(backend, n);
   const Array<int> info(backend, 1);
   const SolverParameters parameters;

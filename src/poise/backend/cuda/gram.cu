@@ -10,7 +10,7 @@ namespace {
 constexpr int threads = 256;
 
 /// Adds a row's weight to the lower triangle at all pairs of its entries: a block takes a piece of the row
-/// against all entries before it. Whole numbers add up to the same whatever the order. A pair is one 4-byte
+/// against all entries before it. Sums of whole numbers do not depend on the order. A pair is one 4-byte
 /// or 8-byte atomic addition in the L2 cache.
 template <class Count>
 __global__ void pairs_kernel(Sparse x, const long long* weights, Count* counts, std::int64_t stride) {

@@ -26,7 +26,7 @@ __global__ void apply_kernel(In<T> a, const double* x, double norm, double* y) {
   y[blockIdx.x] = total / norm;
 }
 
-/// Column-major lower is row-major upper: what is there goes to the other side too.
+/// Column-major lower is row-major upper: copies that triangle to the other one.
 template <class T>
 __global__ void mirror_kernel(Out<T> a) {
   const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;

@@ -11,20 +11,20 @@ namespace poise::cuda {
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // it would be told again by the next call
-  fail(ErrorKind::resources, "the GPU failed at {}: {}; use {} cpu if this stays so", what,
+  static_cast<void>(cudaGetLastError());  // the next call would report it again
+  fail(ErrorKind::resources, "the GPU failed at {}: {}; use {} cpu if this happens again", what,
        cudaGetErrorString(status), "device"_p);
 }
 
 void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  fail(ErrorKind::resources, "cuBLAS failed at {}: {}; use {} cpu if this stays so", what,
+  fail(ErrorKind::resources, "cuBLAS failed at {}: {}; use {} cpu if this happens again", what,
        cublasGetStatusString(status), "device"_p);
 }
 
 void check(cusolverStatus_t status, const char* what) {
   if (status == CUSOLVER_STATUS_SUCCESS) return;
-  fail(ErrorKind::resources, "cuSOLVER failed at {} (status {}); use {} cpu if this stays so", what,
+  fail(ErrorKind::resources, "cuSOLVER failed at {} (status {}); use {} cpu if this happens again", what,
        static_cast<int>(status), "device"_p);
 }
 
@@ -95,7 +95,7 @@ Resources::Resources(int threads) : threads_(threads) {
 }
 
 Resources::~Resources() {
-  // Nothing to be done about failures here.
+  // Failures cannot be handled here.
   static_cast<void>(cudaStreamSynchronize(stream_));
   for (cudaEvent_t event : bounced_) static_cast<void>(cudaEventDestroy(event));
   if (bounce_ != nullptr) static_cast<void>(cudaFreeHost(bounce_));
@@ -155,7 +155,7 @@ void* Resources::allocate(std::uint64_t bytes) {
   void* memory = nullptr;
   cudaError_t status = cudaMallocAsync(&memory, bytes, stream_);
   if (status == cudaErrorMemoryAllocation) {
-    // What the pool holds in pieces that are too small may make room.
+    // The pool may hold free memory in pieces that are too small.
     static_cast<void>(cudaGetLastError());
     synchronize();
     cudaMemPool_t pool = nullptr;
@@ -212,7 +212,7 @@ void Resources::transfer(const void* from, std::int64_t from_stride, void* to, s
   }
   if (width * rows <= direct_bytes) {
     move(from, from_stride, to, to_stride, width, rows);
-    // A GPU that reads ordinary memory by itself may not be done with it yet.
+    // A GPU that reads ordinary memory directly may still be reading it.
     if (from_gpu || reads_host_) synchronize();
     return;
   }

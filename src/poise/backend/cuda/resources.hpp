@@ -40,8 +40,8 @@ class Array {
   std::int64_t size_ = 0;
 };
 
-/// What is owned on one GPU: handles, streams, events and page-locked memory. One stream, in whose order
-/// everything happens; memory from the driver's pool, in that order too.
+/// The owner of handles, streams, events and page-locked memory of one GPU. All work runs in the order of one
+/// stream; memory comes from the driver's pool, in the same order.
 class Resources {
  public:
   explicit Resources(int threads);
@@ -49,7 +49,7 @@ class Resources {
   Resources(const Resources&) = delete;
   Resources& operator=(const Resources&) = delete;
 
-  /// Error{resources} when there are not so many bytes.
+  /// Error{resources} if too little memory is free.
   [[nodiscard]] void* allocate(std::uint64_t bytes);
   void release(void* memory) noexcept;
 
@@ -59,7 +59,7 @@ class Resources {
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] int multiprocessors() const { return multiprocessors_; }
   [[nodiscard]] std::uint64_t total_bytes() const { return total_bytes_; }
-  /// The most shared memory that a block may ask for.
+  /// The most shared memory that a block may have.
   [[nodiscard]] std::int64_t shared_bytes() const { return shared_bytes_; }
   void synchronize();
   void get_ready(CudaReady ready);
@@ -72,7 +72,7 @@ class Resources {
 
   /// Whether the memory is this GPU's.
   [[nodiscard]] static bool owns(const void* memory);
-  /// Between host and GPU, or within the GPU; rows of `width` bytes. What comes to the host is there on
+  /// Copies rows of `width` bytes between host and GPU, or within the GPU. Copies to the host are complete on
   /// return.
   void transfer(const void* from, std::int64_t from_stride, void* to, std::int64_t to_stride,
                 std::int64_t width, std::int64_t rows);
@@ -99,7 +99,7 @@ class Resources {
   std::uint64_t total_bytes_ = 0;
   std::int64_t shared_bytes_ = 0;
   bool reads_host_ = false;
-  /// The page-locked memory, made when it is first asked for.
+  /// The page-locked memory, allocated at first use.
   [[nodiscard]] char* bounce();
 
   char* bounce_ = nullptr;  ///< page-locked memory through which large copies go, in two halves

@@ -26,7 +26,7 @@ __global__ void count_bins_kernel(Sparse x, int* counts) {
     atomicAdd(counts + bin_of(x.offsets[row + 1] - x.offsets[row]), 1);
 }
 
-/// Which of a bin's rows comes first changes no result.
+/// The order of rows within a bin changes no result.
 __global__ void fill_bins_kernel(Sparse x, int* next, std::int32_t* rows) {
   for (std::int64_t row = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; row < x.rows;
        row += static_cast<std::int64_t>(gridDim.x) * blockDim.x)

@@ -5,8 +5,8 @@
 
 #include "poise/backend/cuda/cuda_backend.hpp"
 
-/// What kernels over the entries of sparse rows have in common: a block of W warps has a row, and goes
-/// through its entries for sum_e (w_e - c_e (z_e . x)) z_e.
+/// Common parts of the kernels over the entries of sparse rows: a block of W warps has a row and computes
+/// sum_e (w_e - c_e (z_e . x)) z_e over its entries.
 namespace poise::cuda {
 
 constexpr unsigned full_warp = 0xffffffffU;
@@ -47,7 +47,7 @@ __device__ inline double block_total(double value, double* scratch) {
   return total;
 }
 
-/// A row of a sparse matrix with what stands beside its entries; `c` and `w` null for zeros.
+/// A row of a sparse matrix with c and w of its entries, null for zeros.
 struct RowEntriesView {
   const std::int32_t* indices;
   const float* c;
@@ -80,7 +80,7 @@ struct NarrowPass {
     float4 z = {0, 0, 0, 0};
     if (column < d) {
       z = *reinterpret_cast<const float4*>(row + column);
-      if (column + 4 > d) {  // what lies beyond may be anything
+      if (column + 4 > d) {  // columns beyond d are undefined
         z.w = 0;
         if (column + 3 > d) z.z = 0;
         if (column + 2 > d) z.y = 0;
@@ -281,14 +281,14 @@ void for_each_class(CudaBackend& backend, const RowClasses& classes, const Body&
     one(1, std::integral_constant<int, middle_class_warps>());
     one(2, std::integral_constant<int, 1>());
   } catch (...) {
-    // What has been started may still use the memory that is given back on the way out.
+    // Kernels that were started may still use memory that is released during unwinding.
     static_cast<void>(cudaDeviceSynchronize());
     throw;
   }
   backend.join();
 }
 
-/// Calls body(pass) with the narrow pass of W warps for this width; false where it is too wide for one.
+/// Calls body(pass) with the narrow pass of W warps for this width; false if the width is too large.
 template <int W, class Body>
 bool with_narrow_pass(std::int64_t columns, const Body& body) {
   if (columns <= 64) {
@@ -307,7 +307,7 @@ bool with_narrow_pass(std::int64_t columns, const Body& body) {
   return true;
 }
 
-/// Factors as the narrow passes want them: the view itself, or a copy with rows at multiples of 128 bytes.
+/// Factors as the narrow passes need them: the view itself, or a copy with rows at multiples of 128 bytes.
 class AlignedFactors {
  public:
   AlignedFactors(CudaBackend& backend, In<float> factors) : view_(factors) {

@@ -5,7 +5,7 @@
 
 namespace poise::cuda {
 
-/// What became of a row.
+/// The outcome of a row.
 struct RowOutcome {
   double explained_before;
   double gain;
@@ -37,7 +37,7 @@ __device__ inline Diagonal diagonal(double b, double sigma, double lambda) {
   return {D, inverse};
 }
 
-/// A block's row: what its vectors are and where they lie.
+/// A block's row: its vectors and where they lie.
 template <class Pass>
 struct RowState {
   const Solve& solve;
@@ -107,7 +107,7 @@ struct RowState {
     scalars.turn(total(dot));
   }
 
-  /// Conjugate gradients until the row is done, or as far as float32 goes where it is to be exact.
+  /// Conjugate gradients until the row is solved or, if it is to be exact, as far as float32 allows.
   __device__ void iterate() {
     constexpr int block = 32 * Pass::warps;
     const std::int64_t smaller = entries.count < d ? entries.count : d;
@@ -144,11 +144,11 @@ struct RowState {
     }
   }
 
-  /// After begin(): false where the row is done already, `explained_before` noted either way.
+  /// After begin(): false if the row is solved already; sets `explained_before` in both cases.
   __device__ bool goes_on(RowOutcome& outcome) {
     outcome = {scalars.explained, 0, scalars.rz / solve.lowest, 0, 0};
     if (entries.count > 0) return true;
-    // Nothing pulls at the row, so 0 is its solution, whatever tolerance it may have met.
+    // The right-hand side is 0, so 0 is the solution, even if the start meets the tolerance.
     for (int k = static_cast<int>(threadIdx.x); k < d; k += 32 * Pass::warps) y[k] = 0;
     scalars.explained = 0;
     return false;

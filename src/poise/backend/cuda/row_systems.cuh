@@ -24,7 +24,7 @@ struct RowSystemsView {
   }
 };
 
-/// Brings to the GPU what is not there yet.
+/// Copies to the GPU what is not there yet.
 class StagedRowSystems {
  public:
   StagedRowSystems(CudaBackend& backend, const RowSystems& systems)

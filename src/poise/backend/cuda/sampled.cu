@@ -104,7 +104,7 @@ struct Product {
   Out<float> s;
 };
 
-/// With fewer warps where a block has too little shared memory for so many.
+/// With fewer warps if a block has too little shared memory for W.
 template <int W>
 void launch_product(const Product& product, const std::int32_t* rows, std::int64_t count, cudaStream_t stream,
                     std::int64_t shared_bytes) {

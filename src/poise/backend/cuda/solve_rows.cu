@@ -91,7 +91,7 @@ void launch_solve(const Solve& solve, const std::int32_t* rows, std::int64_t cou
          RowState<Pass>::bytes(solve.systems.factors.cols), stream, solve, rows);
 }
 
-/// With fewer warps where a block has too little shared memory for so many.
+/// With fewer warps if a block has too little shared memory for W.
 template <int W>
 void launch_solve_by_width(const Solve& solve, const std::int32_t* rows, std::int64_t count,
                            cudaStream_t stream, std::int64_t shared_bytes) {

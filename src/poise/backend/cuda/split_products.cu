@@ -17,7 +17,7 @@ namespace {
 constexpr int threads = 256;
 constexpr float low_unit = 1 << 11;
 
-/// Where tensor cores are worth the splitting.
+/// The sizes for which tensor cores are faster in spite of the splitting.
 constexpr std::int64_t split_rows = 64;
 constexpr std::int64_t split_size = 1024;
 /// Tensor cores are fastest where all sizes are multiples of this.

@@ -9,7 +9,7 @@
 namespace poise {
 namespace {
 
-using Key = unsigned long long;  // as CUDA's atomics know it
+using Key = unsigned long long;  // the type of CUDA's atomics
 
 constexpr int threads_per_block = 512;
 constexpr int digit_bits = 11;
@@ -39,7 +39,7 @@ struct Mask {
   }
 };
 
-/// What the block agrees on while it selects.
+/// The block's shared state while it selects.
 struct Selected {
   Key prefix;   ///< the keys of the list are those of at least this
   Key decided;  ///< the bits of it that are known
@@ -74,7 +74,7 @@ __device__ void choose_bin(const unsigned* counts, int shift, int width, Selecte
   }
 }
 
-/// Bitonic; keys are distinct, so that the order they came in leaves no trace.
+/// Bitonic; keys are distinct, so that the result does not depend on their initial order.
 __device__ void sort_descending(Key* list, int padded) {
   for (int length = 2; length <= padded; length *= 2) {
     for (int step = length / 2; step > 0; step /= 2) {

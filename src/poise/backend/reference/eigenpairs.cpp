@@ -58,7 +58,7 @@ EigenPairs jacobi(MatrixView<T> given, std::int64_t count) {
   int sweep = 0;
   for (; !(off_diagonal() <= 1e-30 * size); ++sweep) {
     if (sweep == most_sweeps)
-      fail(ErrorKind::numerical, "eigenpairs of a {} x {} matrix did not settle", n, n);
+      fail(ErrorKind::numerical, "eigenpairs of a {} x {} matrix did not converge", n, n);
     for (std::int64_t p = 0; p < n; ++p) {
       for (std::int64_t q = p + 1; q < n; ++q) {
         if (a(p, q) != 0) rotate(a, Q, p, q);

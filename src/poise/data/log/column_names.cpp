@@ -1,8 +1,8 @@
-#include "poise/data/log/column_names.hpp"
-
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include "poise/data/log/layout.hpp"
 
 namespace poise::logs {
 

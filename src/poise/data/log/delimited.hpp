@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "poise/data/log/chunks.hpp"
 #include "poise/data/log/parsed_chunk.hpp"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "poise/base/error.hpp"
-#include "poise/data/log/column_names.hpp"
 #include "poise/data/log/sample.hpp"
 #include "poise/data/log/text.hpp"
 #include "poise/data/numbers.hpp"

@@ -30,4 +30,8 @@ void check_layout_options(const LogOptions& options);
 FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& options,
                         const std::string& file);
 
+/// The role of a column, from names that public data sets use; case, blanks, '_' and '-' are ignored.
+enum class ColumnRole { unknown, user, item, value };
+ColumnRole role_of(std::string_view name);
+
 }  // namespace poise::logs

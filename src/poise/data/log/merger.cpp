@@ -4,9 +4,8 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
-#include "poise/data/log/adjacency.hpp"
 #include "poise/data/log/delimited.hpp"
-#include "poise/data/log/netflix.hpp"
+#include "poise/data/log/line_formats.hpp"
 
 namespace poise::logs {
 

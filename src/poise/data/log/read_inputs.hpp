@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,120 +1,41 @@
 #include "poise/data/synth/shape.hpp"
 
+#include <algorithm>
+
 namespace poise {
-
-SynthShape parse_synth_shape(std::string_view name) {
-  if (name == "ml-20m") return SynthShape::ml_20m;
-  if (name == "netflix") return SynthShape::netflix;
-  if (name == "msd") return SynthShape::msd;
-  if (name == "amazon-book") return SynthShape::amazon_book;
-  if (name == "million") return SynthShape::million;
-  if (name == "demo") return SynthShape::demo;
-  fail(ErrorKind::usage, "unknown shape '{}': choose ml-20m, netflix, msd, amazon-book, million or demo",
-       name);
-}
-
-}  // namespace poise
-
-namespace poise::synth {
 namespace {
 
-// Activity: sigma follows from median / mean = 1/2 of the whole count (minimum included); the larger the
-// minimum's share of the mean, the larger the sigma. Popularity: exponent and offset determine the share of
-// the top tenth and of the first item. Heavy users already have the popular items, which flattens the curve,
-// so the weights are steeper than the result.
-constexpr Shape ml_20m{
-    .users = 136'677,
-    .items = 20'108,
-    .interactions = 10'000'000,
-    .activity_sigma = 1.24,
-    .popularity_exponent = 1.8,
-    .popularity_offset = 80,
+struct NamedShape {
+  std::string_view name;
+  synth::Shape shape;
 };
 
-constexpr Shape netflix{
-    .users = 463'435,
-    .items = 17'769,
-    .interactions = 56'900'000,
-    .activity_sigma = 1.21,
-    .popularity_exponent = 2.2,
-    .popularity_offset = 175,
+// In the order of SynthShape; columns in the order of Shape. Activity: sigma follows from median / mean = 1/2
+// of the whole count (minimum included), but for million; the larger the minimum's share of the mean, the
+// larger the sigma. Popularity: exponent and offset determine the share of the top tenth and of the first
+// item. Heavy users already have the popular items, which flattens the curve, so the weights are steeper than
+// the result.
+// clang-format off
+constexpr NamedShape shapes[] = {
+    {"ml-20m",      {   136'677,    20'108,  10'000'000,  5,   3,  0.2, 1.24, 1.8,  80,     0,  20, 12,  0.1,  0.5, 0.5,  0.2}},
+    {"netflix",     {   463'435,    17'769,  56'900'000,  5,   3,  0.2, 1.21, 2.2, 175,     0,  20, 12,  0.1,  0.5, 0.5,  0.2}},
+    {"msd",         {   571'355,    41'140,  33'600'000, 20, 200,  0.1,  1.5, 1.3, 300, 0.006,  40, 20, 0.05, 0.35, 0.6, 0.25}},
+    {"amazon-book", {    52'643,    91'599,   2'984'108, 10,  10, 0.12, 1.36, 1.3, 480, 0.008,  60, 30, 0.05,  0.3, 0.6, 0.25}},
+    {"million",     {10'000'000, 1'000'000, 100'000'000,  5,   5, 0.01,  1.5, 1.0, 300,     0, 200, 50, 0.05, 0.35, 0.6, 0.25}},
+    {"demo",        {     2'400,       700,     100'000,  5,   5,  0.5,  1.3, 2.7,  70,     0,  20,  4,  0.1,  0.4, 0.5,  0.2}},
 };
-
-constexpr Shape msd{
-    .users = 571'355,
-    .items = 41'140,
-    .interactions = 33'600'000,
-    .min_user_items = 20,
-    .min_item_users = 200,
-    .max_user_share = 0.1,
-    .activity_sigma = 1.5,
-    .popularity_exponent = 1.3,
-    .popularity_offset = 300,
-    .popularity_floor = 0.006,
-    .groups = 40,
-    .niches_per_group = 20,
-    .broad_least = 0.05,
-    .broad_most = 0.35,
-    .niche_share = 0.6,
-    .series_share = 0.25,
-};
-
-constexpr Shape amazon_book{
-    .users = 52'643,
-    .items = 91'599,
-    .interactions = 2'984'108,
-    .min_user_items = 10,
-    .min_item_users = 10,
-    .max_user_share = 0.12,
-    .activity_sigma = 1.36,
-    .popularity_exponent = 1.3,
-    .popularity_offset = 480,
-    .popularity_floor = 0.008,
-    .groups = 60,
-    .niches_per_group = 30,
-    .broad_least = 0.05,
-    .broad_most = 0.3,
-    .niche_share = 0.6,
-    .series_share = 0.25,
-};
-
-constexpr Shape million{
-    .users = 10'000'000,
-    .items = 1'000'000,
-    .interactions = 100'000'000,
-    .min_user_items = 5,
-    .min_item_users = 5,
-    .max_user_share = 0.01,
-    .activity_sigma = 1.5,
-    .popularity_exponent = 1.0,
-    .popularity_offset = 300,
-    .popularity_floor = 0,
-    .groups = 200,
-    .niches_per_group = 50,
-    .broad_least = 0.05,
-    .broad_most = 0.35,
-    .niche_share = 0.6,
-    .series_share = 0.25,
-};
-
-constexpr Shape demo{
-    .users = 2'400,
-    .items = 700,
-    .interactions = 100'000,
-    .min_item_users = 5,
-    .max_user_share = 0.5,
-    .activity_sigma = 1.3,
-    .popularity_exponent = 2.7,
-    .popularity_offset = 70,
-    .niches_per_group = 4,
-    .broad_most = 0.4,
-};
+// clang-format on
 
 }  // namespace
 
-const Shape& shape_of(SynthShape shape) {
-  const Shape* const shapes[] = {&ml_20m, &netflix, &msd, &amazon_book, &million, &demo};
-  return *shapes[static_cast<int>(shape)];
+SynthShape parse_synth_shape(std::string_view name) {
+  const auto* const found = std::ranges::find(shapes, name, &NamedShape::name);
+  if (found == std::end(shapes))
+    fail(ErrorKind::usage, "unknown shape '{}': choose ml-20m, netflix, msd, amazon-book, million or demo",
+         name);
+  return static_cast<SynthShape>(found - shapes);
 }
 
-}  // namespace poise::synth
+const synth::Shape& synth::shape_of(SynthShape shape) { return shapes[static_cast<int>(shape)].shape; }
+
+}  // namespace poise

@@ -12,23 +12,23 @@ struct Shape {
   std::int64_t users;
   std::int64_t items;
   std::int64_t interactions;
-  std::int64_t min_user_items = 5;
-  std::int64_t min_item_users = 3;  ///< at scale 1
+  std::int64_t min_user_items;
+  std::int64_t min_item_users;  ///< at scale 1
 
-  double max_user_share = 0.2;  ///< no user has more than this share of the catalogue
-  double activity_sigma;        ///< items above the minimum are lognormal with this sigma
+  double max_user_share;  ///< no user has more than this share of the catalogue
+  double activity_sigma;  ///< items above the minimum are lognormal with this sigma
 
   /// Popularity before taste: weight of rank r (from 0) is (r + offset)^-exponent + floor * offset^-exponent.
   double popularity_exponent;
   double popularity_offset;
-  double popularity_floor = 0;
+  double popularity_floor;
 
-  std::int32_t groups = 20;
-  std::int32_t niches_per_group = 12;
-  double broad_least = 0.1;  ///< a user's share of draws that follow popularity alone lies between these two
-  double broad_most = 0.5;
-  double niche_share = 0.5;   ///< of the draws within a favoured group, those from a favoured niche
-  double series_share = 0.2;  ///< chance that an item brings the next one of its series along
+  std::int32_t groups;
+  std::int32_t niches_per_group;
+  double broad_least;  ///< a user's share of draws that follow popularity alone lies between these two
+  double broad_most;
+  double niche_share;   ///< of the draws within a favoured group, those from a favoured niche
+  double series_share;  ///< chance that an item brings the next one of its series along
 };
 
 const Shape& shape_of(SynthShape shape);

@@ -51,7 +51,7 @@ Csr synthesize(const SynthOptions& options, const Execution& execution) {
   const SynthSize size = synth_size(options);
   const Catalogue catalogue = make_catalogue(shape, options.seed);
 
-  Csr matrix{.rows = size.users, .cols = size.items, .offsets = {0}, .indices = {}, .values = {}};
+  Csr matrix{.rows = size.users, .cols = size.items, .offsets = {0}};
   const std::vector<std::int64_t> activity =
       make_activity(shape, size.users, size.interactions, options.seed, execution);
   matrix.offsets.resize(size.users + 1);

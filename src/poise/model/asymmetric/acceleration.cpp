@@ -63,8 +63,8 @@ bool RoundAcceleration::advance(const AsymmetricPoint& next, AsymmetricPoint& po
   gradient_ = std::move(gradient);
   combine(next.U, point.U, beta, step_.U);
   combine(next.V, point.V, beta, step_.V);
-  // Not from the former Z: after a round that changed next to nothing beta is large and makes of its
-  // rounding a Z that no U has.
+  // Not from the former Z: after a round that changed almost nothing beta is large and would enlarge its
+  // rounding to a Z that belongs to no U.
   backend_.spmm(problem_.X, step_.U.view(), step_.Z.view());
   const AsymmetricLine line(problem_, point, step_, backend_);
   const double t = line.best();

@@ -11,11 +11,11 @@ class RoundAcceleration {
   RoundAcceleration(const AsymmetricProblem& problem, Backend& backend)
       : problem_(problem), backend_(backend) {}
 
-  /// Brings `next` to the basis nearest to that of `point`, where both have the same rank.
+  /// Transforms `next` to the basis nearest to that of `point`, if both have the same rank.
   void align(const AsymmetricPoint& point, AsymmetricPoint& next) const;
-  /// Moves the point along Polak and Ribiere's direction, which the round from `point` to `next` gives, by
-  /// the best step; false, with the point as it was, when that is no better than the round itself. `gained`
-  /// is what the round gained, then what the step did.
+  /// Moves the point along Polak and Ribiere's direction, made from the round from `point` to `next`, by the
+  /// best step; false, with the point unchanged, if that is no better than the round itself. `gained` is the
+  /// gain of the round, then that of the step.
   bool advance(const AsymmetricPoint& next, AsymmetricPoint& point, double& gained);
   /// The next direction is the round's own.
   void restart() { step_ = {}; }

@@ -1,7 +1,7 @@
 #include "poise/model/asymmetric/asymmetric.hpp"
 
 #include "poise/backend/resident.hpp"
-#include "poise/linalg/csr_rows.hpp"
+#include "poise/linalg/csr.hpp"
 #include "poise/linalg/vector.hpp"
 
 namespace poise {

@@ -14,7 +14,7 @@
 namespace poise {
 
 /// The low-rank autoencoder: scores = x_u U V' with U and V n x d (the paper's models 1, 3 and 4). A history
-/// counts as 0/1, whatever its values.
+/// counts as 0/1; its values are not read.
 class Asymmetric : public Scorer {
  public:
   /// `owner` keeps the memory of both alive (a file mapping).
@@ -22,7 +22,7 @@ class Asymmetric : public Scorer {
       : U_(U), V_(V), owner_(std::move(owner)) {
     assert(U.rows == V.rows && U.cols == V.cols);
   }
-  /// Both taken over.
+  /// Takes over both matrices.
   Asymmetric(Matrix<float> U, Matrix<float> V);
 
   [[nodiscard]] std::int64_t items() const override { return V_.rows; }

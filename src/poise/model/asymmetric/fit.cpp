@@ -21,8 +21,8 @@ namespace {
 
 /// The first round's inner solves leave this part of the explained weight.
 constexpr double first_tolerance = 1e-3;
-/// V's solves, the cheaper ones, leave that part of it: rows that end by themselves at what they may leave
-/// end elsewhere on another machine.
+/// V's solves, which are cheaper, leave this part of that: rows that stop as soon as they may would stop at
+/// different factors on different machines.
 constexpr double V_share = 0.005;
 
 /// The leading columns that are not zero throughout.
@@ -60,7 +60,7 @@ class AsymmetricPair final : public FactorPair {
     watch.book("items x items");
   }
 
-  /// At W = 1 the closed form is the answer, unless a start was asked for by name.
+  /// At W = 1 the closed form is the solution, unless the options choose another start.
   [[nodiscard]] bool solved() const override {
     return problem_.W->uniform() && options_.start == Start::closed_form;
   }

@@ -24,8 +24,8 @@ struct AsymmetricOptions : LowRankOptions {
 /// tenth of what a round gains, at the end to the tolerance), a balanced pair, and from the second round on a
 /// step of nonlinear conjugate gradients that takes the round as its preconditioned gradient, its length the
 /// best one, kept when it is better than the round itself. The objective never rises. `spectrum` holds at
-/// least min(rank, n) pairs of X'X. Factors of directions that end up with none are zero. Error{resources}
-/// when it does not fit the memory limit.
+/// least min(rank, n) pairs of X'X. Columns of dropped directions are zero. Error{resources} if it does not
+/// fit the memory limit.
 ///
 /// A round costs some 30 nnz d operations on entries, 2 n^2 d a U iteration (by the inverse) and 10 m d^2.
 /// A `cache` keeps the items x items part for fits that differ in C alone, and changes no bit.

@@ -83,7 +83,7 @@ class LeftFactorMaker {
     return data_metric_ ? std::span<const float>() : std::span<const float>(W_.a);
   }
 
-  /// A^-1, A shifted by `shift` of its largest row sum; false when this precision is not up to it.
+  /// A^-1, A shifted by `shift` of its largest row sum; false if this precision does not suffice.
   template <class T>
   bool invert(Resident<T>& inverse, double shift) const {
     const std::int64_t n = X_.cols;
@@ -209,7 +209,7 @@ std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regula
       // G0 = X'X is beyond float32, and singular where there are fewer users than items.
       return std::min(bytes, (X.rows < X.cols && X.cols <= singular_eigen_items ? 24 : 8) * n * n);
     case Route::top_eigenpairs:
-      // Of these data/weight decay can make no use: it is refused before the eigenpairs are computed.
+      // Data/weight decay cannot use them: it is refused before the eigenpairs are computed.
       if (regularizer == Regularizer::data_weight_decay) return 8 * n * n;
       break;
   }

@@ -24,7 +24,7 @@ namespace poise {
 ///     top eigenpairs       where the memory limit allows neither (not data/weight decay): those of
 ///                          `spectrum` where a = 1.
 ///
-/// Error{resources} when nothing fits `bytes`.
+/// Error{resources} if none of these fits `bytes`.
 LeftFactor make_left_factor(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
                             const Spectrum& spectrum, std::uint64_t bytes, Backend& backend,
                             const Execution& execution);
@@ -33,7 +33,7 @@ LeftFactor make_left_factor(CsrView X, const Weights& W, Regularizer regularizer
 /// it.
 class LeftFactorCache {
  public:
-  /// As make_left_factor, whose result stands until the next call.
+  /// As make_left_factor; the result is valid until the next call.
   const LeftFactor& get(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
                         const Spectrum& spectrum, std::uint64_t bytes, Backend& backend,
                         const Execution& execution);
@@ -53,11 +53,11 @@ class LeftFactorCache {
   LeftFactor left_;
 };
 
-/// The bytes of the route that is tried first: a condition that asks for more is found on the way. Above
-/// `bytes` where nothing fits.
+/// The bytes of the route that is tried first; the condition, computed later, may need more. Above `bytes` if
+/// nothing fits.
 std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regularizer, std::uint64_t bytes);
 
-/// The pairs at hand, the rest at s = 0: enough to bound the rounding of a closed form.
+/// From the available pairs, with s = 0 for the others: enough to bound the rounding of a closed form.
 LeftFactor left_factor_of(const Spectrum& spectrum, Backend& backend);
 
 }  // namespace poise

@@ -1,7 +1,6 @@
 #include "poise/model/asymmetric/objective.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace poise {

@@ -12,8 +12,8 @@
 
 namespace poise {
 
-/// What fits with one a, b_bar and Lambda have in common, whatever C is: A^-1 in the precision that was
-/// needed, and T. Empty until a fit fills it; a fit with another A starts it anew.
+/// What fits with the same a, b_bar and Lambda share, for any C: A^-1 in the required precision, and T. Empty
+/// until a fit fills it; a fit with another A replaces it.
 class FullRankBasis {
  public:
   template <class T>
@@ -26,8 +26,8 @@ class FullRankBasis {
   /// Empties it unless it is that of this problem.
   void prepare_for(const ColumnProblem& problem);
 
-  /// G = X' diag(a) X in float64, where gathers are dear: through it residuals are dense products, at the
-  /// cost of one matrix more.
+  /// G = X' diag(a) X in float64, if gathers are slow: residuals are then dense products, at the cost of one
+  /// more matrix.
   Resident<double>& gram() { return gram_; }
 
   template <class T>

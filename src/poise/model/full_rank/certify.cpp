@@ -1,6 +1,5 @@
 #include "poise/model/full_rank/certify.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include "poise/backend/resident.hpp"
@@ -17,7 +16,7 @@ namespace poise {
 namespace {
 
 /// A model whose excess is more than this of what it explains was not meant to be the optimum (only its
-/// largest entries were kept, say): its columns are not looked at one by one.
+/// largest entries were kept, say): its columns are not checked one by one.
 constexpr double hopeless = 1e-2;
 
 class Check {
@@ -85,7 +84,7 @@ class Check {
     return p;
   }
 
-  /// False where this precision cannot hold the inverse, or is not enough to prove what float64 may.
+  /// False if this precision cannot hold the inverse, or float64 may prove more.
   template <class T>
   bool prove_by_inverse(FullRankBasis& basis) {
     Stopwatch watch(seconds_);

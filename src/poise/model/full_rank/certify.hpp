@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// What is proven of a B that somebody saved, whoever made it.
+/// What is proven of a saved B of any origin.
 struct FullRankCheck {
   double objective = 0;
   double objective_error = 0;  ///< see FullRankSolution
@@ -21,9 +21,9 @@ struct FullRankCheck {
 
 /// The certificate of any B for the problem of these options (options.zero_diagonal says which), from the
 /// data alone, by the proof that training uses (solver/column_certificate.hpp). `columns` is B', so that row
-/// i is column i; for the zero diagonal B_ii must be 0: Error{input} where it is not. An unweighted model
-/// that is sound proves itself; other models take the inverse of A once more, and columns that may miss the
-/// tolerance are looked at one by one.
+/// i is column i; for the zero diagonal B_ii must be 0: Error{input} if it is not. A sound unweighted model
+/// is proven from itself; other models need the inverse of A again, and columns that may miss the tolerance
+/// are checked one by one.
 FullRankCheck certify_full_rank(CsrView X, const Weights& W, const FullRankOptions& options,
                                 Matrix<float> columns, Backend& backend, const Execution& execution);
 

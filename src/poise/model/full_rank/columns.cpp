@@ -1,7 +1,6 @@
 #include "poise/model/full_rank/columns.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "poise/linalg/vector.hpp"
 #include "poise/solver/column_system.hpp"
@@ -13,13 +12,13 @@ namespace {
 
 constexpr int max_iterations = 1000;
 constexpr int max_corrections = 8;
-/// The solver aims well below the tolerance: the check, which sees rounding too, then passes, and an
-/// iteration or two more than the proof needs keep items that nearly tie in their exact order.
+/// The solver's own tolerance is well below the certified one: the check, which includes rounding, then
+/// passes, and one or two more iterations than the proof needs keep items that nearly tie in exact order.
 constexpr double margin = 1e-2;
-/// However loose a proof is asked for: rankings show what lies above.
+/// The largest, for any requested tolerance: larger errors would change rankings.
 constexpr double loosest_aim = 1e-6;
-/// Where gathers are dear and all columns are iterated, problems of so few items are solved further: it takes
-/// next to no time, and metrics that are means over few users show every hit.
+/// If gathers are slow and all columns are iterated, problems of few items are solved further: it takes
+/// almost no time, and metrics that are means over few users show every hit.
 constexpr double small_margin = 1e-4;
 constexpr std::int64_t small_items = 8192;
 

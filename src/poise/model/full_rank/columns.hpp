@@ -18,19 +18,18 @@ class ColumnSolver {
   ColumnSolver(const ColumnChecker<T>& checker, double tolerance);
 
   /// h = (H_i / b_i)^-1 e_i by conjugate gradients from A^-1 e_i, to the tolerance with and without a
-  /// diagonal, so that neither depends on whether the other is wanted. Returns the most iterations; `worst`
-  /// grows to the worst ratio of excess to explained weight that was left after 0, 1, ... iterations.
+  /// diagonal, so that neither depends on whether the other is requested. Returns the most iterations;
+  /// `worst` grows to the worst ratio of excess to explained weight that was left after 0, 1, ... iterations.
   int solve(std::span<const std::int32_t> items, Out<T> h, std::vector<double>& worst) const;
 
-  /// A first beta for a target other than X: A^-1 X'(W_:i o Y_:i) / b_i, the unweighted answer, to be
+  /// A first beta for a target other than X: A^-1 X'(W_:i o Y_:i) / b_i, the unweighted solution, to be
   /// corrected.
   void start_for_target(std::span<const std::int32_t> items, Out<float> beta) const;
 
   /// Columns of B out of h: e_i - (l_i / b_i) h, or e_i - h / h_i. `beta` may be h itself.
   void to_columns(std::span<const std::int32_t> items, bool zero_diagonal, In<T> h, Out<float> beta) const;
 
-  /// What the multiplier of the constraint beta_i = 0 is, b_i / h_i - l_i, which is also the column's
-  /// objective.
+  /// The multiplier of the constraint beta_i = 0: b_i / h_i - l_i, which is also the column's objective.
   std::vector<double> multipliers(std::span<const std::int32_t> items, In<T> h) const;
 
   /// Proves how good saved columns are, and improves those that miss the tolerance until they meet it or

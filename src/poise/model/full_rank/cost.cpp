@@ -147,7 +147,7 @@ double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& 
   }
   double operations = inverse_overhead * n * n * n + 2 * gathered_cost * pairs;
   if (W.c.empty() && W.b.empty()) return operations;
-  // All of the problem but its largest part, which the loads stand for.
+  // The problem without its largest part, which the loads represent.
   Weights rest;
   rest.b = W.b;
   rest.lowest = W.lowest;

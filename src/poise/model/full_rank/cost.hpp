@@ -26,20 +26,20 @@ void for_each_block(std::span<const std::int32_t> items, std::int64_t width, con
   }
 }
 
-/// What an l_i can be: beyond, float32 can hold neither A nor B.
+/// The range of an l_i: beyond it float32 can hold neither A nor B.
 constexpr double least_lambda = 1e-30;
 constexpr double most_lambda = 1e30;
 
 /// Lambda's diagonal, l_i = lambda (|S_i| / g)^nu + p / (1 - p) |S_i|: FullRankOptions. One pass over X
-/// unless nu and p are 0. Error{usage} where a power leaves what an l_i can be.
+/// unless nu and p are 0. Error{usage} if a power leaves the range of an l_i.
 std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options);
 
-/// What conjugate gradients cost for item i, its check included, in operations of a matrix product.
+/// The cost of conjugate gradients for item i and its check, in operations of a matrix product.
 double iteration_operations(const ColumnProblem& problem, std::int32_t i, const ColumnLoad& load,
                             double tolerance);
 
 /// Woodbury's identity needs a constant b, X as the target, and the memory for T and both
-/// models, so that one alone takes the same route.
+/// models, so that a fit of one model takes the same route.
 bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64);
 
 /// Whether the objective is measured through all data, column by column: where that takes little beside an
@@ -51,7 +51,7 @@ bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options
 /// the last model takes the place of A^-1.
 constexpr int gpu_matrices(bool weighted, int solutions) { return (weighted ? 4 : 3) + solutions; }
 
-/// Error{resources}, saying how many items would fit, where they do not.
+/// Error{resources}, which says how many items would fit, if these do not.
 void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptions& options,
                                 std::uint64_t gpu_memory);
 

@@ -45,8 +45,8 @@ class FullRankSolver {
  private:
   using Items = std::vector<std::int32_t>;
 
-  /// W = 1, or user weights alone: h_i = A^-1 e_i. The last model takes the place of A^-1, which its
-  /// certificate then finds in it.
+  /// W = 1, or user weights alone: h_i = A^-1 e_i. The last model overwrites A^-1; its certificate
+  /// computes A^-1 from it.
   void solve_unweighted() {
     const Items items = numbers_from(0, n_);
     work_.result.direct_columns = n_;
@@ -91,8 +91,8 @@ class FullRankSolver {
     for (FullRankVariant<T>& variant : variants_) variant.certify(P);
   }
 
-  /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by the
-  /// clock. On a GPU products are cheaper than anything else.
+  /// Woodbury or conjugate gradients for each item, by counted operations and the memory limit, never by
+  /// measured time. On a GPU products are cheaper than all else.
   void choose_routes(Items& direct, Items& iterated) const {
     const FullRankOptions& options = work_.options;
     const bool possible = backend_.traits().cheap_gathers && !problem_.W->c.empty() &&
@@ -163,8 +163,8 @@ class FullRankSolver {
   std::vector<FullRankVariant<T>>& variants_;
 };
 
-/// Tries one precision; false when it cannot hold the inverse. `complete` makes what the problem lacks, once
-/// the inverse is there.
+/// Tries one precision; false if it cannot hold the inverse. `complete` computes the rest of the problem once
+/// the inverse is known.
 template <class T>
 bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&()>& complete,
             const FullRankOptions& options, FullRankBasis& basis, bool keep, Backend& backend,
@@ -194,20 +194,20 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
   return true;
 }
 
-/// Error{numerical} for a model that is worse than none, or may be for all that is known: weights beyond what
-/// float64 can tell apart.
+/// Error{numerical} for a model that is, or may be, worse than B = 0: weights differ by more than float64 can
+/// resolve.
 void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
   if (solution.converged) return;
   const double apart = W.highest / W.lowest;
   if (solution.objective > solution.observed_weight)
     fail(ErrorKind::numerical,
-         "the weights of single entries differ by a factor of {:.1e}, too much for float64: what came out "
-         "has an objective of {:.3g}, where a model of zeros has {:.3g}; use a smaller {}, or other values",
+         "the weights of single entries differ by a factor of {:.1e}, too much for float64: the result "
+         "has an objective of {:.3g}, a model of zeros {:.3g}; use a smaller {}, or other values",
          apart, solution.objective, solution.observed_weight, "alpha"_p);
   if (!(solution.certificate.relative < 1))
     fail(ErrorKind::numerical,
          "the weights of single entries differ by a factor of {:.1e}, too much for float64: nothing can be "
-         "proven of what came out; use a smaller {}, or other values",
+         "proven of the result; use a smaller {}, or other values",
          apart, "alpha"_p);
 }
 
@@ -275,7 +275,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   }
   if (!left.unconstrained && !left.zero_diagonal) return result;
 
-  // float64 takes twice the inverse. Where that does not fit, what float32 reached stands, with its
+  // A float64 inverse takes twice the memory. If that does not fit, the float32 result is kept, with its
   // certificate.
   const std::uint64_t needed = full_rank_memory(X, true, 2).least + static_cast<std::uint64_t>(X.cols) *
                                                                         static_cast<std::uint64_t>(X.cols) *

@@ -40,14 +40,13 @@ void validate(const FullRankOptions& options);
 
 struct FullRankSolution {
   bool zero_diagonal = false;
-  Matrix<float> B;       ///< row j: what history item j adds to all scores
-  double objective = 0;  ///< of this B, in float64
-  double objective_error =
-      0;  ///< how far that may be from it; 0 where every column was measured through all data
+  Matrix<float> B;             ///< row j: the addition of history item j to all scores
+  double objective = 0;        ///< of this B, in float64
+  double objective_error = 0;  ///< its largest error; 0 if every column was measured through all data
   double observed_weight = 0;  ///< the objective of B = 0
   Certificate certificate;
   bool converged = false;  ///< whether certificate.worst_column is within the tolerance
-  bool settled = true;     ///< whether the certificate is close to the truth, as far as can be told
+  bool settled = true;     ///< whether the certificate is known to be close to the truth
 
   /// Whether float64 is not needed.
   [[nodiscard]] bool good() const { return converged && settled; }
@@ -65,17 +64,17 @@ struct FullRankFit {
   std::map<std::string, double> seconds;    ///< by phase
 };
 
-/// Trains on X (its values are read by no one but the weighting). With a `target` Y != X only the
+/// Trains on X (only the weighting reads its values). With a `target` Y != X only the
 /// unconstrained model is defined. A `basis` keeps what later fits with the same A can use, one matrix of
-/// items x items more for unweighted models; it changes no bit of the result. Nor does it matter to one of
-/// the two models whether the other is asked for. Error{resources} when it does not fit the memory limit,
-/// before any work; Error{numerical} when A is singular even in float64.
+/// items x items more for unweighted models; it changes no bit of the result. Neither model depends on
+/// whether the other is requested. Error{resources} before any work if it does not fit the memory limit;
+/// Error{numerical} if A is singular even in float64.
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, FullRankBasis* basis = nullptr,
                           const CsrView* target = nullptr);
 
-/// The objective of any B (by rows, with values) for the problem of these options: what a B that was cut down
-/// still reaches.
+/// The objective of any B (by rows, with values) for the problem of these options: for example
+/// of a B of which only the largest entries were kept.
 double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& options, CsrView B,
                            Backend& backend, const Execution& execution);
 
@@ -88,9 +87,9 @@ struct FullRankMemory {
   std::uint64_t least = 0;
   std::uint64_t with_T = 0;
 };
-/// Error{resources}, saying what would fit, when a fit would not.
+/// Error{resources}, which says what would fit, if a fit does not.
 void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options);
-/// The bytes of a GPU's memory that a fit takes at the least; more lets it take more columns at a time.
+/// The least memory of a GPU for a fit, in bytes; with more it processes more columns at a time.
 std::uint64_t full_rank_gpu_memory(std::int64_t items, bool weighted, int solutions);
 FullRankMemory full_rank_memory(CsrView X, bool weighted, int solutions);
 

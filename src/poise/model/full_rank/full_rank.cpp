@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "poise/backend/resident.hpp"
-#include "poise/linalg/csr_rows.hpp"
+#include "poise/linalg/csr.hpp"
 
 namespace poise {
 
@@ -20,7 +20,7 @@ ScoreRows FullRank::on(Backend& backend, const Execution& /*execution*/) const {
 }
 
 double FullRank::operations(CsrView histories) const {
-  // A gathered row costs what is read of it, several operations for each number.
+  // A gathered row costs several operations for each number that is read.
   const double per_item = sparse_ ? static_cast<double>(sparse_->entries()) / static_cast<double>(items())
                                   : static_cast<double>(items());
   return 8 * static_cast<double>(histories.entries()) * per_item;

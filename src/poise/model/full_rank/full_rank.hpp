@@ -15,8 +15,8 @@
 namespace poise {
 
 /// The full-rank autoencoder: scores = x_u B with B (n x n), the paper's model 5, EASE and EDLAE. Row j of B
-/// is what item j of a history adds to the scores of all items. Dense, or sparse where only the largest
-/// entries of each column were kept. A history counts as 0/1, whatever its values.
+/// is the addition of a history's item j to the scores of all items. Dense, or sparse if only the largest
+/// entries of each column were kept. A history counts as 0/1; its values are not read.
 class FullRank : public Scorer {
  public:
   /// Dense B; `owner` keeps its memory alive (a file mapping, or a Matrix).
@@ -43,7 +43,7 @@ class FullRank : public Scorer {
                                                   std::span<const float> values,
                                                   std::int32_t item) const override;
 
-  /// B_ji: what history item j adds to the score of item i.
+  /// B_ji: the addition of history item j to the score of item i.
   [[nodiscard]] float contribution(std::int64_t j, std::int64_t i) const;
   /// Empty when B is sparse.
   [[nodiscard]] MatrixView<const float> dense() const { return dense_; }

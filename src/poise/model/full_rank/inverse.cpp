@@ -7,7 +7,7 @@ namespace poise {
 
 namespace {
 
-/// G in the place of A^-1. Where gathers are dear by way of the basis, for residuals.
+/// G in the place of A^-1; if gathers are slow by way of the basis, which keeps it for residuals.
 template <class T>
 void fill_gram(const ColumnProblem& problem, FullRankBasis& basis, Backend& backend, Out<T> to) {
   if (backend.traits().cheap_gathers) {

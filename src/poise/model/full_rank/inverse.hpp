@@ -7,8 +7,8 @@
 
 namespace poise {
 
-/// A^-1 in the basis, A = X' diag(a) X + Lambda / b_bar, unless it is there; false when this precision is not
-/// up to it, and then there is none. `condition` is what was found of A. n^3 operations.
+/// Computes A^-1, A = X' diag(a) X + Lambda / b_bar, into the basis unless it is there; false, without an
+/// inverse, if this precision does not suffice. Sets `condition` to the estimate for A. n^3 operations.
 template <class T>
 bool invert_shared_system(const ColumnProblem& problem, FullRankBasis& basis, Backend& backend,
                           Stopwatch& watch, double& condition);

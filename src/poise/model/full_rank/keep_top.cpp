@@ -91,7 +91,7 @@ void close_gaps(std::vector<T>& slots, std::int64_t width, const std::vector<std
 Csr keep_top(MatrixView<const float> B, std::int64_t per_column, int threads) {
   if (per_column < 1) fail(ErrorKind::usage, "{} entries of each column: keep at least one", per_column);
   const std::int64_t width = std::min(per_column, B.rows);
-  Csr columns{.rows = B.cols, .cols = B.rows, .offsets = {0}, .indices = {}, .values = {}};
+  Csr columns{.rows = B.cols, .cols = B.rows, .offsets = {0}};
   columns.indices.resize(B.cols * width);
   columns.values.resize(B.cols * width);
   std::vector<std::int64_t> counts(B.cols);

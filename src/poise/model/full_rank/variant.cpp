@@ -41,16 +41,16 @@ void FullRankVariant<T>::add_for_target(std::span<const std::int32_t> items) {
   correct(items);
 }
 
-/// What the solver takes the multipliers of the zero diagonal for; nothing without one, nor where they come
-/// from the diagonal of a float32 inverse: the saved columns then know them at least as well.
+/// The solver's multipliers of the zero diagonal; none without one, nor if they come from the diagonal of a
+/// float32 inverse: the saved columns then give them at least as exactly.
 template <class T>
 std::vector<double> FullRankVariant<T>::multipliers(std::span<const std::int32_t> items, In<T> h) const {
   const bool rounded = std::is_same_v<T, float> && !work_.problem.weighted() && !work_.measured_whole;
   return zero_diagonal_ && !rounded ? work_.solver.multipliers(items, h) : std::vector<double>();
 }
 
-/// Columns as they are saved enter what will be proven of them. Where they are measured through all data, a
-/// column's own objective is the best guess at its multiplier: at the optimum it is that.
+/// Adds saved columns to the proof. If they are measured through all data, a column's own objective is the
+/// best estimate of its multiplier: at the optimum they are equal.
 template <class T>
 void FullRankVariant<T>::take_note(std::span<const std::int32_t> items, In<float> beta,
                                    std::vector<double> own) {
@@ -83,7 +83,7 @@ void FullRankVariant<T>::certify(ApproximateInverse& P) {
   measure();
 }
 
-/// Looks at columns one by one and corrects them.
+/// Checks columns one by one and corrects them.
 template <class T>
 void FullRankVariant<T>::correct(std::span<const std::int32_t> items) {
   int most = 0;
@@ -106,8 +106,8 @@ void FullRankVariant<T>::correct(std::span<const std::int32_t> items) {
   work_.watch.book("correct");
 }
 
-/// The objective: of every column through all data where that takes little of the fit's time, else what the
-/// proof knows of it.
+/// The objective: of every column through all data if that takes little of the fit's time, else the proof's
+/// estimate.
 template <class T>
 void FullRankVariant<T>::measure() {
   observed_ = sum_of(work_.data.observed());

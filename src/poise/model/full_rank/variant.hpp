@@ -17,7 +17,7 @@
 
 namespace poise {
 
-/// What a fit in one precision of the inverse works with and on.
+/// The parts of a fit in one precision of the inverse.
 template <class T>
 struct FullRankWork {
   const ColumnProblem& problem;
@@ -31,9 +31,9 @@ struct FullRankWork {
   Stopwatch& watch;
   FullRankFit& result;
 
-  /// Columns that are taken at a time. On a GPU as many as its memory holds beside the matrices of items x
-  /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size and not what is free
-  /// decides, so that a result depends on the machine alone.
+  /// Columns processed at a time. On a GPU as many as its memory holds besides the matrices of items x
+  /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size decides,
+  /// not its free memory, so that a result depends on the machine alone.
   [[nodiscard]] std::int64_t block_columns() const {
     if (!backend.traits().wide_blocks) return full_rank_block;
     const std::int64_t items = problem.items();
@@ -51,7 +51,7 @@ struct FullRankWork {
   }
 };
 
-/// One of the two models while it is made, and what is known of its columns.
+/// One of the two models during a fit, and the figures of its columns.
 template <class T>
 class FullRankVariant {
  public:
@@ -70,15 +70,15 @@ class FullRankVariant {
   void add(std::span<const std::int32_t> items, In<T> h, Out<float> beta, const char* phase);
   /// The same into a block of their own and from there into columns().
   void add_block(std::span<const std::int32_t> items, In<T> h, const char* phase);
-  /// Columns for a target other than X, each looked at and corrected.
+  /// Columns for a target other than X, each checked and corrected.
   void add_for_target(std::span<const std::int32_t> items);
 
-  /// Proves how good all columns are; those that may miss the tolerance are looked at one by one and
-  /// corrected. Columns that came straight from a float32 inverse are not: where one is not good enough, a
-  /// float64 inverse is sooner had than many corrections.
+  /// Certifies all columns; those that may miss the tolerance are checked one by one and corrected. Columns
+  /// that came directly from a float32 inverse are not: if one is not good enough, a float64 inverse is
+  /// faster than many corrections.
   void certify(ApproximateInverse& P);
 
-  /// The model; the columns are gone from here.
+  /// The model; moves the columns out.
   [[nodiscard]] FullRankSolution take();
 
  private:
@@ -98,8 +98,8 @@ class FullRankVariant {
   double observed_ = 0;
 };
 
-/// Memory for n x n numbers, mapped by threads of its own: to touch gigabytes for the first time takes
-/// longer than to fill them.
+/// Memory for n x n numbers, mapped by threads of its own: to touch gigabytes for the first time takes longer
+/// than to fill them.
 std::future<Matrix<float>> room_for(std::int64_t n, int threads);
 
 }  // namespace poise

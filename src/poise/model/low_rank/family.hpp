@@ -8,10 +8,10 @@
 
 namespace poise {
 
-/// What low-rank families read: `beside` is what one has beside the others.
+/// The parameters of low-rank families; `beside` are those of one family alone.
 std::vector<FamilyParameter> low_rank_parameters(const FamilyParameter& beside);
 
-/// What a fit reports, around the model that was made of its factors.
+/// The report of a fit, with the model made of its factors.
 Trained trained_of(LowRankFit& fit, std::shared_ptr<const Scorer> model);
 
 /// Whether there are rounds, and not a closed form.

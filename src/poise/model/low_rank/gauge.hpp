@@ -14,10 +14,10 @@ namespace poise {
 struct Gauge {
   Matrix<double> T;
   Matrix<double> T_dual;
-  std::vector<double> values;  ///< d': what the basis makes diagonal, descending
+  std::vector<double> values;  ///< d': the diagonal in this basis, descending
 };
 
-/// What is kept of a factor's Gram matrix F diag(r^2) F'.
+/// The retained part of a factor's Gram matrix, F diag(r^2) F'.
 struct Roots {
   Matrix<double> F;       ///< without rows: the factor stands in its eigenbasis, F = I
   std::vector<double> r;  ///< for the first columns of F; for all where F = I, 0 where nothing is kept

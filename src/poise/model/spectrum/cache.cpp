@@ -53,7 +53,7 @@ void write(const std::filesystem::path& path, const Metadata& metadata, const Sp
   try {
     write_container(path, metadata, tensors);
   } catch (const Error&) {
-    // A folder that cannot be written costs time on the next run and nothing else.
+    // If the folder cannot be written, the next run only takes longer.
   }
 }
 

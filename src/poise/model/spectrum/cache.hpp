@@ -9,12 +9,12 @@
 namespace poise {
 
 /// How many pairs serve a model of this rank: the next of 128, 256, 512, ... or all of them. A model depends
-/// on its rank alone, never on which larger rank happened to be asked for before.
+/// on its rank alone, never on larger ranks that were requested before.
 std::int64_t spectrum_step(std::int64_t rank, std::int64_t items);
 
-/// The top spectrum_step(rank, n) pairs of X'X, from `folder`/spectrum-<pairs>.poise where it holds those of
-/// the data with this checksum; otherwise computed and, where the folder can be written, put there. A cache
-/// that is damaged, of other data or of another version is computed anew; none of it is an error.
+/// The top spectrum_step(rank, n) pairs of X'X, from `folder`/spectrum-<pairs>.poise if it holds those of
+/// the data with this checksum; otherwise computed and, if the folder can be written, stored there. A cache
+/// that is damaged, of other data or of another version is replaced; none of these is an error.
 Spectrum cached_spectrum(const std::filesystem::path& folder, const std::string& data_checksum, CsrView X,
                          std::int64_t rank, Backend& backend, const Execution& execution);
 

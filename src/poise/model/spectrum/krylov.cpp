@@ -17,12 +17,12 @@ namespace poise {
 namespace {
 
 constexpr std::int64_t block_width = 32;
-/// Once all pairs have settled, this many random directions ask for so many steps whether some were missed:
+/// Once all pairs have converged, this many random directions search for missed ones in this many steps:
 /// a Krylov space holds no more copies of a multiple eigenvalue than its blocks are wide.
 constexpr std::int64_t probe_width = 16;
 constexpr int probe_steps = 8;
-/// How small ||G q - s q|| must be next to s (and, where s is all but 0, next to the largest s). What it
-/// leaves wrong in s is its square over a gap.
+/// The largest ||G q - s q|| relative to s (or, if s is almost 0, to the largest s). The error that it leaves
+/// in s is its square divided by a gap.
 constexpr double residual_tolerance = 1e-6;
 constexpr double residual_floor = 1e-12;
 /// A direction this small next to its block is rounding noise; a block with none below `doubtful` is as
@@ -226,7 +226,7 @@ class KrylovSpace {
     T_ = std::move(T);
   }
 
-  /// What there is of T.
+  /// The computed part of T.
   void copy_square(const Matrix<double>& from, Matrix<double>& to) const {
     for (std::int64_t k = 0; k < size_; ++k) std::ranges::copy(from.row(k).first(size_), to.row(k).begin());
   }

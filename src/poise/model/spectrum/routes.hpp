@@ -2,12 +2,10 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
-#include "poise/linalg/matrix.hpp"
 
 namespace poise {
 
@@ -16,7 +14,7 @@ EigenPairs dense_top_pairs(CsrView X, std::span<const float> row_weights, std::i
                            Backend& backend, const Execution& execution);
 
 /// The same through X alone: a block Krylov space with full orthogonalization, grown until all pairs have
-/// settled and random directions find nothing beyond them; then the Rayleigh-Ritz pairs. With k directions,
+/// converged and random directions find no others; then the Rayleigh-Ritz pairs. With k directions,
 /// 4 nnz k gathered and 2 n k^2 dense operations and 9 k^3 for each of a few eigendecompositions of size k,
 /// and n k + 5 k^2 float64 numbers; k is some 2 `count` + 640 on long-tailed data, several times that where
 /// the spectrum is flat.

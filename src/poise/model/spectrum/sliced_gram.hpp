@@ -8,7 +8,6 @@
 #include "poise/backend/resident.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
-#include "poise/linalg/matrix.hpp"
 
 namespace poise {
 
@@ -38,7 +37,7 @@ class SlicedGram {
   Resident<double> part_;
 };
 
-/// What it holds, with blocks up to that width coming and going.
+/// Its memory in bytes, including blocks up to this width.
 double sliced_gram_bytes(CsrView X, std::int64_t width);
 
 }  // namespace poise

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "poise/backend/resident.hpp"
 #include "poise/model/spectrum/routes.hpp"
 #include "poise/model/spectrum/sliced_gram.hpp"
 
@@ -12,7 +13,7 @@ namespace poise {
 namespace {
 
 /// Q in float32 with its signs fixed, so that they depend on no route: of the entries that are largest in
-/// size, the first is positive. What is an eigenvalue 0 within rounding becomes 0.
+/// size, the first is positive. Eigenvalues that are 0 within rounding become 0.
 Spectrum canonical(EigenPairs pairs) {
   Spectrum spectrum{std::move(pairs.s), Matrix<float>(pairs.Q.rows(), pairs.Q.cols())};
   const std::int64_t n = spectrum.Q.rows();
@@ -36,7 +37,7 @@ Spectrum canonical(EigenPairs pairs) {
   return spectrum;
 }
 
-/// Up to so many items a GPU decomposes all of G.
+/// Up to this many items a GPU decomposes all of G.
 constexpr std::int64_t device_items = 24'000;
 
 struct RouteCost : SpectrumCost {
@@ -67,6 +68,14 @@ RouteCost cheaper_route(CsrView X, std::int64_t count) {
 }
 
 }  // namespace
+
+EigenPairs dense_top_pairs(CsrView X, std::span<const float> row_weights, std::int64_t count,
+                           Backend& backend, const Execution& execution) {
+  Resident<double> G(backend, X.cols, X.cols);
+  backend.gram(X, row_weights, G.view());
+  stop_if_asked(execution.observer);
+  return backend.symmetric_eigenpairs(G.view(), count);
+}
 
 SpectrumCost spectrum_cost(CsrView X, std::int64_t count) {
   return static_cast<const SpectrumCost&>(cheaper_route(X, std::min(count, X.cols)));

@@ -21,11 +21,11 @@ struct Spectrum {
 };
 
 /// The top `count` pairs (all n where count >= n); `row_weights` is a, or empty for a = 1. The same bytes
-/// whatever the thread count.
+/// for any thread count.
 Spectrum top_spectrum(CsrView X, std::span<const float> row_weights, std::int64_t count, Backend& backend,
                       const Execution& execution);
 
-/// What that takes: operations of a matrix product, and bytes beyond X.
+/// Its cost: operations of a matrix product, and bytes besides X.
 struct SpectrumCost {
   double operations = 0;
   double bytes = 0;

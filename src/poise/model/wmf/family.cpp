@@ -16,7 +16,7 @@ namespace {
 /// clip.
 constexpr std::size_t fold_in_numbers = 7;
 
-/// What the file holds of folding in, beside item_users.
+/// The parameters of folding in that the file holds besides item_users.
 struct FoldInTensors {
   std::array<double, fold_in_numbers> numbers;
   std::array<std::int64_t, 1> users;

@@ -19,8 +19,8 @@
 namespace poise {
 namespace {
 
-/// Every round solves to that share of the tolerance. Coarser solves are no faster, as they take more rounds,
-/// and what they leave would be another thing on every machine.
+/// Every round solves to this share of the tolerance. Coarser solves are not faster, because they take more
+/// rounds, and their errors would differ between machines.
 constexpr double share_of_tolerance = 0.1;
 constexpr float random_scale = 0.1F;
 
@@ -104,7 +104,7 @@ class WmfRounds final : public FactorPair {
     live_ = keep_live_columns(current_, backend_);
     CheckedPair checked = problem_.check(current_);
     if (W_.observed - checked.objective <= 1e-12 * W_.observed) {
-      // Factors that explain nothing are on their way to 0, which lambda wants and which is better.
+      // Factors that explain nothing converge to 0, where the objective is lower because of lambda.
       current_ = {Resident<float>(backend_, current_.U.rows(), 0),
                   Resident<float>(backend_, current_.V.rows(), 0)};
       live_ = 0;
@@ -133,8 +133,8 @@ class WmfRounds final : public FactorPair {
     solved = backend_.solve_rows(problem_.systems(rows, factors, sigma), solution.view(), tolerance);
     iterations_ = std::max(iterations_, solved.most_iterations);
     if (solved.gain <= 10 * W_.observed) return;
-    // A start far off: what rounding leaves of so large a gain would be felt in the objective. From the
-    // solution there is next to none.
+    // A start far from the solution: the rounding of so large a gain would be visible in the objective. From
+    // the solution there is almost none.
     const RowsSolved again =
         backend_.solve_rows(problem_.systems(rows, factors, sigma), solution.view(), tolerance);
     solved.gain = again.explained() - solved.explained_before;
@@ -149,7 +149,7 @@ class WmfRounds final : public FactorPair {
   }
 
   /// Directions in which U V' is nothing become 0. The start is balanced or has U = 0, from which nothing
-  /// could be balanced; different lambdas want another balance.
+  /// could be balanced; different lambdas need another balance.
   [[nodiscard]] Gauge balancing() const {
     const std::int64_t d = current_.V.cols();
     if (options_.lambda_exponent != 0 || !std::isfinite(objective_)) return {identity(d), identity(d), {}};

@@ -6,21 +6,48 @@
 #include <utility>
 #include <vector>
 
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/model/scorer.hpp"
 #include "poise/model/wmf/lambda.hpp"
-#include "poise/model/wmf/row_fold_in.hpp"
 #include "poise/weighting/fold_in.hpp"
 
 namespace poise {
 
-/// What folding in a user takes from training beside V: all that a model file has to hold.
+/// The data of training that folding in a user needs besides V: the contents of a model file.
 struct WmfTraining {
   WeightingOptions weighting;
   WmfLambda lambda;
   std::int64_t users = 0;                ///< m
   std::vector<std::int64_t> item_users;  ///< |S_i| of each item
+};
+
+/// New rows of a weighted matrix factorization whose other factor Z (p x d) is kept: users from V, or items
+/// from U. The same systems as in training, solved to float32's precision.
+class RowFoldIn {
+ public:
+  /// `column_weights`: one for each row of Z (b for users, a for items); empty: all 1. p d^2 operations.
+  RowFoldIn(MatrixView<const float> Z, std::span<const float> column_weights);
+
+  /// Row r of y (k x d) minimizes sum_j W_rj (x_rj - z_j . y)^2 + lambda_r ||y||^2, lambda_r from the row's
+  /// size, in the basis of rotated(), which the backend reads from `rotated`. `rows` is k x p; `W` weighs its
+  /// entries, W.a being the weights of these rows and W.b the column weights. A row does not depend on the
+  /// others.
+  void fold_in(Backend& backend, In<float> rotated, CsrView rows, const Weights& W, const WmfLambda& lambda,
+               Out<float> y, const Execution& execution) const;
+  /// The same in the basis of Z itself, as in training. Runs on the calling thread.
+  [[nodiscard]] Matrix<float> fold_in_original(CsrView rows, const Weights& W, const WmfLambda& lambda) const;
+
+  /// Z in the eigenbasis of Z' diag(column weights) Z, and the eigenvalues.
+  [[nodiscard]] MatrixView<const float> rotated() const { return rotated_.view(); }
+  [[nodiscard]] std::span<const double> sigma() const { return sigma_; }
+
+ private:
+  Matrix<float> rotated_;
+  std::vector<double> sigma_;
+  Matrix<double> E_;
 };
 
 /// Weighted matrix factorization as a scorer (the paper's model 2). A user is folded in by solving the row of

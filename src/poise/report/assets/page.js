@@ -90,11 +90,11 @@
     };
   }
 
-  // The best metric over lambda against alpha: what was tried as small dots, the profile of each kind as a line.
+  // The best metric over lambda against alpha: points as small dots, the profile of each kind as a line.
   function profile({points, curves, description}) {
     const value = point => `${study.choice} ${point.cut ? 'about ' : ''}${point.value.toFixed(4)} on validation` +
       (point.cut ? ' (scored on some of the users: far behind)' : '');
-    // A slope of 0 has no logarithm: it stands to the left of the others.
+    // A slope of 0 has no logarithm: it is drawn to the left of the others.
     const positive = [...points, ...curves.flatMap(each => each.curve)].map(point => point.alpha).filter(alpha => alpha > 0);
     const nothing = positive.length > 0 ? Math.min(...positive) / 2.5 : 0.1;
     const place = alpha => alpha > 0 ? alpha : nothing;
@@ -110,7 +110,7 @@
     })));
     const lowest = Math.min(...curve.map(point => point.low ?? point.y));
     const highest = Math.max(...curve.map(point => point.high ?? point.y));
-    // Far below the profile there is nothing to see.
+    // Points far below the profile are left out.
     const floor = lowest - 0.35 * (highest - lowest || 0.01);
     const tried = points.filter(point => point.value >= floor).map(point => ({
       kind: point.kind, x: place(point.alpha), y: point.value,
@@ -288,7 +288,7 @@
           .filter(value => value.y > 0)
           .map(value => ({...value, text: `${row.kind}, step ${value.x}: ${value.y.toExponential(1)}`}));
       });
-      // A row's only value is no course of anything; the table has it.
+      // A single value is no curve; the table shows it.
       if (!kinds.some(kind => values.filter(value => value.kind === kind).length > 1)) return [];
       const heights = values.map(value => value.y);
       return [{title: `${study.models[model].name}: ${title}`, spec: series({
@@ -306,7 +306,7 @@
     });
   }
 
-  // Says that a table has more columns than fit, while it does.
+  // Tells the reader while a table has more columns than fit.
   const fits = new ResizeObserver(entries => {
     for (const {target} of entries) {
       const scroll = target.closest('.scroll');
