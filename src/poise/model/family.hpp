@@ -60,6 +60,7 @@ struct TrainingCost {
   double eigenpairs = 0;  ///< operations; of low rank, unless they lie beside the data
   double fit = 0;         ///< of full rank, and of a closed form
   double round = 0;       ///< of low rank with weights
+  double compared = 0;    ///< of fit, what compares with the dense optimum, which a search leaves out
   double gpu_bytes = 0;   ///< of a GPU's memory, if one does it
   bool gpu = true;        ///< whether one can
 
