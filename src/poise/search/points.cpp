@@ -1,6 +1,7 @@
 #include "poise/search/points.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 
@@ -234,16 +235,19 @@ std::vector<ModelParameters> Points::measure(std::vector<ModelParameters> points
         shared ? with_siblings(point, std::span(points).subspan(k + 1), racing) : std::vector{point};
     const bool twins = !neighbours && k + 1 < points.size() &&
                        key(with_diagonal(point, true)) == key(points[k + 1]) && !is_known(points[k + 1]);
-    const bool scored_before = find(point) != nullptr;
+    std::vector<ModelParameters> fresh;
+    std::ranges::copy_if(siblings, std::back_inserter(fresh),
+                         [&](const ModelParameters& each) { return find(each) == nullptr; });
     const auto begin = Clock::now();
     if (shared)
       train_neighbours(siblings, racing);
     else
       train(point, twins || (diagonals == Diagonals::both && !neighbours), racing);
-    if (!scored_before) expected_ += trainer_.expected_seconds(siblings.back());
+    if (!fresh.empty()) expected_ += trainer_.expected_seconds(siblings.back());
     taken_ += std::chrono::duration<double>(Clock::now() - begin).count();
-    if (watcher_.trained && !scored_before)
-      watcher_.trained(at(point), points.size() - k - 1, std::max(0.0, left) * pace());
+    for (const ModelParameters& each : fresh) {
+      if (watcher_.trained) watcher_.trained(at(each), points.size() - k - 1, std::max(0.0, left) * pace());
+    }
   }
   return {};
 }
