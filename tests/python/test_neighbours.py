@@ -29,7 +29,7 @@ def test_fit_is_the_programs(folder, tmp_path):
     assert scipy.sparse.issparse(weights) and weights.tocsc().getnnz(axis=0).max() == 7 and weights.diagonal().max() == 0
     model.save(tmp_path / "python.model")
     loaded = poise.load(tmp_path / "python.model")
-    assert loaded.neighbours == 7 and isinstance(loaded, poise.EASE)
+    assert loaded.neighbours == 7 and loaded.zero_diagonal
     assert run_program("certify", tmp_path / "python.model", folder)["certificate"] == model.certificate_
     history = data.train[:3]
     for ids, other in zip(model.recommend([0, 1, 2], history, N=5), loaded.recommend([0, 1, 2], history, N=5)):
@@ -45,7 +45,8 @@ def test_all_neighbours_are_the_dense_model(folder):
     data = poise.Dataset.from_file(folder)
     dense = poise.FullRank(regularization=20, alpha=2).fit(data, show_progress=False)
     every = poise.FullRank(regularization=20, alpha=2, neighbours=10**6).fit(data, show_progress=False)
-    np.testing.assert_allclose(every.weights_.toarray(), dense.weights_, atol=2e-5)
+    # The dense model is solved to its tolerance, this one directly.
+    np.testing.assert_allclose(every.weights_.toarray(), dense.weights_, atol=2e-4)
 
 
 @pytest.mark.parametrize("neighbours", [-1, 1.5, "many"])
