@@ -1,6 +1,6 @@
 """How the time of `train --neighbours` grows with the data.
 
-    python3 bench/neighbours_growth.py PROGRAM WORK [--scales 0.03,0.1,0.3] [--neighbours 100] [--threads 2]
+    python3 bench/neighbours_growth.py PROGRAM WORK [--scales 0.1,0.3,1] [--neighbours 100] [--threads 2]
 
 Synthesizes `--like million` at each scale into WORK (kept there for the next time), trains EASE with that many neighbours, its certificate
 included, and prints a line for each: training interactions, items, processor and wall seconds, the wall seconds of each phase, and the peak
@@ -37,7 +37,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("work", type=pathlib.Path)
-    parser.add_argument("--scales", default="0.03,0.1,0.3")
+    parser.add_argument("--scales", default="0.1,0.3,1")
     parser.add_argument("--neighbours", default="100")
     parser.add_argument("--threads", default="2")
     options = parser.parse_args()
@@ -48,11 +48,11 @@ def main():
     for scale in options.scales.split(","):
         data = options.work / f"million-{scale}"
         if not data.exists():
-            subprocess.run([options.program, "synth", "--like", "million", "--scale", scale, "--out", data], check=True,
+            subprocess.run([options.program, "synth", "--like", "million", "--scale", scale, "--quiet", "--out", data], check=True,
                            stdout=subprocess.DEVNULL)
         sizes_of = json.loads(subprocess.run([options.program, "info", data, "--json"], check=True, stdout=subprocess.PIPE).stdout)
         processor, wall, trained = measured([options.program, "train", data, "--model", "ease", "--lambda", "50", "--lambda-exponent", "0.5",
-                                             "--neighbours", options.neighbours, "--threads", options.threads, "--out", model, "--json"])
+                                             "--neighbours", options.neighbours, "--threads", options.threads, "--quiet", "--out", model, "--json"])
         model.unlink()
         sizes.append(sizes_of["train"]["interactions"])
         processors.append(processor)
