@@ -10,6 +10,7 @@
 #include "poise/data/dataset_file.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/neighbours/certify.hpp"
 #include "poise/train/certificate_json.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/model_file.hpp"
@@ -59,17 +60,27 @@ const FullRank& full_rank_of(const LoadedModel& model, const CertifyFlags& optio
        options.model.string(), model.info.model);
 }
 
+FullRankCheck check_of(const FullRank& model, const ModelParameters& parameters, CsrView X, const Weights& W,
+                       Backend& backend, const Context& context) {
+  const FullRankOptions options = full_rank_options(parameters, context.memory_limit);
+  if (parameters.neighbours > 0) {
+    if (model.sparse() == nullptr)
+      fail(ErrorKind::input, "the model says --neighbours {}, but its B is dense", parameters.neighbours);
+    return certify_neighbours(X, W, options, parameters.neighbours, *model.sparse(), context.execution);
+  }
+  const auto entries = static_cast<double>(X.cols) * static_cast<double>(X.cols);
+  refuse_if_too_large({.seconds = 0, .bytes = sizeof(float) * entries}, context,
+                      "raise it: B is checked as a dense matrix");
+  return certify_full_rank(X, W, options, columns_of(model, context.execution.threads), backend,
+                           context.execution);
+}
+
 void run_certify(const CertifyFlags& options, const Context& context) {
   std::map<std::string, double> seconds;
   const Stopwatch watch(seconds);
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const FullRank& full_rank = full_rank_of(model, options);
   const ModelParameters parameters = parameters_of(model.info.options);
-  if (parameters.neighbours > 0)
-    fail(ErrorKind::input,
-         "{} was trained with --neighbours {}: its certificate is about the optimum on these, which training "
-         "proves column by column; `poise info` shows it",
-         options.model.string(), parameters.neighbours);
   const LoadedDataset data = read_dataset(options.data, context.execution);
   if (model.info.data_checksum != data.checksum) {
     fail(ErrorKind::input, "{} was trained on other data than {}; certify it on the data it was trained on",
@@ -79,14 +90,11 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   const Weights W = weights_of(parameters, X, context.execution.threads);
   const auto backend =
       backend_for([&] { return work_of(training_cost(parameters, X, context.memory_limit, W)); }, context);
-  const auto entries = static_cast<double>(X.cols) * static_cast<double>(X.cols);
-  refuse_if_too_large({.seconds = 0, .bytes = sizeof(float) * entries}, context,
-                      "raise it: B is checked as a dense matrix");
-  const FullRankCheck check =
-      certify_full_rank(X, W, full_rank_options(parameters, context.memory_limit),
-                        columns_of(full_rank, context.execution.threads), *backend, context.execution);
+  check_device(std::span(&parameters, 1), *backend);
+  const FullRankCheck check = check_of(full_rank, parameters, X, W, *backend, context);
 
-  const bool kept_whole = full_rank.sparse() == nullptr;
+  const bool neighbours = parameters.neighbours > 0;
+  const bool kept_whole = neighbours || full_rank.sparse() == nullptr;
   const Json json = {{"model", model.info.model},
                      {"objective", check.objective},
                      {"objective_error", check.objective_error},
@@ -97,10 +105,13 @@ void run_certify(const CertifyFlags& options, const Context& context) {
                      {"seconds", {{"total", watch.total()}}},
                      {"peak_bytes", peak_memory()},
                      {"device", backend->name()}};
-  std::string text = fmt::format(
-      "full-rank model over {} users x {} items\n  objective  {:.6g} of {:.6g} observed weight, {}\n",
-      grouped(X.rows), grouped(X.cols), check.objective, check.observed_weight,
-      certificate_text(check.certificate));
+  const std::string sizes = fmt::format("over {} users x {} items", grouped(X.rows), grouped(X.cols));
+  std::string text =
+      neighbours
+          ? neighbours_text(parameters.neighbours, sizes, check.objective, check.observed_weight,
+                            check.certificate)
+          : fmt::format("full-rank model {}\n  objective  {:.6g} of {:.6g} observed weight, {}\n", sizes,
+                        check.objective, check.observed_weight, certificate_text(check.certificate));
   text += fmt::format("  tolerance  {}: {}\n", parameters.tolerance,
                       check.converged
                           ? "every column is within it"
@@ -130,7 +141,8 @@ Run setup_certify(CLI::App& parser) {
       "Nothing that training computed is trusted: the bound is made from the data and the saved matrix, by "
       "random probes\nthat cover every column. Exit code 5 where a column is not proven to be within the "
       "model's tolerance (never for\nmodels of --keep-top, whose bound says what keeping only some entries "
-      "costs).\n\n"
+      "costs). With --neighbours every column is measured on its "
+      "neighbours,\nwhich are found again in the data, in the time and memory of training.\n\n"
       "Examples:\n"
       "  poise certify ease.model ml-20m.data\n"
       "  poise certify ease.model ml-20m.data --json");

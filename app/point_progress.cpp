@@ -22,6 +22,7 @@ std::string name_of(const ModelParameters& parameters, const std::string& model)
 std::string setting_name(const ModelParameters& parameters) {
   std::vector<std::string> parts;
   if (parameters.low_rank()) parts.push_back(fmt::format("rank {}", parameters.rank));
+  if (parameters.neighbours > 0) parts.push_back(fmt::format("{} neighbours", parameters.neighbours));
   for (const ModelParameter& each : parameter_table()) {
     const Parameter& is = each.is;
     if (is.axis != SearchAxis::free || is.id == "gamma" || family_of(parameters).find(is.id) == nullptr)

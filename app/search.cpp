@@ -239,6 +239,7 @@ void run_search(const SearchFlags& options, const Context& context) {
                              worth_a_gpu);
       },
       context);
+  check_device(first_points(space), *backend);
   warn_if_slow(*backend, context);
   Journal journal(path, journal_header(measure, context.memory_limit, *backend));
   const auto train_on = [&](Keep keep) {

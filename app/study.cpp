@@ -30,6 +30,7 @@ struct StudyFlags {
   std::vector<std::filesystem::path> data;
   std::filesystem::path out;
   std::vector<std::int64_t> ranks = {10, 100, 1000};
+  std::vector<std::int64_t> neighbours;
   std::string models = "all";
   std::vector<std::string> compare_paper;
   std::vector<std::uint32_t> seeds;
@@ -75,6 +76,8 @@ std::vector<std::pair<std::string, std::string>> option_list(const StudyFlags& o
       {"--recall-denominator", options.searching.denominator},
       {"--tolerance", fmt::format("{}", options.tolerance)},
       {"--seed", fmt::format("{}", context.seed)}};
+  if (!options.neighbours.empty())
+    list.emplace_back("--neighbours", fmt::format("{}", fmt::join(options.neighbours, ",")));
   if (options.searching.grid != "best")
     list.emplace_back("--refine", fmt::format("{}", options.searching.refine));
   if (options.searching.points) list.emplace_back("--points", fmt::format("{}", *options.searching.points));
@@ -112,6 +115,7 @@ void run_study(const StudyFlags& options, const Context& context) {
   say_what_has_no_effect(options.searching, context);
   StudyOptions study_options{.kinds = parse_kinds(options.models),
                              .ranks = options.ranks,
+                             .neighbours = options.neighbours,
                              .method = options.searching.method(),
                              .alphas = options.searching.alphas(),
                              .expand = !options.searching.no_expand,
@@ -120,9 +124,7 @@ void run_study(const StudyFlags& options, const Context& context) {
                              .measure = options.searching.measure(),
                              .base = {.tolerance = options.tolerance, .rounds = 1000, .seed = context.seed},
                              .memory_limit = context.memory_limit};
-  std::vector<std::int64_t>& ranks = study_options.ranks;
-  std::ranges::sort(ranks);
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  put_in_order(study_options);
   const auto until = options.searching.until();
   check_folder_can_be_written(options.out);
   const std::vector<StudyInput> inputs = read_inputs(options, context);
@@ -131,6 +133,8 @@ void run_study(const StudyFlags& options, const Context& context) {
       options.searching.journal.empty() ? options.out / "study.journal" : options.searching.journal;
   const auto backend = backend_for([&] { return study_work(inputs, study_options, worth_a_gpu); }, context);
   warn_if_slow(*backend, context);
+  if (backend->traits().own_memory && !options.neighbours.empty())
+    context.say("models with --neighbours are trained on the processor, the others on the GPU");
   Journal journal(path, journal_header(study_options.measure, context.memory_limit, *backend));
   if (journal.size() > 0)
     context.say(fmt::format("continuing from the {} entries of {}", journal.size(), path.string()));
@@ -189,6 +193,14 @@ Run setup_study(CLI::App& parser) {
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   parser
+      .add_option(
+          "--neighbours", options->neighbours,
+          "Also study full rank with so many entries in each column of B, as `poise train` does; where "
+          "dense models do not fit, these alone")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(whole_number(1, 2'147'483'647));
+  parser
       .add_option("--models", options->models,
                   fmt::format("all, or a list of (the paper's numbers in brackets): {}; {} by name only",
                               fmt::join(numbered_names(studied_kinds()), ", "), by_name_only()))
@@ -231,7 +243,8 @@ Run setup_study(CLI::App& parser) {
       "  poise study ml-20m.data --out study --ranks 10,100 --compare-paper ml-20m\n"
       "  poise study netflix.data msd.data --out study --models full-rank,ease --time-limit 8h\n"
       "  poise study shop.data --out study --grid extended --refine 3 --ranks 50\n"
-      "  poise study shop.data --out study --models ease,wmf --ranks 50 --seeds 1,2,3");
+      "  poise study shop.data --out study --models ease,wmf --ranks 50 --seeds 1,2,3\n"
+      "  poise study shop.data --out study --models ease,ease-nu --neighbours 100,300");
   return [options](const Context& context) { run_study(*options, context); };
 }
 

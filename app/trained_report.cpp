@@ -24,7 +24,7 @@ std::string certificate_text(const Certificate& certificate) {
 namespace {
 
 /// "about 61 % (99 % interval 60 to 62) of what the best dense model would, proven at least 25 %".
-std::string share_text(const ExplainedShare& share) {
+std::string interval_text(const ExplainedShare& share) {
   constexpr double percent = 100;
   if (share.level == 1)
     return fmt::format("{:.1f} to {:.1f} % of what the best dense model would, which is proven",
@@ -37,29 +37,31 @@ std::string share_text(const ExplainedShare& share) {
       percent * share.high, std::floor(percent * share.proven));
 }
 
-std::string neighbours_text(const ModelParameters& parameters, const Trained& trained,
-                            const std::string& sizes) {
-  Certificate on_neighbours = trained.certificate;
-  on_neighbours.probability = 1;  // every column is verified
-  std::string share = share_text(*trained.certificate.share);
-  if (trained.certificate.probability < 1)
-    share += fmt::format(", but for a chance of {:.0e}", 1 - trained.certificate.probability);
-  return fmt::format(
-      "full-rank model of {} neighbours an item {}\n"
-      "  objective  {:.6g} of {:.6g} observed weight; on these neighbours {}\n"
-      "  explains   {}\n",
-      grouped(parameters.neighbours), sizes, trained.objective, trained.observed_weight,
-      certificate_text(on_neighbours), share);
-}
-
 }  // namespace
+
+std::string neighbours_text(std::int64_t neighbours, const std::string& sizes, double objective,
+                            double observed_weight, const Certificate& certificate) {
+  Certificate on_neighbours = certificate;
+  on_neighbours.probability = 1;  // every column is verified
+  std::string text = fmt::format(
+      "full-rank model of {} neighbours an item {}\n"
+      "  objective  {:.6g} of {:.6g} observed weight; on these neighbours {}\n",
+      grouped(neighbours), sizes, objective, observed_weight, certificate_text(on_neighbours));
+  if (!certificate.share) return text;
+  text += fmt::format("  explains   {}", interval_text(*certificate.share));
+  if (certificate.probability < 1)
+    text += fmt::format(", but for a chance of {:.0e}", 1 - certificate.probability);
+  return text + "\n";
+}
 
 std::string trained_text(const ModelParameters& parameters, const Trained& trained, CsrView X) {
   const std::string sizes = fmt::format("over {} users x {} items", grouped(X.rows), grouped(X.cols));
   const Certificate& certificate = trained.certificate;
   const ModelFamily& family = family_of(parameters);
   if (family.parameters.empty()) return fmt::format("{} {}\n", family.name, sizes);
-  if (parameters.neighbours > 0) return neighbours_text(parameters, trained, sizes);
+  if (parameters.neighbours > 0)
+    return neighbours_text(parameters.neighbours, sizes, trained.objective, trained.observed_weight,
+                           certificate);
   if (!family.low_rank()) {
     return fmt::format(
         "{} model {}\n"

@@ -15,6 +15,10 @@ namespace poise::app {
 /// A certificate of full rank, as a clause.
 std::string certificate_text(const Certificate& certificate);
 
+/// What is known of a model with neighbours: some lines.
+std::string neighbours_text(std::int64_t neighbours, const std::string& sizes, double objective,
+                            double observed_weight, const Certificate& certificate);
+
 /// The content of trained_json as text: some lines.
 std::string trained_text(const ModelParameters& parameters, const Trained& trained, CsrView X);
 

@@ -67,6 +67,7 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
       device,
       [&] { return training_work(first_points(space), dataset.train.view(), memory_limit, worth_a_gpu); },
       execution);
+  check_device(first_points(space), *backend);
   std::optional<Journal> journal;
   if (!journal_path.empty())
     journal.emplace(journal_path, journal_header(searching.measure, memory_limit, *backend));

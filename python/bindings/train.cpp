@@ -65,6 +65,7 @@ Model train(CsrView X, const ModelParameters& parameters, std::string_view devic
   const TrainingCost cost = training_cost(parameters, X, memory_limit, W, execution.threads);
   const auto backend = backend_of(
       device, [&] { return work_of(cost); }, execution);
+  check_device(std::span(&parameters, 1), *backend);
   check_memory(parameters, X, memory_limit, W, &cost);
   Trained trained = trainer_on(*backend).train(parameters, &W);
   std::string report = trained_json(parameters, trained).dump();

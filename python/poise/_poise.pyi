@@ -175,6 +175,7 @@ def study(
     __inputs: Sequence[Tuple[str, str, Data, str]],
     __models: str,
     __ranks: List[int],
+    __neighbours: List[int],
     __tolerance: float,
     __seed: int,
     __seeds: List[int],

@@ -141,6 +141,7 @@ def search(
     regularization: Optional[Sequence[float]] = None,
     alpha: Optional[Sequence[float]] = None,
     factors: Optional[Sequence[int]] = None,
+    neighbours: Optional[Sequence[int]] = None,
     dropout: Union[Sequence[float], str, None] = None,
     regularization_exponent: Union[Sequence[float], str, None] = None,
     gamma: Union[Sequence[float], str, None] = None,
@@ -163,7 +164,8 @@ def search(
 
     `model` holds the fixed parameters. `grid="best"` finds the best `regularization` for each `alpha`, then the best
     alpha, below 1 and above it; several values of an axis are then its range, one value fixes it, and `dropout`,
-    `regularization_exponent` and `gamma` may be "auto". `points` and `time_limit` bound the work.
+    `regularization_exponent` and `gamma` may be "auto"; each of `factors`, `neighbours` and `weighting` is searched by itself,
+    and several `neighbours` share their factorizations. `points` and `time_limit` bound the work.
     A point that falls far behind is not scored on all users ("cut" in `points`), unless `race` is False.
 
     With `grid="paper"` or "extended" (also alpha below 1) axes are lists of values: those of the grid for `regularization`

@@ -136,6 +136,7 @@ def study(
     data: Union[Dataset, Sequence[Dataset], Mapping[str, Dataset]],
     *,
     ranks: Sequence[int] = (10, 100, 1000),
+    neighbours: Sequence[int] = (),
     models: str = "all",
     grid: str = "best",
     metric: str = "ndcg@100",
@@ -161,6 +162,7 @@ def study(
     unweighted point and the best with weights above and below 1; these are trained to convergence, and the test part is read once, for them.
 
     `data` is split data, or several under their names in a dict. `models` is "all" or a list such as "full-rank,ease".
+    With `neighbours` full rank is also studied with so many entries in each column, and with these alone where dense models do not fit.
     An interrupted study continues from its `journal` file. `compare_paper` names the paper's data set ("ml-20m", "netflix",
     "msd") for each of `data`; its figures are then shown beside. For a given split without a validation part, a tenth of each
     user's training rows, drawn by `random_state`, serves as validation part; the tested models are trained on all training rows.
@@ -180,6 +182,7 @@ def study(
         raise ValueError(f"compare_paper names {len(papers)} data sets and there are {len(named)}: name one for each")
     options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points, race)
     rank_list = [whole(rank, "ranks") for rank in ranks]
+    neighbour_list = [whole(each, "neighbours") for each in neighbours]
     seed = seed_of(random_state)
     split_seeds = _seeds_of(seeds)
     shown = [
@@ -192,6 +195,8 @@ def study(
         ("--tolerance", f"{number(tolerance, 'tolerance'):g}"),
         ("--seed", str(seed)),
     ]
+    if neighbour_list:
+        shown.append(("--neighbours", ",".join(map(str, neighbour_list))))
     if grid != "best":
         shown.append(("--refine", str(int(refine))))
     if points is not None:
@@ -212,6 +217,7 @@ def study(
             inputs,
             models,
             rank_list,
+            neighbour_list,
             number(tolerance, "tolerance"),
             seed,
             split_seeds,

@@ -1,7 +1,4 @@
-"""Every command at 300 000 items within 2 GB: nothing is as large as items x items (360 GB), or as users x items.
-
-What is to be trained at this size (`train --neighbours`, `search`, `study`) belongs into test_training.
-"""
+"""Every command at 300 000 items within 2 GB: nothing is as large as items x items (360 GB), or as users x items."""
 import json
 import resource
 
@@ -115,8 +112,52 @@ def test_what_does_not_fit_says_so(folder, sparse, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+NEIGHBOURS = ("--model", "ease", "--lambda", 5)
 # Flags of what trains a model at this size in 2 GB.
 TRAINED = ["--model wmf --rank 8 --start random --rounds 2"]
+
+
+@pytest.fixture(scope="module")
+def neighbours(folder):
+    """A full-rank model with neighbours, and what training said."""
+    trained = limited("train", folder / "data", *NEIGHBOURS, "--neighbours", 20, "--lambda-exponent", 0.5, "--alpha", 2,
+                      "--checkpoint", folder / "checkpoint", "--out", folder / "neighbours.model", "--json").json
+    assert trained["peak_bytes"] < LIMIT and trained["converged"]
+    low, high = trained["certificate"]["explained_share"]
+    assert 0 < trained["certificate"]["explained_share_proven"] <= high and low <= high <= 1
+    return folder / "neighbours.model", trained
+
+
+def test_neighbours_are_certified(folder, neighbours):
+    model, trained = neighbours
+    checked = limited("certify", model, folder / "data", "--json").json
+    assert checked["peak_bytes"] < LIMIT and checked["converged"]
+    assert checked["certificate"] == trained["certificate"]
+
+
+def test_neighbours_are_used_as_any_other_model(folder, neighbours, tmp_path):
+    model, _ = neighbours
+    info = limited("info", model, "--json").json
+    assert info["items"] > 0.8 * ITEMS and info["sparse"]["entries"] <= 20 * info["items"]
+    result = limited("evaluate", model, folder / "data", "--metrics", "recall@20,ndcg@100", "--json").json
+    assert 0 <= result["metrics"]["ndcg@100"]["mean"] <= 1
+    item = limited("recommend", model, "--items", "item-0000001", "-k", "1", "--json").json["recommendations"][0]["item"]
+    recommended = limited("recommend", model, "--items", item, "-k", "3", "--explain", "--json").json["recommendations"]
+    assert len(recommended) == 3 and all(each["because"] for each in recommended if each["score"] != 0)
+    assert len(limited("similar", model, "--item", item, "-k", "5", "--json").json["similar"]) == 5
+    assert "no item factors" in limited("export", model, "--item-factors", tmp_path / "factors.npy", code=2).err
+
+
+def test_neighbours_are_searched_and_studied(folder, tmp_path):
+    grid = ("--grid", "paper", "--no-expand")
+    found = limited("search", folder / "data", *NEIGHBOURS, "--neighbours", "5,20", "--alpha", "1,2", *grid, "--journal", tmp_path / "journal",
+                    "--out", tmp_path / "best.model", "--json").json
+    assert [point["neighbours"] for point in found["points"]].count(5) == 2 and len(found["points"]) == 4
+    assert "explained_share" in found["best"]["certificate"]
+    said = limited("study", folder / "data", "--models", "ease", "--neighbours", "5", *grid, "--points", "2", "--out", tmp_path / "study")
+    assert "ease with all neighbours is left out" in said.err
+    rows = json.loads((tmp_path / "study" / "results.json").read_text())["rows"]
+    assert {row["neighbours"] for row in rows} == {0, 5}  # 0 is popularity's
 
 
 @pytest.mark.parametrize("flags", TRAINED)

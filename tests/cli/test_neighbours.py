@@ -4,9 +4,11 @@ import signal
 import subprocess
 import time
 
+import numpy
 import pytest
 
 from conftest import HANG, PROGRAM
+from large_catalogue import read_model, write_model
 
 EASE = ("--model", "ease", "--lambda", 5)
 
@@ -52,7 +54,42 @@ def test_the_model_is_used_as_any_other(poise, shop, tmp_path):
     recommended = poise("recommend", tmp_path / "m", "--items", "i1,i2", "-k", 3, "--explain", "--json").json
     assert len(recommended["recommendations"]) == 3
     assert len(poise("similar", tmp_path / "m", "--item", "i1", "-k", 3, "--json").json["similar"]) == 3
-    assert "--neighbours 5" in poise("certify", tmp_path / "m", shop, code=3).err
+    assert len(poise("info", tmp_path / "m", "--json").json["options"]) > 3
+
+
+CERTIFIED = [("--neighbours", 6), ("--neighbours", 1, "--alpha", 0.4), ("--neighbours", 9, "--alpha", 3, "--lambda-exponent", 0.5),
+             ("--neighbours", 1000, "--weighting", "item-oriented", "--alpha", 2)]
+
+
+@pytest.mark.parametrize("flags", CERTIFIED)
+def test_certify(poise, shop, tmp_path, flags):
+    trained = train(poise, shop, tmp_path / "m", *flags)
+    checked = poise("certify", tmp_path / "m", shop, "--json").json
+    assert checked["converged"] and checked["missing_columns"] == 0
+    assert checked["objective"] == trained["objective"] and checked["observed_weight"] == trained["observed_weight"]
+    assert checked["certificate"] == trained["certificate"]
+    text = poise("certify", tmp_path / "m", shop).out
+    assert "on these neighbours proven to be above its minimum" in text and "of what the best dense model would" in text
+
+
+def test_certify_trusts_nothing_that_was_saved(poise, shop, tmp_path):
+    """An entry that is off, one that is missing, and one that is no neighbour's."""
+    def refused(model):
+        process = subprocess.run([PROGRAM, "certify", model, shop], capture_output=True, text=True, timeout=HANG)
+        assert process.returncode == 5, process.stderr
+        return process
+    train(poise, shop, tmp_path / "m", "--neighbours", 6)
+    metadata, tensors = read_model(tmp_path / "m")
+    for name, change in (("off", lambda values: values * (1 + 0.01 * (numpy.arange(len(values)) == 7))),
+                         ("missing", lambda values: values * (numpy.arange(len(values)) != 7))):
+        write_model(tmp_path / name, metadata, {**tensors, "B.values": change(tensors["B.values"]).astype("<f4")})
+        assert "1 columns are not proven" in refused(tmp_path / name).stderr
+    rows, offsets = tensors["B.indices"].copy(), tensors["B.offsets"]
+    row = next(r for r in range(60) if offsets[r + 1] > offsets[r] and rows[offsets[r + 1] - 1] < 59)
+    rows[offsets[row + 1] - 1] = 59
+    write_model(tmp_path / "elsewhere", metadata, {**tensors, "B.indices": rows})
+    process = refused(tmp_path / "elsewhere")
+    assert "columns are not proven" in process.stderr and "with no proof" in process.stdout
 
 
 def test_same_bytes_for_any_threads(poise, shop, tmp_path):
@@ -161,3 +198,38 @@ def test_a_full_disk_loses_nothing(poise, wide, tmp_path):
     resumed = poise("train", wide, *WIDE, "--out", tmp_path / "m", "--checkpoint", folder)
     assert "columns were in" in resumed.err
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_user_of_the_whole_catalogue(poise, tmp_path):
+    """20 000 items in one history count like any other; a few columns against ridge regressions of their own."""
+    items, lam, k = 20_000, 3.0, 8
+    draw = numpy.random.default_rng(4)
+    histories = [numpy.arange(items)] + [numpy.unique(base + draw.integers(0, 40, 6)) % items for base in draw.integers(0, items, 6000)]
+    (tmp_path / "log.csv").write_text("user,item\n" + "".join(f"u{u},{i}\n" for u, history in enumerate(histories) for i in history.tolist()))
+    poise("prepare", tmp_path / "log.csv", "--split", "none", "--out", tmp_path / "data")
+    trained = poise("train", tmp_path / "data", "--model", "ease", "--lambda", lam, "--neighbours", k, "--out", tmp_path / "m", "--json").json
+    assert trained["converged"] and trained["certificate"]["worst_column"] < 1e-10
+    _, tensors = read_model(tmp_path / "m")
+    offsets = tensors["item_id_offsets"].tolist()
+    text = tensors["item_ids"].tobytes().decode()
+    ids = [int(text[begin:end]) for begin, end in zip(offsets[:-1], offsets[1:])]
+    place = {item: at for at, item in enumerate(ids)}
+    assert len(ids) == items
+    rows = numpy.repeat(numpy.arange(items), numpy.diff(tensors["B.offsets"]))
+    users = [set(map(place.get, history.tolist())) for history in histories]
+    counts = numpy.bincount([item for history in users for item in history], minlength=items)
+    for j in (0, 777, items - 1):
+        common = numpy.zeros(items)
+        for history in users:
+            if j in history:
+                common[list(history)] += 1
+        weight = common ** 2 / (counts + lam)
+        weight[j] = -1
+        support = numpy.argsort(-weight, kind="stable")[:k]
+        gram = numpy.array([[sum(a in history and b in history for history in users) for a in support] for b in support], float)
+        expected = numpy.zeros(items)
+        expected[support] = numpy.linalg.solve(gram + lam * numpy.eye(k), common[support])
+        found = numpy.zeros(items)
+        column = tensors["B.indices"] == j
+        found[rows[column]] = tensors["B.values"][column]
+        numpy.testing.assert_allclose(found, expected, atol=1e-6)

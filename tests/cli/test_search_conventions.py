@@ -36,7 +36,7 @@ def test_json_keys_of_searches_and_studies(poise, tmp_path, data):
     found = poise("search", data, *SEARCH, "--journal", tmp_path / "journal", "--out", tmp_path / "m", "--json").json
     assert set(found) == {"complete", "best", "best_unweighted", "best_weighted", "best_down_weighted", "points", "scorings", "scorings_spared",
                           "seconds", "device"}
-    point = {"lambda", "alpha", "weighting", "dropout", "lambda_exponent", "validation", "objective", "certificate", "iterations", "rounds",
+    point = {"lambda", "alpha", "weighting", "neighbours", "dropout", "lambda_exponent", "validation", "objective", "certificate", "iterations", "rounds",
              "converged", "seconds"}
     assert len(found["points"]) == 4 and all(set(each) == point for each in found["points"])
     trained = poise("train", data, "--model", "ease", "--out", tmp_path / "n", "--json").json

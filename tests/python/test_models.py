@@ -17,6 +17,8 @@ MODELS = {
     "edlae": poise.EDLAE(regularization=10, dropout=0.4),
     "ease_exponent": poise.EASE(regularization=10, regularization_exponent=0.5),
     "full_rank_exponent": poise.FullRank(regularization=10, regularization_exponent=-0.5, alpha=3, dropout=0.2),
+    "ease_neighbours": poise.EASE(regularization=10, neighbours=5),
+    "full_rank_neighbours_weighted": poise.FullRank(regularization=10, neighbours=9, alpha=3, dropout=0.2, regularization_exponent=0.5),
     "awmf_weight_decay": poise.AWMF(factors=8, regularization=5),
     "awmf_dropout_weighted": poise.AWMF(factors=8, regularizer="dropout", regularization=5, alpha=3),
     "awmf_data_weight_decay": poise.AWMF(factors=8, regularizer="data-weight-decay", regularization=1),

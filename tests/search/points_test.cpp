@@ -45,6 +45,10 @@ std::vector<ModelParameters> many_points() {
       points.push_back(point);
       point.dropout = 0.3;
       points.push_back(point);
+      for (const std::int64_t neighbours : {6, 1, 1000}) {  // of 25 items
+        point.neighbours = neighbours;
+        points.push_back(point);
+      }
       point = {.family = Family::wmf, .rank = 7, .lambda = lambda};
       point.weighting.alpha = alpha;
       points.push_back(point);

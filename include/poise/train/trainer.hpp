@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "poise/base/parallel.hpp"
 #include "poise/data/dataset_file.hpp"
@@ -43,13 +45,21 @@ class Trainer {
   /// for it.
   std::pair<Trained, Trained> train_both_diagonals(const ModelParameters& parameters);
 
+  /// The model as far as its scores need it: of models with neighbours without the share of the dense
+  /// optimum.
+  Trained train_to_score(const ModelParameters& parameters);
+  /// The same for several numbers of neighbours, ascending, in place of that of the parameters; they share
+  /// their factorizations.
+  std::vector<Trained> train_to_score(const ModelParameters& parameters,
+                                      std::span<const std::int64_t> neighbours);
+
   /// Models with neighbours read finished columns from this folder, and write columns there as they finish.
   void use_checkpoint(std::filesystem::path folder);
 
   /// Frees all kept parts.
   void forget();
 
-  /// Expected seconds of training a model, from counted operations at the rate of a matrix product.
+  /// Expected seconds of train_to_score(), from counted operations at the rate of a matrix product.
   [[nodiscard]] double expected_seconds(const ModelParameters& parameters);
   /// Expected bytes of training it beyond the data, with both diagonals and in float64.
   [[nodiscard]] double expected_bytes(const ModelParameters& parameters);

@@ -60,6 +60,7 @@ struct TrainingCost {
   double eigenpairs = 0;  ///< operations; for low rank, unless a file beside the data has them
   double fit = 0;         ///< of full rank, and of a closed form
   double round = 0;       ///< of low rank with weights
+  double compared = 0;    ///< of `fit`, the comparison with the dense optimum, which a search leaves out
   double gpu_bytes = 0;   ///< of a GPU's memory, if it trains
   bool gpu = true;        ///< whether a GPU can train it
 

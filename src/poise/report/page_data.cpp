@@ -23,8 +23,8 @@ class Numbering {
   /// What a row, a point or a profile is of.
   Json place(const RowName& name) {
     const StudyModel& model = name.model;
-    const StudyModel family{
-        .key = model.key, .zero_diagonal = model.zero_diagonal, .rank = {}, .weighting = model.weighting};
+    StudyModel family = model;
+    family.rank.reset();
     auto known = std::ranges::find(models_, family);
     if (known == models_.end()) known = models_.insert(models_.end(), family);
     return {{"data", std::ranges::find(data_, name.data) - data_.begin()},

@@ -19,7 +19,7 @@ constexpr std::array kinds = {RowKind::weighted, RowKind::unweighted, RowKind::d
 auto order(const StudyModel& model) {
   const std::int64_t rank = model.rank.value_or(std::numeric_limits<std::int64_t>::max());
   const auto place = std::ranges::find(model_kinds(), model.key, &ModelKind::key) - model_kinds().begin();
-  return std::tuple(is_baseline(model), -rank, place, model.zero_diagonal);
+  return std::tuple(is_baseline(model), -rank, place, model.zero_diagonal, model.neighbours);
 }
 
 std::vector<StudyModel> models_of(const StudyResults& results) {

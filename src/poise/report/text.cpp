@@ -19,6 +19,11 @@ const ModelKind* named(const StudyModel& model) {
   return found == model_kinds().end() ? nullptr : &*found;
 }
 
+/// ", 100 neighbours" after a name; nothing for a dense model.
+std::string neighbours_of(const StudyModel& model) {
+  return model.neighbours > 0 ? fmt::format(", {} neighbours", grouped(model.neighbours)) : "";
+}
+
 /// ", linear weights" after a name; nothing for constant weights, the default.
 std::string weights_of(const StudyModel& model) {
   if (model.weighting == "constant" || is_baseline(model)) return "";
@@ -80,8 +85,9 @@ std::string duration(double seconds) {
 }
 
 std::string model_name(const StudyModel& model) {
-  if (const ModelKind* known = named(model)) return known->title + weights_of(model);
-  return model.key + (model.zero_diagonal ? ", zero diagonal" : "") + weights_of(model);
+  const ModelKind* const known = named(model);
+  const std::string title = known ? known->title : model.key + (model.zero_diagonal ? ", zero diagonal" : "");
+  return title + neighbours_of(model) + weights_of(model);
 }
 
 std::string ranked_name(const StudyModel& model) {
@@ -95,15 +101,18 @@ std::string row_name(const StudyModel& model, RowKind kind) {
 std::string variant_name(const StudyModel& model) {
   const ModelKind* known = named(model);
   if (!known) return model_name(model);
-  const bool constant = model.weighting == "constant";
-  if (known->variant == "plain" && !constant) return model.weighting;
-  return constant ? known->variant : fmt::format("{}, {}", known->variant, model.weighting);
+  std::string variant = (known->variant == "plain" ? "" : known->variant) + neighbours_of(model);
+  if (model.weighting != "constant") variant += ", " + model.weighting;
+  if (variant.starts_with(", ")) variant.erase(0, 2);
+  return variant.empty() ? known->variant : variant;
 }
 
 std::string numbered_name(const StudyModel& model) {
   const ModelKind* known = named(model);
   const std::string name = model_name(model);
-  return known && !known->number().empty() ? fmt::format("{}. {}", known->number(), name) : name;
+  return known && !known->number().empty() && model.neighbours == 0
+             ? fmt::format("{}. {}", known->number(), name)
+             : name;
 }
 
 bool is_baseline(const StudyModel& model) { return model.key == "popularity"; }

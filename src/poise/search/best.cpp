@@ -9,6 +9,7 @@
 
 #include "poise/search/best_settings.hpp"
 #include "poise/search/profiles.hpp"
+#include "poise/train/parameter_table.hpp"
 
 namespace poise {
 namespace {
@@ -35,6 +36,14 @@ RowKind kind_of(const ProfileSpace& space, const Place& place) {
              space.kinds,
              [&](const ProfileKind& kind) { return kind.low <= place[1] && place[1] <= kind.high; })
       ->kind;
+}
+
+/// Whether two settings differ in their number of neighbours alone.
+bool shares_factors(const Running& a, const Running& b) {
+  ModelParameters other = a.setting.base;
+  if (other.neighbours == 0 || b.setting.base.neighbours == 0) return false;
+  other.neighbours = b.setting.base.neighbours;
+  return option_texts(other) == option_texts(b.setting.base);
 }
 
 /// What a search does next, or ends with.
@@ -135,7 +144,8 @@ class BestSearch {
     for (std::size_t k = 0; k < running_.size(); ++k) {
       Running& each = running_[k];
       each.profiles = profiles_of(each.setting.space, each.scores);
-      if (round.size() >= round_size) continue;
+      // Those that differ in their number of neighbours share factorizations, so they go on together.
+      if (round.size() >= round_size && !shares_factors(running_[round.back().setting], each)) continue;
       for (Place& place : next_round(each.profiles))
         round.push_back({.setting = k, .place = std::move(place)});
     }
@@ -257,8 +267,9 @@ class BestSearch {
 
 SearchResult BestSearch::result() {
   std::ranges::stable_sort(tried_, {}, [](const ModelParameters& point) {
-    return std::tuple(point.rank, static_cast<int>(point.weighting.scheme), point.weighting.alpha,
-                      point.dropout, point.lambda_exponent, point.weighting.gamma, point.lambda);
+    return std::tuple(point.rank, point.neighbours, static_cast<int>(point.weighting.scheme),
+                      point.weighting.alpha, point.dropout, point.lambda_exponent, point.weighting.gamma,
+                      point.lambda);
   });
   SearchResult result = best_of(points_, tried_);
   result.complete = complete_;

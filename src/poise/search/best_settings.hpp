@@ -7,7 +7,8 @@
 
 namespace poise {
 
-/// One setting of the parameters that are not searched by profiles (rank and scheme), and the axes that are.
+/// One setting of the parameters that are not searched by profiles (rank, scheme, neighbours), and the axes
+/// that are.
 struct BestSetting {
   ModelParameters base;
   ProfileSpace space;

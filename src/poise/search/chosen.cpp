@@ -31,7 +31,7 @@ Chosen train_chosen(const ModelParameters& parameters, Points& points, const All
     Estimates test = measure(trained, dataset, &Dataset::test);
     return {.trained = std::move(trained), .validation = std::move(validation), .test = std::move(test)};
   }
-  Estimates validation = measure(trainer.train(parameters), dataset, &Dataset::validation);
+  Estimates validation = measure(trainer.train_to_score(parameters), dataset, &Dataset::validation);
   trainer.forget();
   Trained trained = Trainer(*all_rows.data, all_rows.folder, Keep::nothing, trainer.memory_limit(),
                             trainer.backend(), execution)

@@ -10,6 +10,10 @@ void HeldScorings::put(std::string key, std::unique_ptr<Scoring> scoring, double
   shrink(room);
 }
 
+bool HeldScorings::has(const std::string& key) const {
+  return std::ranges::find(held_, key, &Held::key) != held_.end();
+}
+
 std::unique_ptr<Scoring> HeldScorings::take(const std::string& key) {
   const auto found = std::ranges::find(held_, key, &Held::key);
   if (found == held_.end()) return nullptr;

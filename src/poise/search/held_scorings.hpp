@@ -14,6 +14,7 @@ class HeldScorings {
  public:
   /// Keeps one, if `room` bytes allow it.
   void put(std::string key, std::unique_ptr<Scoring> scoring, double room);
+  [[nodiscard]] bool has(const std::string& key) const;
   /// Removes and returns one; null if it is not there.
   std::unique_ptr<Scoring> take(const std::string& key);
   /// Drops the oldest until the rest fits into `room` bytes.

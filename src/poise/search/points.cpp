@@ -1,6 +1,7 @@
 #include "poise/search/points.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 
@@ -16,14 +17,21 @@ namespace {
 /// Raised whenever a change gives equal points other numbers, so that no journal mixes the two.
 constexpr int method = 10;
 
-/// Orders points so that those that share an inverse are adjacent.
+/// Orders points so that those that share an inverse, or factorizations, are adjacent; of these the most
+/// neighbours last.
 auto sharing_order(const ModelParameters& point) {
   return std::tuple(point.rank, point.lambda_exponent, static_cast<int>(point.weighting.scheme),
-                    point.dropout, point.lambda, point.weighting.alpha, point.zero_diagonal);
+                    point.dropout, point.lambda, point.weighting.alpha, point.weighting.gamma,
+                    point.zero_diagonal, point.neighbours);
 }
 
 ModelParameters with_diagonal(ModelParameters parameters, bool zero) {
   parameters.zero_diagonal = zero;
+  return parameters;
+}
+
+ModelParameters with_neighbours(ModelParameters parameters, std::int64_t neighbours) {
+  parameters.neighbours = neighbours;
   return parameters;
 }
 
@@ -141,6 +149,48 @@ void Points::keep(PointResult result) {
   results_[name] = std::move(result);
 }
 
+void Points::add_failure(const ModelParameters& parameters, double seconds, const Error& error) {
+  // One end of a grid may be too ill-conditioned; the search continues without it.
+  if (!known(parameters, {}))
+    keep({.parameters = parameters, .seconds = seconds, .failure = with_names(error.sentence(), flag_name)});
+}
+
+std::vector<ModelParameters> Points::with_siblings(const ModelParameters& point,
+                                                   std::span<const ModelParameters> points,
+                                                   const Racing& racing) {
+  std::vector<ModelParameters> siblings = {point};
+  for (const ModelParameters& other : points) {
+    if (other.neighbours <= siblings.back().neighbours ||
+        key(with_neighbours(other, point.neighbours)) != key(point))
+      break;
+    if (!held_.has(key(other)) && !known(other, race_of(other, racing))) siblings.push_back(other);
+  }
+  return siblings;
+}
+
+void Points::train_neighbours(std::span<const ModelParameters> siblings, const Racing& racing) {
+  const auto begin = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  double room = static_cast<double>(trainer_.memory_limit());
+  std::vector<std::int64_t> neighbours;
+  for (const ModelParameters& each : siblings) {
+    room -= trainer_.expected_bytes(each);
+    neighbours.push_back(each.neighbours);
+  }
+  held_.shrink(room);
+  try {
+    std::vector<Trained> models = trainer_.train_to_score(siblings.back(), neighbours);
+    const double each = seconds() / static_cast<double>(siblings.size());
+    for (std::size_t k = 0; k < siblings.size(); ++k)
+      add(siblings[k], std::move(models[k]), each, race_of(siblings[k], racing));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::numerical) throw;
+    // Those of fewer neighbours may have a model.
+    if (siblings.size() == 1) return add_failure(siblings.front(), seconds(), error);
+    for (std::size_t k = 0; k < siblings.size(); ++k) train_neighbours(siblings.subspan(k, 1), racing);
+  }
+}
+
 void Points::train(const ModelParameters& point, bool both_diagonals, const Racing& racing) {
   const auto begin = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
@@ -161,13 +211,9 @@ void Points::train(const ModelParameters& point, bool both_diagonals, const Raci
       if (!known(one, race)) add(one, std::move(zero ? zero_diagonal : unconstrained), half, race);
     }
   } catch (const Error& error) {
-    // One end of a grid may be too ill-conditioned; the search continues without it.
     if (error.kind() != ErrorKind::numerical) throw;
-    for (const bool zero : {false, true}) {
-      const ModelParameters one = both ? with_diagonal(point, zero) : point;
-      if (!known(one, {}))
-        keep({.parameters = one, .seconds = seconds(), .failure = with_names(error.sentence(), flag_name)});
-    }
+    for (const bool zero : {false, true})
+      add_failure(both ? with_diagonal(point, zero) : point, seconds(), error);
   }
 }
 
@@ -179,20 +225,29 @@ std::vector<ModelParameters> Points::measure(std::vector<ModelParameters> points
   double left = expected_seconds(points);
   for (std::size_t k = 0; k < points.size(); ++k) {
     const ModelParameters& point = points[k];
-    const double expected = trainer_.expected_seconds(point);
-    left -= expected;
+    left -= trainer_.expected_seconds(point);
     if (is_known(point)) continue;
     if (until_ && Clock::now() >= *until_)
       return {points.begin() + static_cast<std::ptrdiff_t>(k), points.end()};
-    const bool twins = k + 1 < points.size() && key(with_diagonal(point, true)) == key(points[k + 1]) &&
-                       !is_known(points[k + 1]);
-    const bool scored_before = find(point) != nullptr;
+    const bool neighbours = point.neighbours > 0 && point.family == Family::full_rank;
+    const bool shared = neighbours && !held_.has(key(point));
+    const std::vector<ModelParameters> siblings =
+        shared ? with_siblings(point, std::span(points).subspan(k + 1), racing) : std::vector{point};
+    const bool twins = !neighbours && k + 1 < points.size() &&
+                       key(with_diagonal(point, true)) == key(points[k + 1]) && !is_known(points[k + 1]);
+    std::vector<ModelParameters> fresh;
+    std::ranges::copy_if(siblings, std::back_inserter(fresh),
+                         [&](const ModelParameters& each) { return find(each) == nullptr; });
     const auto begin = Clock::now();
-    train(point, twins || diagonals == Diagonals::both, racing);
-    if (!scored_before) expected_ += expected;
+    if (shared)
+      train_neighbours(siblings, racing);
+    else
+      train(point, twins || (diagonals == Diagonals::both && !neighbours), racing);
+    if (!fresh.empty()) expected_ += trainer_.expected_seconds(siblings.back());
     taken_ += std::chrono::duration<double>(Clock::now() - begin).count();
-    if (watcher_.trained && !scored_before)
-      watcher_.trained(at(point), points.size() - k - 1, std::max(0.0, left) * pace());
+    for (const ModelParameters& each : fresh) {
+      if (watcher_.trained) watcher_.trained(at(each), points.size() - k - 1, std::max(0.0, left) * pace());
+    }
   }
   return {};
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "poise/base/error.hpp"
 #include "poise/search/held_scorings.hpp"
 #include "poise/search/journal.hpp"
 #include "poise/search/point_result.hpp"
@@ -98,6 +99,13 @@ class Points {
   [[nodiscard]] std::string cut_key(const ModelParameters& parameters, std::int64_t users) const;
   void read_journal(const ModelParameters& parameters);
   void train(const ModelParameters& point, bool both_diagonals, const Racing& racing);
+  /// A point with neighbours and those of `points` that share its factorizations and are to be trained.
+  [[nodiscard]] std::vector<ModelParameters> with_siblings(const ModelParameters& point,
+                                                           std::span<const ModelParameters> points,
+                                                           const Racing& racing);
+  void train_neighbours(std::span<const ModelParameters> siblings, const Racing& racing);
+  /// There is no model, and this is why.
+  void add_failure(const ModelParameters& parameters, double seconds, const Error& error);
   void add(const ModelParameters& parameters, Trained trained, double seconds,
            const std::optional<Race>& race);
   void score(std::unique_ptr<Scoring> scoring, const std::optional<Race>& race);

@@ -1,5 +1,6 @@
 #include "poise/search/scoring.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace poise {
@@ -35,6 +36,9 @@ Scoring::Scoring(const ModelParameters& parameters, Trained trained, double seco
 double Scoring::bytes() const {
   const auto items = static_cast<double>(trained_.model->items());
   const ModelParameters& parameters = result_.parameters;
+  if (parameters.neighbours > 0)
+    return items * (16 + (sizeof(float) + sizeof(std::int32_t)) *
+                             std::min(items, static_cast<double>(parameters.neighbours)));
   const double columns = parameters.low_rank() ? 2 * static_cast<double>(parameters.rank) : items;
   return items * columns * sizeof(float);
 }

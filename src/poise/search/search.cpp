@@ -31,6 +31,7 @@ void vary(std::vector<ModelParameters>& settings, const std::vector<T>& axis,
 }
 
 void set_rank(ModelParameters& point, std::int64_t value) { point.rank = value; }
+void set_neighbours(ModelParameters& point, std::int64_t value) { point.neighbours = value; }
 void set_scheme(ModelParameters& point, Scheme value) { point.weighting.scheme = value; }
 void set_lambda(ModelParameters& point, double value) { point.lambda = value; }
 void set_alpha(ModelParameters& point, double value) { point.weighting.alpha = value; }
@@ -57,6 +58,7 @@ std::vector<ModelParameters> settings_of(const SearchSpace& space) {
   vary(settings, space.lambda_exponent, set_exponent);
   vary(settings, space.gamma, set_gamma);
   vary(settings, space.scheme, set_scheme);
+  vary(settings, space.neighbours, set_neighbours);
   return settings;
 }
 
@@ -137,6 +139,7 @@ std::vector<ModelParameters> discrete_settings(const SearchSpace& space) {
   std::vector<ModelParameters> settings = {while_searching(space.base, SearchMethod::best)};
   vary(settings, space.rank, set_rank);
   vary(settings, space.scheme, set_scheme);
+  vary(settings, space.neighbours, set_neighbours);
   return settings;
 }
 

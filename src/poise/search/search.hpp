@@ -24,13 +24,14 @@ RowKind kind_of(const ModelParameters& parameters);
 
 /// The searched space: every axis of the family, over a base that holds the other parameters. An empty axis
 /// has the base's value. By profiles the values of an axis bound it, one value fixes it, and lambda and alpha
-/// are free if they have none; ranks and schemes are searched one by one.
+/// are free if they have none; ranks, schemes and numbers of neighbours are searched one by one.
 struct SearchSpace {
   ModelParameters base = {};
   SearchMethod method = SearchMethod::grid;
   std::vector<double> lambda = paper_lambdas;
   std::vector<double> alpha = paper_alphas;
   std::vector<std::int64_t> rank = {};
+  std::vector<std::int64_t> neighbours = {};
   std::vector<double> dropout = {};
   std::vector<double> lambda_exponent = {};
   std::vector<double> gamma = {};
@@ -57,7 +58,8 @@ std::vector<ModelParameters> first_points(const SearchSpace& space);
 /// The least number of points or, by profiles, the usual one.
 std::size_t usual_points(const SearchSpace& space);
 
-/// The ranks and schemes of a space, one ModelParameters each, as they are trained while searching.
+/// The ranks, schemes and numbers of neighbours of a space, one ModelParameters each, as they are trained
+/// while searching.
 std::vector<ModelParameters> discrete_settings(const SearchSpace& space);
 
 /// Error{resources}, before any work, if a point of the grid would not fit.

@@ -17,7 +17,10 @@ Json parameters_json(const ModelParameters& parameters) {
   Json json = {{"lambda", parameters.lambda}, {"alpha", parameters.weighting.alpha}};
   json["weighting"] = scheme_name(parameters.weighting.scheme);
   if (parameters.low_rank()) json["rank"] = parameters.rank;
-  if (parameters.family == Family::full_rank) json["dropout"] = parameters.dropout;
+  if (parameters.family == Family::full_rank) {
+    json["neighbours"] = parameters.neighbours;
+    json["dropout"] = parameters.dropout;
+  }
   if (family_of(parameters).find("lambda-exponent") != nullptr)
     json["lambda_exponent"] = parameters.lambda_exponent;
   if (parameters.weighting.scheme == Scheme::inverse_popularity) json["gamma"] = parameters.weighting.gamma;

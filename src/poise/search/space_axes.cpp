@@ -43,6 +43,7 @@ void set_axis(SearchSpace& space, std::string_view id, std::span<const std::stri
     return numbers;
   };
   if (id == "rank") space.rank = values(&ModelParameters::rank);
+  if (id == "neighbours") space.neighbours = values(&ModelParameters::neighbours);
   if (id == "weighting") {
     space.scheme.clear();
     for (const WeightingOptions& each : values(&ModelParameters::weighting))

@@ -73,7 +73,7 @@ std::pair<Trained, Estimates> TestPart::train(const ModelParameters& parameters)
     Estimates validation = on_validation(trained);
     return {std::move(trained), std::move(validation)};
   }
-  Estimates validation = on_validation(trainer.train(parameters));
+  Estimates validation = on_validation(trainer.train_to_score(parameters));
   trainer.forget();
   return {on_all_rows_->train(parameters), std::move(validation)};
 }

@@ -106,7 +106,7 @@ std::optional<double> PaperFigure::value(std::string_view metric) const {
 std::span<const PaperFigure> paper_figures() { return figures; }
 
 const PaperFigure* paper_figure(const StudyModel& model, RowKind kind, std::string_view data) {
-  if (model.zero_diagonal) return nullptr;
+  if (model.zero_diagonal || model.neighbours > 0) return nullptr;
   const auto found = std::ranges::find_if(figures, [&](const PaperFigure& figure) {
     return figure.model == model.key && figure.rank == model.rank && figure.kind == kind &&
            figure.data == data;

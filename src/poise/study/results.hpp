@@ -29,6 +29,7 @@ struct StudyModel {
   std::string key;
   bool zero_diagonal = false;
   std::optional<std::int64_t> rank = {};  ///< none: full rank
+  std::int64_t neighbours = 0;            ///< entries in each column of B; 0: all
   std::string weighting = "constant";     ///< the scheme's name; a study itself searches no other
 
   bool operator==(const StudyModel&) const = default;

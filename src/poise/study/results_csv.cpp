@@ -31,7 +31,8 @@ CsvCells result_cells(const StudyRow& row, const std::string& metric) {
                          {"certificate_probability", number(certificate.probability)},
                          {"lambda_exponent", number(row.lambda_exponent)},
                          {"weighting", trained(row.model.weighting)},
-                         {"gamma", number(row.gamma)}});
+                         {"gamma", number(row.gamma)},
+                         {"neighbours", trained(row.model.neighbours)}});
 }
 
 }  // namespace

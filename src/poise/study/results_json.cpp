@@ -22,6 +22,7 @@ Json identity(const std::string& data, const StudyModel& model) {
           {"model", text(model.key)},
           {"rank", model.rank ? Json(*model.rank) : Json()},
           {"zero_diagonal", model.zero_diagonal},
+          {"neighbours", model.neighbours},
           {"weighting", is_trained(model) ? Json(text(model.weighting)) : Json()}};
 }
 

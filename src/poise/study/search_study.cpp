@@ -27,6 +27,7 @@ StudyModel model_of(const SearchSpace& space, const ModelParameters& setting) {
   if (setting.family == Family::awmf) model.key += fmt::format("/{}", regularizer_name(setting.regularizer));
   if (setting.family != Family::full_rank) return model;
   model.zero_diagonal = setting.zero_diagonal;
+  model.neighbours = setting.neighbours;
   if (other_than_0(space.dropout, space.automatic.dropout, setting.dropout)) model.key += "/dropout";
   if (other_than_0(space.lambda_exponent, space.automatic.lambda_exponent, setting.lambda_exponent))
     model.key += "/lambda-exponent";
@@ -34,7 +35,7 @@ StudyModel model_of(const SearchSpace& space, const ModelParameters& setting) {
 }
 
 bool same_setting(const ModelParameters& a, const ModelParameters& b) {
-  return a.rank == b.rank && a.weighting.scheme == b.weighting.scheme;
+  return a.rank == b.rank && a.neighbours == b.neighbours && a.weighting.scheme == b.weighting.scheme;
 }
 
 std::vector<ModelParameters> of_setting(const std::vector<ModelParameters>& points,
@@ -60,6 +61,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const SearchSpace& 
     list.emplace_back("--regularizer", std::string(regularizer_name(base.regularizer)));
   if (base.zero_diagonal) list.emplace_back("--zero-diagonal", "");
   if (base.low_rank()) put("--rank", space.rank.empty() ? std::vector{base.rank} : space.rank);
+  put("--neighbours", space.neighbours);
   put("--lambda", space.lambda);
   put("--alpha", space.alpha);
   put("--dropout", space.dropout, space.automatic.dropout);

@@ -18,21 +18,23 @@ CsvCells split_cells(const StudyRow& row, const SplitRow& all, const StudyPair* 
     const std::vector<double> found = present(values);
     return found.empty() || row.model.key == "popularity" ? "" : csv_number(of(found));
   };
-  return csv_cells(row, {{"metric", csv_field(metric)},
-                         {"splits", fmt::format("{}", all.splits)},
-                         {"validation_mean", csv_mean(row.validation, metric)},
-                         {"validation_spread", csv_error(row.validation, metric)},
-                         {"test_mean", csv_mean(row.test, metric)},
-                         {"test_spread", csv_error(row.test, metric)},
-                         {"difference_mean", of_pair(&PairedDifference::difference)},
-                         {"difference_spread", pair == nullptr ? "" : csv_number(pairs->spread)},
-                         {"difference_positive", pair == nullptr ? "" : fmt::format("{}", pairs->positive)},
-                         {"difference_low", of_pair(&PairedDifference::low)},
-                         {"difference_high", of_pair(&PairedDifference::high)},
-                         {"alpha_least", end(all.alpha, std::ranges::min)},
-                         {"alpha_most", end(all.alpha, std::ranges::max)},
-                         {"lambda_least", end(all.lambda, std::ranges::min)},
-                         {"lambda_most", end(all.lambda, std::ranges::max)}});
+  return csv_cells(
+      row, {{"metric", csv_field(metric)},
+            {"splits", fmt::format("{}", all.splits)},
+            {"validation_mean", csv_mean(row.validation, metric)},
+            {"validation_spread", csv_error(row.validation, metric)},
+            {"test_mean", csv_mean(row.test, metric)},
+            {"test_spread", csv_error(row.test, metric)},
+            {"difference_mean", of_pair(&PairedDifference::difference)},
+            {"difference_spread", pair == nullptr ? "" : csv_number(pairs->spread)},
+            {"difference_positive", pair == nullptr ? "" : fmt::format("{}", pairs->positive)},
+            {"difference_low", of_pair(&PairedDifference::low)},
+            {"difference_high", of_pair(&PairedDifference::high)},
+            {"alpha_least", end(all.alpha, std::ranges::min)},
+            {"alpha_most", end(all.alpha, std::ranges::max)},
+            {"lambda_least", end(all.lambda, std::ranges::min)},
+            {"lambda_most", end(all.lambda, std::ranges::max)},
+            {"neighbours", row.model.key == "popularity" ? "" : fmt::format("{}", row.model.neighbours)}});
 }
 
 }  // namespace

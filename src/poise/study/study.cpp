@@ -37,40 +37,74 @@ std::int64_t directions_of(const StudyInput& input) {
   return std::min(input.data.dataset.train.rows, input.data.dataset.train.cols);
 }
 
-/// Low rank first, rank by rank; then full rank.
-std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options) {
+void check_task_memory(const Task& task, const StudyInput& input, const StudyOptions& options) {
+  check_memory(task.space, input.prepared().dataset.train.view(), options.memory_limit);
+}
+
+bool fits(const Task& task, const StudyInput& input, const StudyOptions& options) {
+  try {
+    check_task_memory(task, input, options);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::resources) throw;
+    return false;
+  }
+}
+
+/// Low rank first, rank by rank; then full rank, each kind dense and with each number of neighbours. `say`:
+/// one line about what is left out.
+std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options,
+                           const std::function<void(const std::string&)>& say = {}) {
   std::vector<Task> all;
-  const auto put = [&](const ModelKind& kind, std::optional<std::int64_t> rank) {
+  const auto task_of = [&](const ModelKind& kind, std::optional<std::int64_t> rank, std::int64_t neighbours) {
+    ModelParameters base = options.base;
+    base.neighbours = neighbours;
     Task task{.name = kind.name,
-              .model = {.key = kind.key, .zero_diagonal = kind.zero_diagonal, .rank = rank},
-              .space = space_of(kind, rank, options.base, options.method)};
+              .model = {.key = kind.key,
+                        .zero_diagonal = kind.zero_diagonal,
+                        .rank = rank,
+                        .neighbours = neighbours},
+              .space = space_of(kind, rank, base, options.method)};
+    if (neighbours > 0) task.name += fmt::format(", {} neighbours", neighbours);
     if (options.method == SearchMethod::grid) task.space.alpha = options.alphas;
     task.space.expand = options.expand;
     task.space.refine = options.refine;
     task.space.most_points = options.most_points;
-    // A key of full rank has at most these two, and one solve gives both.
-    task.space.both_diagonals =
-        !kind.low_rank() && std::ranges::count(options.kinds, kind.key, &ModelKind::key) > 1;
-    all.push_back(std::move(task));
+    // A key of full rank has at most these two, and one solve gives both dense ones.
+    task.space.both_diagonals = !kind.low_rank() && neighbours == 0 &&
+                                std::ranges::count(options.kinds, kind.key, &ModelKind::key) > 1;
+    return task;
   };
   for (const std::int64_t rank : options.ranks) {
     for (const ModelKind& kind : options.kinds) {
-      if (kind.low_rank() && rank < directions_of(input)) put(kind, rank);
+      if (kind.low_rank() && rank < directions_of(input)) all.push_back(task_of(kind, rank, 0));
     }
   }
   for (const ModelKind& kind : options.kinds) {
-    if (!kind.low_rank()) put(kind, {});
+    if (kind.low_rank()) continue;
+    Task dense = task_of(kind, {}, 0);
+    if (options.neighbours.empty() || fits(dense, input, options))
+      all.push_back(std::move(dense));
+    else if (say)
+      say(fmt::format("{}: {} with all neighbours is left out, because it does not fit in the memory limit",
+                      input.name, kind.name));
+    for (const std::int64_t neighbours : options.neighbours) all.push_back(task_of(kind, {}, neighbours));
   }
   return all;
 }
 
-/// A task and those that share its solves: by profiles the other diagonal of full rank.
+/// A task and those that share its solves: by profiles the other diagonal of full rank, or other numbers of
+/// neighbours.
 std::vector<const Task*> searched_with(const Task& task, std::span<const Task> all) {
   std::vector<const Task*> together = {&task};
-  if (task.space.method != SearchMethod::best || !task.space.both_diagonals) return together;
+  if (task.space.method != SearchMethod::best) return together;
+  const auto shares = [&](const Task& each) {
+    if (each.model.key != task.model.key) return false;
+    if (task.model.neighbours == 0) return task.space.both_diagonals && each.space.both_diagonals;
+    return each.model.neighbours > 0 && each.model.zero_diagonal == task.model.zero_diagonal;
+  };
   for (const Task& each : all) {
-    if (&each > &task && each.space.both_diagonals && each.model.key == task.model.key)
-      together.push_back(&each);
+    if (&each > &task && shares(each)) together.push_back(&each);
   }
   return together;
 }
@@ -93,8 +127,7 @@ class DataStudy {
 
   /// Error{resources} if something would not fit, before any work.
   void check_memory() const {
-    for (const Task& task : tasks_of(input_, options_))
-      poise::check_memory(task.space, input_.prepared().dataset.train.view(), options_.memory_limit);
+    for (const Task& task : tasks_of(input_, options_)) check_task_memory(task, input_, options_);
   }
 
   void run() {
@@ -103,7 +136,7 @@ class DataStudy {
         say(fmt::format("{}: rank {} is left out, because there are only {} directions", input_.name, rank,
                         directions_of(input_)));
     }
-    const std::vector<Task> all = tasks_of(input_, options_);
+    const std::vector<Task> all = tasks_of(input_, options_, [this](const std::string& line) { say(line); });
     if (watcher_.planned && !time_is_up()) {
       const Plan plan = planned(all);
       watcher_.planned(input_.name, all.size(), plan.points, plan.seconds);
@@ -195,6 +228,19 @@ class DataStudy {
 };
 
 }  // namespace
+
+void put_in_order(StudyOptions& options) {
+  for (std::vector<std::int64_t>* const values : {&options.ranks, &options.neighbours}) {
+    std::ranges::sort(*values);
+    values->erase(std::unique(values->begin(), values->end()), values->end());
+    if (!values->empty() && values->front() < 1)
+      fail(ErrorKind::usage, "a {} of {} is out of range: at least 1 is needed",
+           values == &options.ranks ? "rank" : "number of neighbours", values->front());
+  }
+  if (!options.neighbours.empty() && std::ranges::all_of(options.kinds, &ModelKind::low_rank))
+    fail(ErrorKind::usage, "{} is of full-rank models, and {} has none; leave it out", "neighbours"_p,
+         "models"_p);
+}
 
 Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options, double enough) {
   Work work;

@@ -35,6 +35,9 @@ struct StudyInput {
 struct StudyOptions {
   std::vector<ModelKind> kinds = kinds_of_all();
   std::vector<std::int64_t> ranks = {10, 100, 1000};
+  /// Each kind of full rank is studied with these numbers of neighbours too, ascending; where its dense model
+  /// does not fit, with these alone.
+  std::vector<std::int64_t> neighbours = {};
   SearchMethod method = SearchMethod::best;
   std::vector<double> alphas = paper_alphas;  ///< for a grid, like the next ones
   bool expand = true;
@@ -44,6 +47,10 @@ struct StudyOptions {
   ModelParameters base = {};  ///< tolerance, rounds, start and seed of every model
   std::uint64_t memory_limit = 0;
 };
+
+/// Sorts ranks and numbers of neighbours, each once. Error{usage} for those below 1, and for neighbours where
+/// no kind is of full rank.
+void put_in_order(StudyOptions& options);
 
 /// Callbacks of a study.
 struct StudyWatcher {
@@ -63,9 +70,10 @@ Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options,
 /// the best unweighted and the best weighted point, and the best with alpha below 1 (for a grid only if it is
 /// better than both). These are trained to convergence, and the test part is read once, for them. Everything
 /// that took time is written to the journal, and entries of the journal are not computed again. Ranks that
-/// are not below the number of items are left out for that data set. When the time is up nothing more is
-/// trained: the results have what the journal has, and are not complete. Before any work: Error{input} for
-/// data without validation or test part, Error{resources} if a model would not fit.
+/// are not below the number of items are left out for that data set, and so are dense models that do not fit
+/// if there are neighbours. When the time is up nothing more is trained: the results have what the journal
+/// has, and are not complete. Before any work: Error{input} for data without validation or test part,
+/// Error{resources} if a model would not fit.
 StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
                    Backend& backend, const Execution& execution, const StudyWatcher& watcher,
                    std::optional<Points::Clock::time_point> until);

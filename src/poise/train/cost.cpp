@@ -5,6 +5,7 @@
 #include <map>
 
 #include "poise/backend/resident.hpp"
+#include "poise/base/error.hpp"
 #include "poise/train/parameter_table.hpp"
 
 namespace poise {
@@ -41,6 +42,15 @@ Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint
     work.operations += entry->second;
   }
   return work;
+}
+
+void check_device(std::span<const ModelParameters> points, const Backend& backend) {
+  const auto on_processors = [](const ModelParameters& point) {
+    return point.family == Family::full_rank && point.neighbours > 0;
+  };
+  if (backend.traits().own_memory && std::ranges::all_of(points, on_processors))
+    fail(ErrorKind::usage, "models with {} are trained on the processor alone; use {} cpu or auto",
+         "neighbours"_p, "device"_p);
 }
 
 void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit, const Weights& W,

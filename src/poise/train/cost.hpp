@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "poise/backend/backend.hpp"
 #include "poise/backend/choose.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/model/family.hpp"
@@ -21,6 +22,9 @@ inline Work work_of(const TrainingCost& cost) { return {cost.gpu_operations(), c
 /// The work of training all of these one after the other; counting stops at `enough` operations.
 Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
                    double enough);
+
+/// Error{usage} where the backend is a GPU and none of these is trained on one: models with neighbours.
+void check_device(std::span<const ModelParameters> points, const Backend& backend);
 
 /// Error{resources}, saying what would fit, when training would not; `cost` where it is known,
 /// `both_diagonals` for both full-rank models of one solve.

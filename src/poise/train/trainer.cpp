@@ -12,6 +12,7 @@
 #include "poise/base/version.hpp"
 #include "poise/model/family.hpp"
 #include "poise/model/full_rank/family.hpp"
+#include "poise/model/neighbours/train.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
 
@@ -91,12 +92,25 @@ std::pair<Trained, Trained> Trainer::train_both_diagonals(const ModelParameters&
   return {std::move(both[0]), std::move(both[1])};
 }
 
+Trained Trainer::train_to_score(const ModelParameters& parameters) {
+  if (parameters.neighbours == 0) return train(parameters);
+  return std::move(train_to_score(parameters, std::span(&parameters.neighbours, 1)).front());
+}
+
+std::vector<Trained> Trainer::train_to_score(const ModelParameters& parameters,
+                                             std::span<const std::int64_t> neighbours) {
+  validate(parameters);
+  FitContext& context = state_->context;
+  return train_neighbours_to_score(full_rank_options(parameters, context.memory_limit), neighbours,
+                                   state_->weights(parameters), context);
+}
+
 double Trainer::expected_seconds(const ModelParameters& parameters) {
   if (family_of(parameters).parameters.empty()) return 0;
   if (state_->rate == 0) state_->rate = product_rate(state_->context.backend);
   // A weighted low-rank fit takes some fifteen rounds; eigenpairs are computed once.
   const TrainingCost& of_model = state_->cost(parameters);
-  return (of_model.round > 0 ? 15 * of_model.round : of_model.fit) / state_->rate;
+  return (of_model.round > 0 ? 15 * of_model.round : of_model.fit - of_model.compared) / state_->rate;
 }
 
 double Trainer::expected_bytes(const ModelParameters& parameters) {

@@ -118,21 +118,38 @@ double ColumnRidge::residual(std::span<const float> values) {
   return usable_excess(bound);
 }
 
-NeighbourFigures ColumnRidge::solve(std::span<float> values) {
+NeighbourFigures ColumnRidge::figures_of(std::span<const float> values) {
   const auto k = values.size();
   NeighbourFigures figures{.observed = observed_};
+  figures.excess = residual(values);
+  figures.along = dot<double, double>({beta_.data(), k}, {c_.data(), k});
+  figures.explained = figures.along + dot<double, double>({beta_.data(), k}, {rho_.data(), k});
+  return figures;
+}
+
+NeighbourFigures ColumnRidge::check(std::span<const float> values) {
+  if (!nothing_) return figures_of(values);
+  // c = 0, and there is no factor: the minimum is at 0, so the excess is beta'H beta.
+  std::copy(values.begin(), values.end(), beta_.begin());
+  const auto beta = std::span(beta_).first(values.size());
+  cholesky::multiply(view(H_), beta, He_);
+  const double excess = dot<double, double>(beta, std::span(He_).first(values.size()));
+  return {.observed = observed_, .explained = -excess, .excess = usable_excess(excess)};
+}
+
+NeighbourFigures ColumnRidge::solve(std::span<float> values) {
+  const auto k = values.size();
   if (nothing_) {
     std::ranges::fill(values, 0.0F);
-    return figures;
+    return {.observed = observed_};
   }
+  NeighbourFigures figures;
   const auto x = std::span(x_).first(k);
   std::copy_n(forward_.begin(), k, x.begin());
   cholesky::solve(view(U_), x);
   const auto round = [&] {
     for (std::size_t p = 0; p < k; ++p) values[p] = static_cast<float>(x[p]);
-    figures.excess = residual(values);
-    figures.along = dot<double, double>({beta_.data(), k}, {c_.data(), k});
-    figures.explained = figures.along + dot<double, double>({beta_.data(), k}, {rho_.data(), k});
+    figures = figures_of(values);
   };
   round();
   if (figures.excess > refined_above * figures.explained) {

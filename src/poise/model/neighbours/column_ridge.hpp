@@ -38,6 +38,9 @@ class ColumnRidge {
   /// whatever the factor is worth.
   NeighbourFigures solve(std::span<float> values);
 
+  /// What is known of these entries, whoever made them.
+  NeighbourFigures check(std::span<const float> values);
+
  private:
   void add_weights(std::int32_t j, std::span<const std::int32_t> support);
   [[nodiscard]] MatrixView<double> view(std::vector<double, LargePages<double>>& matrix) const {
@@ -45,6 +48,7 @@ class ColumnRidge {
   }
   /// rho = c - H beta for the entries as they are rounded; returns the bound on the excess.
   double residual(std::span<const float> values);
+  NeighbourFigures figures_of(std::span<const float> values);
 
   const NeighbourProblem& problem_;
   std::int64_t k_;

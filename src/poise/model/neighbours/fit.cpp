@@ -1,6 +1,8 @@
 #include "poise/model/neighbours/fit.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 
 #include "poise/base/error.hpp"
@@ -17,11 +19,13 @@ constexpr std::int64_t solved_columns_per_tile = 8;
 template <class T>
 class NeighbourSolver {
  public:
+  /// `saved`: columns that are measured and not solved, one a row; none: there are no rows.
   NeighbourSolver(const NeighbourProblem& problem, NeighbourFit& fit, const NeighbourCheckpoint* checkpoint,
-                  const Execution& execution)
+                  CsrView saved, const Execution& execution)
       : problem_(problem),
         fit_(fit),
         checkpoint_(checkpoint),
+        saved_(saved),
         execution_(execution),
         watch_(fit.seconds),
         k_(fit.solutions.back().columns.k),
@@ -58,6 +62,7 @@ class NeighbourSolver {
   void solve_column(std::int64_t j, std::int64_t c, ColumnRidge& ridge) {
     const auto support = fit_.solutions.back().columns.support(j);
     ridge.factor<T>(static_cast<std::int32_t>(j), support, gram_.column(c));
+    if (saved_.rows > 0) return measure_column(j, ridge);
     for (NeighbourSolution& solution : fit_.solutions) {
       const std::int64_t k = solution.columns.k;
       if (&solution != &fit_.solutions.back())
@@ -66,9 +71,25 @@ class NeighbourSolver {
     }
   }
 
+  void measure_column(std::int64_t j, ColumnRidge& ridge) {
+    NeighbourSolution& solution = fit_.solutions.back();
+    const auto values = std::span(solution.columns.values).subspan(j * k_, k_);
+    const auto items = saved_.row(j);
+    std::size_t found = 0;
+    for (std::int64_t p = 0; p < k_; ++p) {
+      const auto at = std::ranges::lower_bound(items, solution.columns.support(j)[p]);
+      if (at == items.end() || *at != solution.columns.support(j)[p]) continue;
+      values[p] = saved_.row_values(j)[at - items.begin()];
+      ++found;
+    }
+    solution.figures[j] = ridge.check(values);
+    if (found < items.size()) solution.figures[j].excess = std::numeric_limits<double>::infinity();
+  }
+
   const NeighbourProblem& problem_;
   NeighbourFit& fit_;
   const NeighbourCheckpoint* checkpoint_;
+  CsrView saved_;
   const Execution& execution_;
   Stopwatch watch_;
   std::int64_t k_;
@@ -79,16 +100,32 @@ class NeighbourSolver {
 
 template <class T>
 void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t block,
-               const NeighbourCheckpoint* checkpoint, const Execution& execution) {
-  NeighbourSolver<T> solver(problem, fit, checkpoint, execution);
+               const NeighbourCheckpoint* checkpoint, CsrView saved, const Execution& execution) {
+  NeighbourSolver<T> solver(problem, fit, checkpoint, saved, execution);
   const std::int64_t left = problem.items() - fit.resumed;
   // Parts begin at multiples of their size.
   constexpr std::int64_t part = NeighbourCheckpoint::columns_per_part;
   if (checkpoint != nullptr) block = std::max(part, block / part * part);
   const Tiling blocks{left, block};
-  Progress progress(execution.observer, "solving", left, "columns");
+  Progress progress(execution.observer, saved.rows > 0 ? "checking" : "solving", left, "columns");
   for (std::int64_t b = 0; b < blocks.tiles(); ++b)
     solver.solve(fit.resumed + blocks.first(b), blocks.last(b) - blocks.first(b), progress);
+}
+
+void solve_or_check(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t block,
+                    const NeighbourCheckpoint* checkpoint, CsrView saved, const Execution& execution) {
+  if (problem.W->a.empty()) {
+    solve_all<std::uint32_t>(problem, fit, block, checkpoint, saved, execution);
+  } else {
+    solve_all<double>(problem, fit, block, checkpoint, saved, execution);
+  }
+}
+
+NeighbourSolution empty_solution(const NeighbourProblem& problem, std::int64_t neighbours) {
+  const std::int64_t k = std::min(neighbours, problem.most_neighbours());
+  const std::int64_t n = problem.items();
+  return {{n, k, std::vector<std::int32_t>(n * k), std::vector<float>(n * k)},
+          std::vector<NeighbourFigures>(n)};
 }
 
 }  // namespace
@@ -123,19 +160,22 @@ NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std
                             std::int64_t block, const Execution& execution,
                             const NeighbourCheckpoint* checkpoint) {
   NeighbourFit fit;
-  for (const std::int64_t wanted : neighbours) {
-    const std::int64_t k = std::min(wanted, problem.most_neighbours());
-    const std::int64_t n = problem.items();
-    fit.solutions.push_back({{n, k, std::vector<std::int32_t>(n * k), std::vector<float>(n * k)},
-                             std::vector<NeighbourFigures>(n)});
-  }
+  for (const std::int64_t wanted : neighbours) fit.solutions.push_back(empty_solution(problem, wanted));
   if (checkpoint != nullptr) fit.resumed = checkpoint->load(fit.solutions.front(), execution.threads);
-  if (problem.W->a.empty()) {
-    solve_all<std::uint32_t>(problem, fit, block, checkpoint, execution);
-  } else {
-    solve_all<double>(problem, fit, block, checkpoint, execution);
-  }
+  solve_or_check(problem, fit, block, checkpoint, {}, execution);
   return fit;
+}
+
+NeighbourCheck check_neighbours(const NeighbourProblem& problem, CsrView B, std::int64_t neighbours,
+                                std::int64_t block, const Execution& execution) {
+  const Csr columns = transpose(B, execution.threads);
+  NeighbourFit fit;
+  fit.solutions.push_back(empty_solution(problem, neighbours));
+  solve_or_check(problem, fit, block, nullptr, columns.view(), execution);
+  NeighbourCheck check{.solution = std::move(fit.solutions.front())};
+  check.elsewhere = std::ranges::count_if(
+      check.solution.figures, [](const NeighbourFigures& column) { return std::isinf(column.excess); });
+  return check;
 }
 
 Certificate support_certificate(std::span<const NeighbourFigures> figures) {

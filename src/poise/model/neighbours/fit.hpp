@@ -41,6 +41,17 @@ NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std
                             std::int64_t block, const Execution& execution,
                             const NeighbourCheckpoint* checkpoint = nullptr);
 
+/// A saved model with this many neighbours, and what the data say of its columns.
+struct NeighbourCheck {
+  NeighbourSolution solution;
+  std::int64_t elsewhere = 0;  ///< columns with entries outside of their supports; their excess is infinite
+};
+
+/// Checks B, by rows, whoever made it: supports, systems and factors are made from the data, as a fit makes
+/// them, and each column is measured as it was saved. It costs what a fit does.
+NeighbourCheck check_neighbours(const NeighbourProblem& problem, CsrView B, std::int64_t neighbours,
+                                std::int64_t block, const Execution& execution);
+
 /// The certificate of a model on its own support, where every column is verified.
 Certificate support_certificate(std::span<const NeighbourFigures> figures);
 

@@ -8,9 +8,9 @@
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/neighbours/compare.hpp"
 #include "poise/model/neighbours/explained_share.hpp"
 #include "poise/model/neighbours/fit.hpp"
-#include "poise/model/neighbours/share_proof.hpp"
 
 namespace poise {
 namespace {
@@ -21,28 +21,18 @@ constexpr double gathered = 100;
 constexpr double factored = 12;
 constexpr double compared_cost = 25;
 
-/// What share of the dense optimum's explained weight the model reaches: an interval from columns that are
-/// looked at, and a proof from probes where these are not all.
-void compare_with_dense(const NeighbourProblem& problem, const NeighbourSolution& solution,
-                        const Execution& execution, Certificate& certificate) {
-  double explained = 0;
-  for (const NeighbourFigures& column : solution.figures) explained += column.explained;
-  constexpr std::uint64_t seed = 0;
-  const ExcessEstimate estimate =
-      estimate_excess(problem, solution.columns, solution.figures,
-                      sampled_columns(problem.items(), problem.X.entries()), seed, execution);
-  ExplainedShare share{.low = share_of(explained, estimate.high),
-                       .high = share_of(explained, estimate.low),
-                       .level = estimate.all ? 1 : share_level,
-                       .proven = 0,
-                       .columns = estimate.columns};
-  share.proven = share.low;
-  if (!estimate.all) {
-    share.proven = share_of(
-        explained, prove_excess(problem, solution.columns, solution.figures, estimate.predicted, execution));
-    certificate.probability = 1 - certificate_doubt;
+/// What is known of a model on its own support.
+Trained trained_on_support(const NeighbourSolution& solution, const FullRankOptions& options) {
+  Trained trained;
+  trained.certificate = support_certificate(solution.figures);
+  for (const NeighbourFigures& column : solution.figures) {
+    trained.observed_weight += column.observed;
+    trained.objective += column.observed - column.explained;
   }
-  certificate.share = share;
+  trained.converged = trained.certificate.worst_column <= options.tolerance;
+  trained.float64 = true;
+  trained.direct_columns = solution.columns.count;
+  return trained;
 }
 
 }  // namespace
@@ -50,9 +40,6 @@ void compare_with_dense(const NeighbourProblem& problem, const NeighbourSolution
 Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours, const Weights& W,
                          FitContext& context) {
   validate(options);
-  if (context.backend.traits().own_memory)
-    fail(ErrorKind::usage, "models with {} are trained on the processor alone; use {} cpu or auto",
-         "neighbours"_p, "device"_p);
   check_neighbours_memory(options, neighbours, context.X, W);
   std::map<std::string, double> seconds;
   Stopwatch watch(seconds);
@@ -66,15 +53,7 @@ Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours
                                     checkpoint ? &*checkpoint : nullptr);
   NeighbourSolution& solution = fit.solutions.front();
   seconds.merge(fit.seconds);
-  Trained trained;
-  trained.certificate = support_certificate(solution.figures);
-  for (const NeighbourFigures& column : solution.figures) {
-    trained.observed_weight += column.observed;
-    trained.objective += column.observed - column.explained;
-  }
-  trained.converged = trained.certificate.worst_column <= options.tolerance;
-  trained.float64 = true;
-  trained.direct_columns = problem.items();
+  Trained trained = trained_on_support(solution, options);
   trained.resumed_columns = fit.resumed;
   watch.book("fit");
   compare_with_dense(problem, solution, execution, trained.certificate);
@@ -83,6 +62,31 @@ Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours
   watch.book("rows");
   trained.seconds = std::move(seconds);
   return trained;
+}
+
+std::vector<Trained> train_neighbours_to_score(const FullRankOptions& options,
+                                               std::span<const std::int64_t> neighbours, const Weights& W,
+                                               FitContext& context) {
+  validate(options);
+  check_neighbours_memory(options, neighbours.back(), context.X, W);
+  const NeighbourMemory memory = neighbour_memory(context.X, W, neighbours.back(),
+                                                  static_cast<int>(neighbours.size()), options.memory_limit);
+  std::vector<Trained> models;
+  if (neighbours.size() > 1 && memory.bytes > static_cast<double>(options.memory_limit)) {
+    for (std::size_t k = 0; k < neighbours.size(); ++k)
+      models.push_back(
+          std::move(train_neighbours_to_score(options, neighbours.subspan(k, 1), W, context).front()));
+    return models;
+  }
+  const Execution& execution = context.execution;
+  const NeighbourProblem problem = make_neighbour_problem(context.X, W, options, execution.threads);
+  NeighbourFit fit = fit_neighbours(problem, neighbours, memory.block, execution);
+  for (NeighbourSolution& solution : fit.solutions) {
+    models.push_back(trained_on_support(solution, options));
+    models.back().model = std::make_shared<FullRank>(rows_of(solution.columns));
+    solution = {};
+  }
+  return models;
 }
 
 TrainingCost neighbours_cost(const FullRankOptions& options, std::int64_t neighbours, CsrView X,
@@ -101,8 +105,8 @@ TrainingCost neighbours_cost(const FullRankOptions& options, std::int64_t neighb
       16 * static_cast<double>(X.entries()) * static_cast<double>(sampled_columns(X.cols, X.entries()) + 32);
   TrainingCost cost;
   cost.gpu = false;
-  cost.fit = gathered * (2 * passes * pairs + n * k * k / 2) + factored * n * k * k * k / 3 +
-             compared_cost * compared;
+  cost.compared = compared_cost * compared;
+  cost.fit = gathered * (2 * passes * pairs + n * k * k / 2) + factored * n * k * k * k / 3 + cost.compared;
   cost.bytes = memory.bytes;
   cost.most_bytes = cost.bytes;
   return cost;

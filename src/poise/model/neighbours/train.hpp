@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "poise/model/family.hpp"
 #include "poise/model/fit_context.hpp"
@@ -12,6 +14,14 @@ namespace poise {
 /// The full-rank model with this many neighbours a column (at least 1), one of the two diagonals.
 Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours, const Weights& W,
                          FitContext& context);
+
+/// The models with these numbers of neighbours (ascending), of one factorization: each has the bits of one
+/// that is trained alone. They are to be scored: their certificates are of their supports, without a
+/// comparison with the dense optimum. Several that do not fit beside each other are trained one after the
+/// other.
+std::vector<Trained> train_neighbours_to_score(const FullRankOptions& options,
+                                               std::span<const std::int64_t> neighbours, const Weights& W,
+                                               FitContext& context);
 
 /// What that takes: a few times the memory of the model and of X, and never items x items.
 TrainingCost neighbours_cost(const FullRankOptions& options, std::int64_t neighbours, CsrView X,
