@@ -12,6 +12,7 @@
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/model/scorer.hpp"
+#include "poise/recommend/recommend.hpp"
 
 namespace poise {
 
@@ -53,5 +54,9 @@ class Ranker {
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  ///< of `free_`
   std::vector<std::unique_ptr<Place>> free_;
 };
+
+/// recommend() with a ranker of this scorer that is kept from call to call; several threads may share it.
+RankedLists recommend(Ranker& ranker, const Scorer& scorer, CsrView histories,
+                      const RecommendOptions& options);
 
 }  // namespace poise
