@@ -1,7 +1,6 @@
 #include "access_log.hpp"
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 
 #include <fcntl.h>
@@ -14,11 +13,6 @@ namespace poise::app {
 namespace {
 
 constexpr std::size_t most_kept = std::size_t{64} << 10;
-constexpr double longest_kept = 1;  // seconds
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -38,7 +32,7 @@ void AccessLog::write(std::string_view line) {
   const std::lock_guard lock(mutex_);
   lines_ += line;
   lines_ += '\n';
-  if (lines_.size() >= most_kept || seconds_now() - written_ >= longest_kept) put();
+  if (lines_.size() >= most_kept) put();
 }
 
 void AccessLog::flush() {
@@ -47,7 +41,6 @@ void AccessLog::flush() {
 }
 
 void AccessLog::put() {
-  written_ = seconds_now();
   std::string_view rest = lines_;
   while (!rest.empty() && file_ >= 0) {
     const ssize_t size = ::write(file_, rest.data(), rest.size());

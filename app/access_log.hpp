@@ -15,7 +15,7 @@ class AccessLog {
   AccessLog& operator=(const AccessLog&) = delete;
   ~AccessLog();
 
-  /// Lines are kept for up to a second or 64 KiB, whichever comes first.
+  /// Lines are kept until flush(), but no more than 64 KiB of them.
   void write(std::string_view line);
   void flush();
 
@@ -25,7 +25,6 @@ class AccessLog {
   std::mutex mutex_;
   int file_ = -1;
   std::string lines_;
-  double written_ = 0;  ///< when, in seconds
 };
 
 }  // namespace poise::app

@@ -111,6 +111,7 @@ void run_serve(const ServeFlags& options, const Context& context) {
   check_flags(options, context);
   // Before any thread starts, so that none of them takes a signal.
   ServeSignals signals;
+  stop_if_asked(context.execution.observer);
   AccessLog log(options.access_log);
   serve::ServiceOptions service = service_options(options, log, context);
   std::unique_ptr<serve::Models> models;
@@ -132,7 +133,7 @@ void run_serve(const ServeFlags& options, const Context& context) {
                                  .watch = options.watch ? serve::Watch::yes : serve::Watch::no,
                                  .say = [&](const std::string& message) { context.say(message); }});
   say_where(options, server, *models->now(), context);
-  signals.pass_to(server);
+  signals.pass_to(server, [&log] { log.flush(); });
   server.run();
   signals.end();
   log.flush();

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <ctime>
+#include <utility>
 
 #include <pthread.h>
 
@@ -29,10 +30,9 @@ ServeSignals::~ServeSignals() {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
-void ServeSignals::pass_to(serve::Server& server) {
-  waiting_ = std::thread([this, &server] {
+void ServeSignals::pass_to(serve::Server& server, std::function<void()> now_and_then) {
+  waiting_ = std::thread([this, &server, now_and_then = std::move(now_and_then)] {
     const sigset_t signals = served_signals();
-    // A signal that ended the server is the last; end() itself sends none.
     constexpr timespec step = {.tv_sec = 0, .tv_nsec = 100'000'000};
     bool draining = false;
     while (!ended_) {
@@ -42,6 +42,8 @@ void ServeSignals::pass_to(serve::Server& server) {
       } else if (signal > 0) {
         draining ? server.stop() : server.drain();
         draining = true;
+      } else {
+        now_and_then();
       }
     }
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "poise/serve/server.hpp"
@@ -16,8 +17,9 @@ class ServeSignals {
   ServeSignals& operator=(const ServeSignals&) = delete;
   ~ServeSignals();
 
-  /// From now on; signals that came before count. The server must live until end().
-  void pass_to(serve::Server& server);
+  /// From now on; signals that came before count. Between signals it calls `now_and_then`, ten times a
+  /// second. The server must live until end().
+  void pass_to(serve::Server& server, std::function<void()> now_and_then);
   void end();
 
  private:
