@@ -69,6 +69,10 @@ def test_help_shows_examples(poise, command):
     ("doctor", "--memory-limit", "1X"),
     ("doctor", "--memory-limit", "1e400G"),
     ("doctor", "--seed", "x"),
+    ("serve",),
+    ("serve", "--demo", "--port", "70000"),
+    ("serve", "--demo", "--host", "0.0.0.0"),
+    ("serve", "--demo", "--rate-limit", "-1"),
     ("help", "frobnicate"),
 ])
 def test_bad_flags(poise, arguments):

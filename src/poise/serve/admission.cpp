@@ -5,16 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "poise/serve/lower_case.hpp"
+
 namespace poise::serve {
 namespace {
-
-std::string small_letters(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 /// A host without its port: "localhost" of "localhost:8080", "[::1]" of "[::1]:8080". Empty for a port that
 /// is no number.
@@ -37,7 +31,7 @@ bool is_loopback(std::string_view host) {
 Admission::Admission(AccessRules rules, const Limits& limits)
     : rules_(std::move(rules)),
       rate_(std::max<std::size_t>(1, rules_.keys.size()), limits.requests_per_second) {
-  for (std::string& host : rules_.hosts) host = small_letters(host);
+  for (std::string& host : rules_.hosts) host = lower_case(host);
 }
 
 void Admission::check(const RequestHead& head, double now, Admitted& admitted) {
@@ -61,16 +55,15 @@ void Admission::check(const RequestHead& head, double now, Admitted& admitted) {
     throw Refusal{
         429, "too_many_requests", "more requests in a second than this key allows", {{"Retry-After", "1"}}};
   if (endpoint.method != "POST") return;
-  const std::string type = small_letters(head.header("content-type").value_or(""));
+  const std::string type = lower_case(head.header("content-type").value_or(""));
   if (type != "application/json" && !type.starts_with("application/json;"))
     throw Refusal{415, "content_type", "send JSON with Content-Type: application/json"};
-  if (const auto encoding = head.header("content-encoding");
-      encoding && small_letters(*encoding) != "identity")
+  if (const auto encoding = head.header("content-encoding"); encoding && lower_case(*encoding) != "identity")
     throw Refusal{415, "content_encoding", "compressed bodies are not accepted"};
 }
 
 void Admission::check_host(std::string_view host) const {
-  const std::string name = small_letters(without_port(host));
+  const std::string name = lower_case(without_port(host));
   if (name == "localhost" || name == "127.0.0.1" || name == "[::1]") return;
   if (std::ranges::find(rules_.hosts, name) != rules_.hosts.end()) return;
   throw Refusal{421, "host", "this server does not answer to this Host; --allow-host names more of them"};
@@ -83,8 +76,8 @@ bool Admission::allows_origin(std::string_view origin) const {
 void Admission::check_origin(const RequestHead& head) const {
   const auto origin = head.header("origin");
   if (!origin || allows_origin(*origin)) return;
-  const std::string host = small_letters(*head.header("host"));
-  const std::string sent = small_letters(*origin);
+  const std::string host = lower_case(*head.header("host"));
+  const std::string sent = lower_case(*origin);
   // A proxy that ends TLS passes the Host on: the server's own page comes by either scheme.
   if (sent == "http://" + host || sent == "https://" + host) return;
   throw Refusal{403, "origin",
@@ -96,7 +89,7 @@ std::size_t Admission::check_key(const RequestHead& head, Admitted& admitted) co
   std::string_view sent = head.header("x-api-key").value_or("");
   if (const auto authorization = head.header("authorization")) {
     constexpr std::string_view scheme = "bearer ";
-    if (small_letters(authorization->substr(0, scheme.size())) == scheme)
+    if (lower_case(authorization->substr(0, scheme.size())) == scheme)
       sent = authorization->substr(scheme.size());
   }
   const auto key = rules_.keys.find(sent);

@@ -5,18 +5,11 @@
 
 #include "poise/base/error.hpp"
 #include "poise/serve/csv_rows.hpp"
+#include "poise/serve/lower_case.hpp"
 #include "poise/serve/utf8.hpp"
 
 namespace poise::serve {
 namespace {
-
-std::string folded_text(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 /// Letters, digits and every byte of other alphabets.
 bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c & '\x80') != 0; }
@@ -36,7 +29,7 @@ std::size_t column_of(const std::vector<std::string>& names, std::string_view fi
                       std::size_t otherwise) {
   for (const std::string_view wanted : {first, second}) {
     for (std::size_t c = 0; c < names.size(); ++c) {
-      if (folded_text(names[c]) == wanted) return c;
+      if (lower_case(names[c]) == wanted) return c;
     }
   }
   return otherwise;
@@ -48,9 +41,9 @@ ItemCatalogue::ItemCatalogue(Ids ids, Ids titles)
     : ids_(std::move(ids)), titles_(std::move(titles)), index_(ids_) {
   std::string text;
   for (std::int64_t item = 0; item < size(); ++item) {
-    text = folded_text(title(item));
+    text = lower_case(title(item));
     if (!text.empty()) text += '\n';
-    text += folded_text(ids_[item]);
+    text += lower_case(ids_[item]);
     folded_.push_back(text);
     for_each_word(text, [&](std::size_t begin, std::string_view) {
       words_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::int32_t>(item)});
@@ -127,7 +120,7 @@ bool ItemCatalogue::has_words(std::int64_t item, const std::vector<std::string>&
 std::vector<std::int64_t> ItemCatalogue::find(
     std::string_view text, std::int64_t most,
     const std::function<bool(std::string_view id)>& accepted) const {
-  const std::string folded = folded_text(text);
+  const std::string folded = lower_case(text);
   std::vector<std::string> words;
   for_each_word(folded, [&](std::size_t, std::string_view word) { words.emplace_back(word); });
   std::vector<std::int64_t> candidates;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "poise/serve/lower_case.hpp"
+
 namespace poise::serve {
 namespace {
 
@@ -17,14 +19,6 @@ bool is_token(std::string_view text) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            others.find(c) != std::string_view::npos;
   });
-}
-
-std::string in_lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
 }
 
 std::string_view without_spaces(std::string_view text) {
@@ -80,7 +74,7 @@ Header header_of(std::string_view line) {
   if (colon == std::string_view::npos) bad_request("a header has no colon");
   const std::string_view name = line.substr(0, colon);
   if (!is_token(name)) bad_request("the name of a header is no token");
-  return {in_lower_case(name), std::string(without_spaces(line.substr(colon + 1)))};
+  return {lower_case(name), std::string(without_spaces(line.substr(colon + 1)))};
 }
 
 std::int64_t count_of(const RequestHead& head, std::string_view name) {
@@ -117,7 +111,7 @@ bool has_word(const RequestHead& head, std::string_view name, std::string_view w
     while (!rest.empty()) {
       const std::string_view part = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-      if (in_lower_case(without_spaces(part)) == word) return true;
+      if (lower_case(without_spaces(part)) == word) return true;
     }
   }
   return false;
@@ -139,7 +133,7 @@ RequestHead parse_head(std::string_view bytes, const Limits& limits) {
   head.content_length = content_length_of(head, limits);
   head.keep_alive = head.minor == 1 && !has_word(head, "connection", "close");
   if (const auto expected = head.header("expect")) {
-    if (in_lower_case(*expected) != "100-continue") bad_request("only 100-continue can be expected");
+    if (lower_case(*expected) != "100-continue") bad_request("only 100-continue can be expected");
     head.expects_continue = head.minor == 1 && head.content_length > 0;
   }
   return head;
