@@ -162,9 +162,9 @@ void add_limits(CLI::App& parser, Limits& limits) {
   whole("--max-explained", limits.explained, 10'000'000, "Items of a request that are explained");
   whole("--max-connections", limits.connections, 1'000'000, "Open connections");
   parser
-      .add_option("--rate-limit", limits.requests_per_second, "Requests a second of one key; 0: any number")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str()
+      .add_option("--rate-limit", limits.requests_per_second,
+                  "Requests a second of one key (default: any number)")
+      ->check(positive_number())
       ->group("Limits");
   seconds("--header-timeout", limits.header_timeout, "For a request's head");
   seconds("--body-timeout", limits.body_timeout, "For a request's body");
