@@ -56,7 +56,7 @@ void use(const poise::Scorer& scorer) {
   for (std::int64_t i = 0; i < scorer.items(); ++i) history.indices.push_back(static_cast<std::int32_t>(i));
   history.offsets.push_back(scorer.items());
   poise::Matrix<float> scores(1, scorer.items());
-  scorer.score(history.view(), 0, scores.view());
+  scorer.score(history.view(), scores.view());
   if (scorer.items() > 0) (void)scorer.contributions(history.indices, {}, 0);
 }
 

@@ -36,7 +36,7 @@ std::unique_ptr<Ranker::Place> Ranker::take() {
   std::unique_ptr<Backend> own = device_ != nullptr ? nullptr : make_backend(BackendKind::cpu, 1);
   Backend& backend = device_ != nullptr ? *device_ : *own;
   ScoreRows score = scorer_.on(backend, device_ != nullptr ? execution_ : Execution{.threads = 1});
-  return std::make_unique<Place>(std::move(own), backend, std::move(score));
+  return std::unique_ptr<Place>(new Place{std::move(own), backend, std::move(score)});
 }
 
 void Ranker::rank(

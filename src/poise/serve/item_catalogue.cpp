@@ -140,8 +140,8 @@ std::vector<std::int64_t> ItemCatalogue::find(
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   std::erase_if(candidates,
                 [&](std::int64_t item) { return !has_words(item, words) || !accepted(ids_[item]); });
-  std::ranges::stable_partition(candidates,
-                                [&](std::int64_t item) { return folded_[item].starts_with(folded); });
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [&](std::int64_t item) { return folded_[item].starts_with(folded); });
   candidates.resize(std::min<std::size_t>(candidates.size(), static_cast<std::size_t>(most)));
   return candidates;
 }
