@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "poise/base/json_text.hpp"
 #include "poise/base/memory.hpp"
 
 #include "config_file.hpp"
@@ -21,6 +22,7 @@ Run setup_evaluate(CLI::App& parser);
 Run setup_certify(CLI::App& parser);
 Run setup_recommend(CLI::App& parser);
 Run setup_similar(CLI::App& parser);
+Run setup_serve(CLI::App& parser);
 Run setup_export(CLI::App& parser);
 Run setup_info(CLI::App& parser);
 Run setup_doctor(CLI::App& parser);
@@ -37,6 +39,7 @@ const std::vector<Command>& commands() {
       {"certify", "prove how far a full-rank model is from its optimum", setup_certify, true},
       {"recommend", "recommend items for a history", setup_recommend, false, true},
       {"similar", "find the items similar to one", setup_similar},
+      {"serve", "answer requests for recommendations over HTTP", setup_serve},
       {"export", "write a model's item factors for other programs", setup_export},
       {"info", "show what a model or prepared data holds", setup_info},
       {"doctor", "show BLAS, threads, memory and GPU, as Poise would use them", setup_doctor, true},
@@ -101,7 +104,7 @@ void Context::print(const Json& json_result, std::string_view text) const {
 
 void Context::say(std::string_view message) const { progress->say(message); }
 
-std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string to_text(const Json& json) { return json_text(json); }
 
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);

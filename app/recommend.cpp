@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
+#include "poise/data/item_index.hpp"
 #include "poise/train/model_file.hpp"
 
 #include "command.hpp"
 #include "device.hpp"
-#include "item_index.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
 #include "recommend_histories.hpp"

@@ -1,6 +1,5 @@
 #include "recommend_histories.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -13,22 +12,6 @@
 namespace poise::app {
 
 namespace {
-
-/// Entries of a history: items and, if the log has them, their values.
-using Entries = std::vector<std::pair<std::int32_t, float>>;
-
-/// `values`: whether to keep the entries' values.
-void append_row(Csr& histories, Entries& entries, bool values) {
-  std::ranges::sort(entries, {}, &Entries::value_type::first);
-  const auto same_item = [](const auto& a, const auto& b) { return a.first == b.first; };
-  entries.erase(std::unique(entries.begin(), entries.end(), same_item), entries.end());
-  for (const auto& [item, value] : entries) {
-    histories.indices.push_back(item);
-    if (values) histories.values.push_back(value);
-  }
-  histories.offsets.push_back(histories.entries());
-  ++histories.rows;
-}
 
 /// Moves the marked rows out of a log; both keep all users and items.
 Interactions take_low_rows(Interactions& log) {
@@ -53,20 +36,34 @@ Interactions take_low_rows(Interactions& log) {
   return low;
 }
 
+/// A log by user as rows of compressed storage; items keep the log's numbers.
+Csr rows_of(const Histories& log) {
+  Csr result;
+  result.cols = log.items;
+  HistoryEntries entries;
+  for (std::int64_t u = 0; u < log.users(); ++u) {
+    entries.clear();
+    for (std::int64_t e = log.first[u]; e < log.last[u]; ++e)
+      entries.emplace_back(log.item[e], log.value.empty() ? 1.0F : log.value[e]);
+    append_history(result, entries, log.value.empty() ? EntryValues::dropped : EntryValues::kept);
+  }
+  return result;
+}
+
 }  // namespace
 
 RecommendHistories one_history(const std::vector<std::int32_t>& history, std::int64_t items) {
-  Entries entries;
+  HistoryEntries entries;
   entries.reserve(history.size());
   for (const std::int32_t item : history) entries.emplace_back(item, 1.0F);
   RecommendHistories result;
   result.histories.cols = items;
-  append_row(result.histories, entries, false);
+  append_history(result.histories, entries, EntryValues::dropped);
   return result;
 }
 
-RecommendHistories read_histories(const std::filesystem::path& log, const LogFlags& flags,
-                                  const ItemIndex& index, std::int64_t items, const Context& context) {
+UserHistories read_user_histories(const std::filesystem::path& log, const LogFlags& flags,
+                                  const Context& context) {
   LogOptions options = flags.options({log});
   options.keep_low = options.keep_above.has_value();
   if (options.format == LogFormat::pro_sg) {
@@ -83,30 +80,31 @@ RecommendHistories read_histories(const std::filesystem::path& log, const LogFla
   count(interactions.below_threshold,
         "rows with a value not above the threshold: their items count as seen, not as liked");
   if (!options.keep_above) hint_about_values(interactions, context);
-  const Histories low = group_by_user(take_low_rows(interactions), context.execution);
-  const Histories by_user = group_by_user(interactions, context.execution);
-  std::vector<std::optional<std::int32_t>> number(interactions.items.size());
-  for (std::int64_t i = 0; i < interactions.items.size(); ++i) number[i] = index.find(interactions.items[i]);
+  const Csr seen = rows_of(group_by_user(take_low_rows(interactions), context.execution));
+  Csr liked = rows_of(group_by_user(interactions, context.execution));
+  return {.users = std::move(interactions.users),
+          .items = std::move(interactions.items),
+          .liked = std::move(liked),
+          .seen = seen};
+}
+
+RecommendHistories read_histories(const std::filesystem::path& log, const LogFlags& flags,
+                                  const ItemIndex& index, std::int64_t items, const Context& context) {
+  UserHistories histories = read_user_histories(log, flags, context);
+  std::vector<std::optional<std::int32_t>> number(histories.items.size());
+  for (std::int64_t i = 0; i < histories.items.size(); ++i) number[i] = index.find(histories.items[i]);
 
   RecommendHistories result;
   result.batch = true;
   result.histories.cols = result.seen.cols = items;
-  Entries entries;
   std::int64_t unknown = 0;
-  const auto append = [&](const Histories& from, std::int64_t u, bool values, Csr& to) {
-    entries.clear();
-    for (std::int64_t e = from.first[u]; e < from.last[u]; ++e) {
-      if (const auto item = number[from.item[e]]) entries.emplace_back(*item, values ? from.value[e] : 1.0F);
-    }
-    unknown += static_cast<std::int64_t>(from.user(u).size() - entries.size());
-    append_row(to, entries, values);
-  };
-  for (std::int64_t u = 0; u < by_user.users(); ++u) {
-    append(by_user, u, !by_user.value.empty(), result.histories);
-    append(low, u, false, result.seen);
-  }
-  result.users = std::move(interactions.users);
-  count(unknown, "entries skipped: the model does not know their items");
+  for (std::int64_t u = 0; u < histories.users.size(); ++u)
+    unknown += append_user(
+        histories, u, [&](std::int32_t item) { return number[item]; }, result.histories, result.seen);
+  result.users = std::move(histories.users);
+  if (unknown > 0)
+    context.say(fmt::format("{}: {} entries skipped: the model does not know their items", log.string(),
+                            grouped(unknown)));
   return result;
 }
 

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "poise/data/ids.hpp"
+#include "poise/data/item_index.hpp"
 #include "poise/linalg/csr.hpp"
+#include "poise/recommend/user_histories.hpp"
 
 #include "command.hpp"
-#include "item_index.hpp"
 #include "log_flags.hpp"
 
 namespace poise::app {
@@ -22,6 +23,10 @@ struct RecommendHistories {
 
 /// One history of these items, in any order and perhaps repeated; `items`: of the model.
 RecommendHistories one_history(const std::vector<std::int32_t>& history, std::int64_t items);
+
+/// The histories of every user of a log, as `prepare` reads it, over the log's own items.
+UserHistories read_user_histories(const std::filesystem::path& log, const LogFlags& flags,
+                                  const Context& context);
 
 /// The history of every user of a log, read as `prepare` reads it, values and threshold included. Rows that
 /// are not above the threshold are not part of a history, but count as seen. Items that the model does not

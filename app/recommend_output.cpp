@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/csv.hpp"
-#include "poise/recommend/explain.hpp"
+#include "poise/recommend/recommendation.hpp"
 
 #include "option_values.hpp"
 #include "standard_streams.hpp"
@@ -16,44 +16,6 @@ namespace {
 
 constexpr std::size_t reasons_in_table = 3;
 constexpr std::size_t flush_bytes = std::size_t{1} << 20;
-
-/// One recommended item of one user.
-struct Recommendation {
-  std::string_view item;
-  float score = 0;
-  std::vector<Contribution> because;
-};
-
-/// The list of one row, explained on request.
-std::vector<Recommendation> recommendations_of(std::int64_t row, const LoadedModel& model,
-                                               const RecommendHistories& input, const RankedLists& lists,
-                                               bool explained) {
-  std::vector<Recommendation> result;
-  for (std::int64_t r = 0; r < lists.size(row); ++r) {
-    const std::int32_t item = lists.items(row)[r];
-    Recommendation recommendation{
-        .item = model.info.items[item], .score = lists.scores(row)[r], .because = {}};
-    if (explained)
-      recommendation.because = explain(*model.scorer, input.histories.view().row(row),
-                                       input.histories.view().row_values(row), item);
-    result.push_back(std::move(recommendation));
-  }
-  return result;
-}
-
-Json to_json(const std::vector<Recommendation>& list, const Ids& items, bool explained) {
-  Json rows = Json::array();
-  for (const Recommendation& recommendation : list) {
-    Json row = {{"item", recommendation.item}, {"score", recommendation.score}};
-    if (explained) {
-      row["because"] = Json::array();
-      for (const Contribution& reason : recommendation.because)
-        row["because"].push_back({{"item", items[reason.item]}, {"contribution", reason.contribution}});
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
 
 std::string table_line(std::int64_t rank, std::string_view item, float score) {
   return fmt::format("{:>4}  {:<24} {:.6g}\n", rank, item, score);
@@ -99,18 +61,21 @@ OutputFormat output_format(const std::string& format, const Context& context) {
 
 void print_recommendations(const LoadedModel& model, const RecommendHistories& input,
                            const RankedLists& lists, bool explain, OutputFormat format) {
+  const Explained explained = explain ? Explained::yes : Explained::no;
   const Ids& items = model.info.items;
   const bool batch = input.batch;
   std::string text;
   if (format == OutputFormat::csv) text = batch ? "user,item,score\n" : "item,score\n";
   if (format == OutputFormat::json && batch) text = "{\"users\":[";
   for (std::int64_t row = 0; row < lists.rows(); ++row) {
-    const auto list = recommendations_of(row, model, input, lists, explain);
+    const CsrView histories = input.histories.view();
+    const auto list = recommendations_of(*model.scorer, items, histories.row(row), histories.row_values(row),
+                                         lists.items(row), lists.scores(row), explained);
     const std::string_view user = batch ? input.users[row] : std::string_view();
     if (format == OutputFormat::json) {
       Json result;
       if (batch) result["user"] = user;
-      result["recommendations"] = to_json(list, items, explain);
+      result["recommendations"] = to_json(list, items, explained);
       text += (row > 0 ? "," : "") + to_text(result);
     } else if (format == OutputFormat::csv) {
       text += to_csv(list, batch ? csv_field(user) + "," : "");
@@ -131,7 +96,8 @@ void print_similar(const Ids& items, std::int32_t item, const RankedLists& list,
   for (std::int64_t r = 0; r < list.size(0); ++r)
     similar.push_back({.item = items[list.items(0)[r]], .score = list.scores(0)[r], .because = {}});
   if (format == OutputFormat::json) {
-    write_stdout(to_text({{"item", items[item]}, {"similar", to_json(similar, items, false)}}) + "\n");
+    write_stdout(to_text({{"item", items[item]}, {"similar", to_json(similar, items, Explained::no)}}) +
+                 "\n");
   } else {
     write_stdout(format == OutputFormat::csv ? "item,score\n" + to_csv(similar, "")
                                              : to_table(similar, items));

@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <string>
 
+#include "poise/data/item_index.hpp"
 #include "poise/train/model_file.hpp"
 
 #include "command.hpp"
-#include "item_index.hpp"
 #include "option_values.hpp"
 #include "recommend_output.hpp"
 

@@ -22,3 +22,4 @@ show similar "$work/ease.model" --item 1 -k 3
 printf '\n# Does weighting help on these data?\n'
 show study "$work/demo" --ranks 10,50 --out "$work/study"
 printf '\nThe page to read: %s\n' "$work/study/report.html"
+printf '\nTo explore models in a browser: %s serve --demo\n' "$poise"

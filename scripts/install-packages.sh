@@ -12,7 +12,7 @@ fuzz="$build clang libclang-rt-14-dev libomp-dev"
 
 case "${1:-build}" in
   build) wanted=$build ;;
-  bench) wanted=$test ;;
+  bench) wanted="$test wrk" ;;
   test) wanted="$test chromium" ;;
   pip) wanted="$build python3-pip python3-venv python3-skbuild python3-wheel" ;;
   fuzz) wanted=$fuzz ;;

@@ -23,4 +23,5 @@ PYBIND11_MODULE(_poise, module) {
   poise::python::bind_train(module);
   poise::python::bind_search(module);
   poise::python::bind_study(module);
+  poise::python::bind_serve(module);
 }

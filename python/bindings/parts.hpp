@@ -12,5 +12,6 @@ void bind_train(pybind11::module_& module);
 void bind_parameters(pybind11::module_& module);
 void bind_search(pybind11::module_& module);
 void bind_study(pybind11::module_& module);
+void bind_serve(pybind11::module_& module);
 
 }  // namespace poise::python

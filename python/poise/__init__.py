@@ -26,6 +26,7 @@ with _settings_of_runtimes():
     from ._poise import NumericalError, __version__
     from ._recommender import Recommender
     from ._search import SearchResult, search
+    from ._serve import Server, serve
     from ._split import split
     from ._study import StudyResult, study
 
@@ -37,11 +38,13 @@ __all__ = [
     "NumericalError",
     "Recommender",
     "SearchResult",
+    "Server",
     "StudyResult",
     "TransposedWarning",
     "__version__",
     "evaluate",
     "search",
+    "serve",
     "split",
     "study",
     "synth",

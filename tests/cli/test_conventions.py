@@ -69,6 +69,10 @@ def test_help_shows_examples(poise, command):
     ("doctor", "--memory-limit", "1X"),
     ("doctor", "--memory-limit", "1e400G"),
     ("doctor", "--seed", "x"),
+    ("serve",),
+    ("serve", "--demo", "--port", "70000"),
+    ("serve", "--demo", "--host", "0.0.0.0"),
+    ("serve", "--demo", "--rate-limit", "-1"),
     ("help", "frobnicate"),
 ])
 def test_bad_flags(poise, arguments):
@@ -362,6 +366,9 @@ COMMAND_LINES = [
     ("recommend", "m", "--history", "h.txt", "-k", "3", "--explain"),
     ("recommend", "m", "--histories", "h.csv", "--columns", "a,b", "--header", "yes", "--skip-bad-lines"),
     ("similar", "m", "--item", "007"),
+    ("serve", "m"),
+    ("serve", "--demo"),
+    ("serve", "m", "wmf=w", "--ab", "wmf=0.1", "--allow-host", "a", "--allow-host", "b", "--rate-limit", "2.5", "--watch"),
     ("export", "m", "--item-factors", "f.npy"),
     ("info", "m"),
     ("doctor", "--threads", "2", "--memory-limit", "2G"),

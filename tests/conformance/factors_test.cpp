@@ -40,6 +40,21 @@ TEST_P(FactorProducts, ScoresLikeTheReferenceInsideWiderMatrices) {
   }
 }
 
+TEST_P(FactorProducts, AUserAloneScoresAsAmongOthers) {
+  if (backend->traits().own_memory) GTEST_SKIP() << "a GPU may round otherwise";
+  for (const std::int64_t d : {1, 8, 17, 40}) {
+    Matrix<float> Z = random_matrix<float>(9, d + 1, 3);
+    Matrix<float> V = random_matrix<float>(39, d + 2, 4);
+    Matrix<float> together(9, 39);
+    backend->factor_scores(inside(Z, d), inside(V, d), together.view());
+    for (std::int64_t u = 0; u < 9; ++u) {
+      Matrix<float> alone(1, 39);
+      backend->factor_scores(inside(Z, d).block(u, 1), inside(V, d), alone.view());
+      ASSERT_TRUE(std::ranges::equal(alone.row(0), together.row(u))) << "rank " << d << ", user " << u;
+    }
+  }
+}
+
 TEST_P(FactorProducts, LikePlainSums) {
   for (const auto& [rows, p, q] : {std::tuple{0, 3, 2}, {5, 0, 4}, {1, 1, 1}, {700, 17, 17}, {900, 40, 9}}) {
     SCOPED_TRACE(::testing::Message() << rows << " x " << p << ", " << q);

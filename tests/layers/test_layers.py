@@ -5,7 +5,7 @@ import re
 
 ROOT = pathlib.Path(__file__).parents[2]
 LAYERS = ["base", "linalg", "storage", "backend", "weighting", "data", "solver", "model", "recommend", "evaluate", "train", "search", "study",
-          "report"]
+          "report", "serve"]
 DEVICE = re.compile(r'\s*#\s*include\s*"poise/backend/(cpu|cuda|reference)/')
 INCLUDE = re.compile(r'\s*#\s*include\s*"poise/([^/"]+)/')
 

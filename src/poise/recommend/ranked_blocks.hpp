@@ -11,6 +11,7 @@
 #include "poise/base/parallel.hpp"
 #include "poise/base/pool.hpp"
 #include "poise/model/scorer.hpp"
+#include "poise/recommend/recommend.hpp"
 
 namespace poise {
 
@@ -50,5 +51,9 @@ class Ranker {
   Execution execution_;
   std::unique_ptr<Pool<Place>> places_;
 };
+
+/// recommend() with a ranker of this scorer that is kept from call to call; several threads may share it.
+RankedLists recommend(Ranker& ranker, const Scorer& scorer, CsrView histories,
+                      const RecommendOptions& options);
 
 }  // namespace poise

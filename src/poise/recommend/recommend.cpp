@@ -54,6 +54,12 @@ class Excluded {
 
 RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOptions& options,
                       const Execution& execution, Backend* backend) {
+  Ranker ranker(scorer, backend, execution);
+  return recommend(ranker, scorer, histories, options);
+}
+
+RankedLists recommend(Ranker& ranker, const Scorer& scorer, CsrView histories,
+                      const RecommendOptions& options) {
   if (options.k < 1) fail(ErrorKind::usage, "k is {}: ask for at least one item", options.k);
   if (options.seen.rows != 0 && (options.seen.rows != histories.rows || options.seen.cols != histories.cols))
     fail(ErrorKind::input, "what was seen is {} x {} but the histories are {} x {}: give them the same shape",
@@ -67,13 +73,12 @@ RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOp
     room = excluded.rows(first, count);
     return room.view();
   };
-  Ranker(scorer, backend, execution)
-      .rank({histories, left_out, lists.width(), only}, "recommending",
-            [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> scores) {
-              std::ranges::copy(items, lists.item_slots(row).begin());
-              std::ranges::copy(scores, lists.score_slots(row).begin());
-              lists.resize(row, std::ssize(items));
-            });
+  ranker.rank({histories, left_out, lists.width(), only}, "recommending",
+              [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> scores) {
+                std::ranges::copy(items, lists.item_slots(row).begin());
+                std::ranges::copy(scores, lists.score_slots(row).begin());
+                lists.resize(row, std::ssize(items));
+              });
   return lists;
 }
 

@@ -30,8 +30,8 @@ const std::vector<ModelParameter>& parameter_table() {
     };
     for (const auto& each : weighting_parameters()) all.push_back({each.is, weights(each.in)});
     for (const auto& family : families()) all.insert(all.end(), family->own.begin(), family->own.end());
-    std::ranges::stable_partition(
-        all, [](const ModelParameter& each) { return each.is.axis != SearchAxis::none; });
+    std::stable_partition(all.begin(), all.end(),
+                          [](const ModelParameter& each) { return each.is.axis != SearchAxis::none; });
     return all;
   }();
   return table;

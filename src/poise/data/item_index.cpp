@@ -1,4 +1,4 @@
-#include "item_index.hpp"
+#include "poise/data/item_index.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 #include "poise/base/error.hpp"
 #include "poise/base/suggest.hpp"
 
-namespace poise::app {
+namespace poise {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::vector<IdLine> read_id_lines(const std::filesystem::path& path) {
   return lines;
 }
 
-}  // namespace poise::app
+}  // namespace poise

@@ -10,7 +10,7 @@
 
 #include "poise/data/ids.hpp"
 
-namespace poise::app {
+namespace poise {
 
 /// Maps item ids to their numbers: a hash table with open addressing over the ids, which must outlive it. Of
 /// equal ids the first counts.
@@ -42,4 +42,4 @@ struct IdLine {
 /// One id per line; blank lines and a byte-order mark are ignored. Error{input} if the file cannot be read.
 std::vector<IdLine> read_id_lines(const std::filesystem::path& path);
 
-}  // namespace poise::app
+}  // namespace poise

@@ -1,0 +1,99 @@
+#include "serve_inputs.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/data/dataset_file.hpp"
+#include "poise/data/item_index.hpp"
+
+#include "recommend_histories.hpp"
+
+namespace poise::app {
+
+namespace {
+
+std::vector<std::string> ids_in(const std::filesystem::path& path) {
+  std::vector<std::string> ids;
+  for (IdLine& line : read_id_lines(path)) ids.push_back(std::move(line.id));
+  return ids;
+}
+
+void add_entries(CsrView from, std::int64_t row, HistoryEntries& entries) {
+  for (std::int64_t e = from.offsets[row]; e < from.offsets[row + 1]; ++e)
+    entries.emplace_back(from.indices[e], from.values.empty() ? 1.0F : from.values[e]);
+}
+
+}  // namespace
+
+std::vector<serve::ModelSource> model_sources(const std::vector<std::string>& arguments) {
+  std::vector<serve::ModelSource> sources;
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    // A file may have a '=' in its path: a name has no '/'.
+    const bool named = equals != std::string::npos && argument.find('/') > equals;
+    serve::ModelSource source{.name = named ? argument.substr(0, equals) : std::string(),
+                              .path = named ? argument.substr(equals + 1) : argument};
+    if (!named) source.name = source.path.stem().string();
+    if (source.name.empty() || source.path.empty())
+      fail(ErrorKind::usage, "'{}' is neither a file nor NAME=FILE", argument);
+    if (std::ranges::find(sources, source.name, &serve::ModelSource::name) != sources.end())
+      fail(ErrorKind::usage, "two models are called '{}'; name one of them, as in other={}", source.name,
+           source.path.string());
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+std::vector<serve::TrafficShare> traffic_shares(const std::vector<std::string>& arguments) {
+  std::vector<serve::TrafficShare> shares;
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.rfind('=');
+    double share = 0;
+    const char* const end = argument.data() + argument.size();
+    const char* const begin = equals == std::string::npos ? end : argument.data() + equals + 1;
+    const auto [stop, error] = std::from_chars(begin, end, share);
+    if (error != std::errc() || stop != end || !(share > 0 && share <= 1))
+      fail(ErrorKind::usage,
+           "--ab takes NAME=SHARE with a share above 0 and at most 1, as in wmf=0.1, not '{}'", argument);
+    shares.push_back({.model = argument.substr(0, equals), .share = share});
+  }
+  return shares;
+}
+
+serve::ItemFilters item_filters(const std::filesystem::path& exclude, const std::filesystem::path& only) {
+  serve::ItemFilters filters;
+  if (!exclude.empty()) filters.exclude = ids_in(exclude);
+  if (!only.empty()) filters.only = ids_in(only);
+  return filters;
+}
+
+UserHistories histories_of(const Dataset& data) {
+  UserHistories result{.users = data.users, .items = data.items, .liked = data.train, .seen = {}};
+  if (data.split != SplitKind::users) return result;
+  const auto values = data.train.values.empty() ? EntryValues::dropped : EntryValues::kept;
+  HistoryEntries entries;
+  for (const auto* part : {&data.validation, &data.test}) {
+    if (!*part) continue;
+    const HeldOut& held_out = **part;
+    for (std::int64_t u = 0; u < held_out.users.size(); ++u) {
+      entries.clear();
+      add_entries(held_out.fold_in.view(), u, entries);
+      add_entries(held_out.targets.view(), u, entries);
+      append_history(result.liked, entries, values);
+      result.users.push_back(held_out.users[u]);
+    }
+  }
+  return result;
+}
+
+UserHistories served_histories(const std::filesystem::path& path, const LogFlags& flags,
+                               const Context& context) {
+  if (std::filesystem::is_directory(path) && std::filesystem::exists(path / "data.poise"))
+    return histories_of(read_dataset(path, context.execution).dataset);
+  return read_user_histories(path, flags, context);
+}
+
+}  // namespace poise::app

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "poise/data/ids.hpp"
+#include "poise/model/scorer.hpp"
+#include "poise/recommend/explain.hpp"
+
+namespace poise {
+
+enum class Explained { no, yes };
+
+/// One recommended item of one user; `item` lies in the catalogue's ids.
+struct Recommendation {
+  std::string_view item;
+  float score = 0;
+  std::vector<Contribution> because = {};
+};
+
+/// A user's ranked list with ids, explained on request: explain() for each item of the list.
+std::vector<Recommendation> recommendations_of(const Scorer& scorer, const Ids& items,
+                                               std::span<const std::int32_t> history,
+                                               std::span<const float> values,
+                                               std::span<const std::int32_t> ranked,
+                                               std::span<const float> scores, Explained explained);
+
+/// What `poise recommend --json` and the server put under "recommendations".
+nlohmann::ordered_json to_json(std::span<const Recommendation> list, const Ids& items, Explained explained);
+
+}  // namespace poise

@@ -1,0 +1,120 @@
+#include "poise/serve/ranking.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "poise/base/json_text.hpp"
+#include "poise/recommend/recommendation.hpp"
+
+namespace poise::serve {
+namespace {
+
+/// One row of what was liked and of what else was seen.
+struct History {
+  Csr liked;
+  Csr seen;
+  std::int64_t skipped = 0;
+};
+
+History history_of_user(const Sources& sources, const ServedModel& model, const std::string& user) {
+  if (sources.users == nullptr)
+    throw Refusal{404, "no_histories", "no histories of users were given to this server; send a history"};
+  const auto row = sources.users->find(user);
+  if (!row) throw Refusal{404, "unknown_user", fmt::format("there is no user '{}'", user)};
+  History result;
+  result.liked.cols = result.seen.cols = model.items().size();
+  const UserHistories& histories = sources.users->histories();
+  result.skipped = append_user(
+      histories, *row, [&](std::int32_t item) { return model.index().find(histories.items[item]); },
+      result.liked, result.seen);
+  return result;
+}
+
+History history_of_request(const ServedModel& model, const RecommendRequest& request) {
+  History result;
+  result.liked.cols = model.items().size();
+  HistoryEntries entries;
+  entries.reserve(request.history.size());
+  for (const std::string& id : request.history) {
+    if (const auto item = model.index().find(id)) {
+      entries.emplace_back(*item, 1.0F);
+    } else if (request.skip_unknown) {
+      ++result.skipped;
+    } else {
+      throw Refusal{404, "unknown_item",
+                    fmt::format("the model {} does not know the item '{}'", model.name(), id)};
+    }
+  }
+  append_history(result.liked, entries, EntryValues::dropped);
+  return result;
+}
+
+/// The filters of the request and of the server together.
+void add_filters(const ServedModel& model, const RecommendRequest& request, RecommendOptions& options) {
+  options.exclude = model.known(request.exclude);
+  options.exclude.insert(options.exclude.end(), model.excluded().begin(), model.excluded().end());
+  options.only = model.only();
+  if (!request.only) return;
+  std::vector<std::int32_t> wanted = model.known(*request.only);
+  if (model.only()) {
+    std::erase_if(wanted, [&](std::int32_t item) {
+      return !std::binary_search(model.only()->begin(), model.only()->end(), item);
+    });
+  }
+  options.only = std::move(wanted);
+}
+
+}  // namespace
+
+Ranking rank(const Sources& sources, std::shared_ptr<const ServedModel> model,
+             const RecommendRequest& request) {
+  History history =
+      request.user ? history_of_user(sources, *model, *request.user) : history_of_request(*model, request);
+  RecommendOptions options{.k = request.k};
+  add_filters(*model, request, options);
+  options.seen = history.seen.view();
+  const CsrView liked = history.liked.view();
+  const RankedLists lists = recommend(model->ranker(), model->scorer(), liked, options);
+  const Explained explained = request.explain ? Explained::yes : Explained::no;
+  const auto list = recommendations_of(model->scorer(), model->items(), liked.row(0), liked.row_values(0),
+                                       lists.items(0), lists.scores(0), explained);
+  Ranking result{.model = std::move(model),
+                 .history = {},
+                 .skipped = history.skipped,
+                 .items = {lists.items(0).begin(), lists.items(0).end()},
+                 .recommendations = {}};
+  result.recommendations = json_text(to_json(list, result.model->items(), explained));
+  result.history = std::move(history.liked);
+  sources.metrics.scored(result.model->name());
+  return result;
+}
+
+void Titles::add(std::string_view id) {
+  if (catalogue_ != nullptr) ids_.insert(id);
+}
+
+void Titles::add(const Ranking& ranking, bool explained) {
+  if (catalogue_ == nullptr) return;
+  for (const std::int32_t item : ranking.items) ids_.insert(ranking.model->items()[item]);
+  if (!explained) return;
+  for (const std::int32_t item : ranking.history.indices) ids_.insert(ranking.model->items()[item]);
+}
+
+std::string Titles::text() const {
+  if (catalogue_ == nullptr) return {};
+  std::string text = ",\"titles\":{";
+  for (const std::string_view id : ids_) {
+    const std::string_view title = catalogue_->title_of(id);
+    if (title.empty()) continue;
+    if (text.back() != '{') text += ',';
+    text += json_quoted(id) + ":" + json_quoted(title);
+  }
+  return text + "}";
+}
+
+std::string json_quoted(std::string_view text) { return json_text(Json(text)); }
+
+}  // namespace poise::serve

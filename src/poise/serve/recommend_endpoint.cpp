@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "poise/serve/answers.hpp"
+#include "poise/serve/ranking.hpp"
+#include "poise/serve/recommend_request.hpp"
+
+namespace poise::serve {
+namespace {
+
+std::shared_ptr<const ServedModel> model_for(const Sources& sources, const ModelSet& models,
+                                             const RecommendRequest& request) {
+  return request.model ? model_named(models, *request.model)
+                       : sources.traffic.choose(models, request.visitor());
+}
+
+/// `"model":...,"recommendations":[...]`, the inside of an answer.
+std::string answer_text(const Ranking& ranking) {
+  std::string text = "\"model\":" + json_quoted(ranking.model->name());
+  text += ",\"recommendations\":" + ranking.recommendations;
+  if (ranking.skipped > 0) text += fmt::format(",\"skipped\":{}", ranking.skipped);
+  return text;
+}
+
+void check_explained(const std::vector<RecommendRequest>& requests, const Limits& limits) {
+  std::int64_t explained = 0;
+  for (const RecommendRequest& request : requests) explained += request.explain ? request.k : 0;
+  if (explained > limits.explained)
+    throw Refusal{413, "too_many_items",
+                  fmt::format("{} explained items are asked for; at most {} are explained in one request",
+                              explained, limits.explained)};
+}
+
+/// What a shadow model would have answered, once the client has its answer.
+std::function<void()> shadow_work(const Sources& sources, const RecommendRequest& request,
+                                  const Ranking& shown) {
+  if (sources.shadow.empty() || shown.model->name() == sources.shadow) return {};
+  std::vector<std::string> ids;
+  for (const std::int32_t item : shown.items) ids.emplace_back(shown.model->items()[item]);
+  return [&sources, request, ids] {
+    RecommendRequest quiet = request;
+    quiet.explain = false;
+    quiet.skip_unknown = true;
+    const auto models = sources.models.now();
+    const Ranking shadow = rank(sources, model_named(*models, sources.shadow), quiet);
+    std::vector<std::int32_t> listed = shadow.items;
+    std::ranges::sort(listed);
+    std::int64_t common = 0;
+    for (const std::string& id : ids) {
+      const auto item = shadow.model->index().find(id);
+      common += item && std::ranges::binary_search(listed, *item) ? 1 : 0;
+    }
+    sources.metrics.compared(common, std::ssize(ids));
+  };
+}
+
+std::vector<RecommendRequest> batch_of(const Json& json, const Limits& limits) {
+  refuse_other_names(json, {"batch"}, "");
+  const Json& batch = json["batch"];
+  if (!batch.is_array() || batch.empty())
+    throw Refusal{400, "bad_field", "batch should be a list of requests"};
+  if (std::ssize(batch) > limits.batch)
+    throw Refusal{413, "batch_too_large", fmt::format("a batch has at most {} requests", limits.batch)};
+  std::vector<RecommendRequest> requests;
+  for (std::size_t k = 0; k < batch.size(); ++k)
+    requests.push_back(read_recommend_request(batch[k], limits, fmt::format("batch[{}]: ", k)));
+  check_explained(requests, limits);
+  return requests;
+}
+
+Response answer_batch(const Sources& sources, const ModelSet& models, const Json& json) {
+  const std::vector<RecommendRequest> requests = batch_of(json, sources.limits);
+  std::vector<Ranking> rankings;
+  Titles titles(sources.catalogue);
+  std::string text = "{\"batch\":[";
+  for (std::size_t k = 0; k < requests.size(); ++k) {
+    try {
+      rankings.push_back(rank(sources, model_for(sources, models, requests[k]), requests[k]));
+    } catch (Refusal& refusal) {
+      refusal.message = fmt::format("batch[{}]: {}", k, refusal.message);
+      throw;
+    }
+    titles.add(rankings.back(), requests[k].explain);
+    text += (k > 0 ? ",{" : "{") + answer_text(rankings.back()) + "}";
+  }
+  return {.body = text + "]" + titles.text() + "}"};
+}
+
+}  // namespace
+
+Response answer_recommend(const Sources& sources, std::string_view body) {
+  const Json json = object_of(body, sources.limits);
+  const auto models = sources.models.now();
+  if (json.contains("batch")) return answer_batch(sources, *models, json);
+  const RecommendRequest request = read_recommend_request(json, sources.limits, "");
+  check_explained({request}, sources.limits);
+  const Ranking ranking = rank(sources, model_for(sources, *models, request), request);
+  Titles titles(sources.catalogue);
+  titles.add(ranking, request.explain);
+  return {.body = "{" + answer_text(ranking) + titles.text() + "}",
+          .after = shadow_work(sources, request, ranking)};
+}
+
+Response answer_compare(const Sources& sources, std::string_view body) {
+  Json json = object_of(body, sources.limits);
+  const auto models = sources.models.now();
+  std::vector<std::shared_ptr<const ServedModel>> compared;
+  if (json.contains("models")) {
+    const Json names = json["models"];
+    if (!names.is_array() || names.size() != 2)
+      throw Refusal{400, "bad_field", "models should be a list of two models"};
+    for (const Json& name : names) compared.push_back(model_named(*models, id_of(name, "models")));
+    json.erase("models");
+  } else if (models->size() >= 2) {
+    compared = {(*models)[0], (*models)[1]};
+  } else {
+    throw Refusal{400, "bad_field", "this server has one model; name two in models"};
+  }
+  if (json.contains("model")) throw Refusal{400, "bad_field", "name two models in models, not one in model"};
+  const RecommendRequest request = read_recommend_request(json, sources.limits, "");
+  check_explained({request, request}, sources.limits);
+  Titles titles(sources.catalogue);
+  std::vector<Ranking> rankings;
+  std::string text = "{\"models\":[";
+  for (const auto& model : compared) {
+    rankings.push_back(rank(sources, model, request));
+    titles.add(rankings.back(), request.explain);
+    text += (rankings.size() > 1 ? ",{" : "{") + answer_text(rankings.back()) + "}";
+  }
+  std::int64_t common = 0;
+  const Ranking& other = rankings[1];
+  for (const std::int32_t item : rankings[0].items) {
+    const auto there = other.model->index().find(rankings[0].model->items()[item]);
+    common += there && std::ranges::find(other.items, *there) != other.items.end() ? 1 : 0;
+  }
+  return {.body = fmt::format("{}],\"common\":{}{}}}", text, common, titles.text())};
+}
+
+}  // namespace poise::serve
