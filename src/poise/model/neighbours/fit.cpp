@@ -5,6 +5,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
+#include "poise/model/neighbours/gather_columns.hpp"
 #include "poise/model/neighbours/gram_blocks.hpp"
 #include "poise/model/neighbours/supports.hpp"
 #include "poise/model/neighbours/workspaces.hpp"
@@ -77,18 +78,19 @@ class NeighbourSolver {
   Workspaces<ColumnRidge> ridges_;
 };
 
+/// Columns [first, last).
 template <class T>
-void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t block,
-               const NeighbourCheckpoint* checkpoint, const Execution& execution) {
+void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t first, std::int64_t last,
+               std::int64_t block, const NeighbourCheckpoint* checkpoint, const Execution& execution) {
   NeighbourSolver<T> solver(problem, fit, checkpoint, execution);
-  const std::int64_t left = problem.items() - fit.resumed;
+  const std::int64_t left = last - first;
   // Parts begin at multiples of their size.
   constexpr std::int64_t part = NeighbourCheckpoint::columns_per_part;
   if (checkpoint != nullptr) block = std::max(part, block / part * part);
   const Tiling blocks{left, block};
   Progress progress(execution.observer, "solving", left, "columns");
   for (std::int64_t b = 0; b < blocks.tiles(); ++b)
-    solver.solve(fit.resumed + blocks.first(b), blocks.last(b) - blocks.first(b), progress);
+    solver.solve(first + blocks.first(b), blocks.last(b) - blocks.first(b), progress);
 }
 
 }  // namespace
@@ -121,7 +123,7 @@ NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, in
 
 NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std::int64_t> neighbours,
                             std::int64_t block, const Execution& execution,
-                            const NeighbourCheckpoint* checkpoint) {
+                            const NeighbourCheckpoint* checkpoint, Processes* processes) {
   NeighbourFit fit;
   for (const std::int64_t wanted : neighbours) {
     const std::int64_t k = std::min(wanted, problem.most_neighbours());
@@ -130,10 +132,16 @@ NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std
                              std::vector<NeighbourFigures>(n)});
   }
   if (checkpoint != nullptr) fit.resumed = checkpoint->load(fit.solutions.front(), execution.threads);
+  const bool several = processes != nullptr && processes->several();
+  const auto [first, last] = several ? columns_of(processes->rank(), processes->size(), problem.items())
+                                     : std::pair(fit.resumed, problem.items());
   if (problem.W->a.empty()) {
-    solve_all<std::uint32_t>(problem, fit, block, checkpoint, execution);
+    solve_all<std::uint32_t>(problem, fit, first, last, block, checkpoint, execution);
   } else {
-    solve_all<double>(problem, fit, block, checkpoint, execution);
+    solve_all<double>(problem, fit, first, last, block, checkpoint, execution);
+  }
+  if (several) {
+    for (NeighbourSolution& solution : fit.solutions) gather_columns(solution, *processes);
   }
   return fit;
 }

@@ -48,7 +48,7 @@ void compare_with_dense(const NeighbourProblem& problem, const NeighbourSolution
 }  // namespace
 
 Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours, const Weights& W,
-                         FitContext& context) {
+                         FitContext& context, Processes* processes) {
   validate(options);
   if (context.backend.traits().own_memory)
     fail(ErrorKind::usage, "models with {} are trained on the processor alone; use {} cpu or auto",
@@ -63,7 +63,8 @@ Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours
   std::optional<NeighbourCheckpoint> checkpoint;
   if (!context.checkpoint.empty()) checkpoint.emplace(context.checkpoint, context.checkpoint_key);
   NeighbourFit fit = fit_neighbours(problem, std::span(&neighbours, 1), block, execution,
-                                    checkpoint ? &*checkpoint : nullptr);
+                                    checkpoint ? &*checkpoint : nullptr, processes);
+  if (processes != nullptr && !processes->first()) return {};
   NeighbourSolution& solution = fit.solutions.front();
   seconds.merge(fit.seconds);
   Trained trained;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "poise/comm/processes.hpp"
 #include "poise/model/family.hpp"
 #include "poise/model/fit_context.hpp"
 #include "poise/model/full_rank/fit.hpp"
@@ -9,9 +10,11 @@
 
 namespace poise {
 
-/// The full-rank model with this many neighbours a column (at least 1), one of the two diagonals.
+/// The full-rank model with this many neighbours a column (at least 1), one of the two diagonals. Several
+/// processes, which all call it, share the columns, and the first one returns the model of one process; the
+/// others return none.
 Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours, const Weights& W,
-                         FitContext& context);
+                         FitContext& context, Processes* processes = nullptr);
 
 /// What that takes: a few times the memory of the model and of X, and never items x items.
 TrainingCost neighbours_cost(const FullRankOptions& options, std::int64_t neighbours, CsrView X,
