@@ -32,24 +32,26 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"synth", "make synthetic interactions of a well-known shape", setup_synth},
       {"prepare", "read raw logs, filter, split, and store them as prepared data", setup_prepare},
-      {"train", "train a model on prepared data", setup_train, true},
-      {"search", "find the best lambda, alpha and more on the validation part", setup_search, true},
-      {"study", "does weighting help? the paper's tables from your own data", setup_study, true},
-      {"evaluate", "measure a model's ranking on held-out users", setup_evaluate, false, true},
+      {"train", "train a model on prepared data", setup_train, true, false, RunBy::first, "--neighbours"},
+      {"search", "find the best lambda, alpha and more on the validation part", setup_search, true, false,
+       RunBy::all},
+      {"study", "does weighting help? the paper's tables from your own data", setup_study, true, false,
+       RunBy::all},
+      {"evaluate", "measure a model's ranking on held-out users", setup_evaluate, false, true, RunBy::all},
       {"certify", "prove how far a full-rank model is from its optimum", setup_certify, true},
-      {"recommend", "recommend items for a history", setup_recommend, false, true},
+      {"recommend", "recommend items for a history", setup_recommend, false, true, RunBy::all},
       {"similar", "find the items similar to one", setup_similar},
       {"serve", "answer requests for recommendations over HTTP", setup_serve},
       {"export", "write a model's item factors for other programs", setup_export},
       {"info", "show what a model or prepared data holds", setup_info},
-      {"doctor", "show BLAS, threads, memory and GPU, as Poise would use them", setup_doctor, true},
+      {"doctor", "show BLAS, threads, memory and GPU, as Poise would use them", setup_doctor, true, false,
+       RunBy::all},
       {"completion", "print a completion script for the shell", setup_completion},
   };
   return all;
 }
 
 void add_shared_options(CLI::App& parser, SharedOptions& options) {
-  options.memory_limit = total_memory() / 5 * 4;
   parser.add_option("--threads", options.threads, "Threads to use; results do not depend on it")
       ->check(whole_number(1, max_threads))
       ->capture_default_str()
@@ -96,10 +98,10 @@ std::uint64_t thread_stack_size() {
 
 void Context::print(const Json& json_result, std::string_view text) const {
   progress->clear_state();  // a terminal may show both streams
-  if (json)
-    write_stdout(to_text(json_result) + "\n");
-  else
-    write_stdout(text);
+  if (!json) return write_stdout(text);
+  Json result = json_result;
+  if (ranks) result["ranks"] = *ranks;
+  write_stdout(to_text(result) + "\n");
 }
 
 void Context::say(std::string_view message) const { progress->say(message); }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "poise/base/parallel.hpp"
+#include "poise/comm/processes.hpp"
 
 namespace poise::app {
 
@@ -25,6 +28,8 @@ struct Context {
   std::uint64_t seed = 1;  ///< for commands without a --seed of their own
   bool json = false;
   TerminalObserver* progress = nullptr;  ///< the execution's observer
+  Processes* processes = nullptr;        ///< that run this command; the first one prints and writes
+  std::optional<int> ranks = {};         ///< how many processes a launcher started
 
   /// The result: the JSON object with --json, otherwise the text.
   void print(const Json& json_result, std::string_view text) const;
@@ -33,6 +38,9 @@ struct Context {
 };
 
 using Run = std::function<void(const Context&)>;
+
+/// Who runs a command that was started as several processes: the first one, while the others wait, or all.
+enum class RunBy { first, all };
 
 /// A command of the program: setup() declares its options on a parser and returns the function that runs it.
 struct Command {
@@ -44,6 +52,9 @@ struct Command {
   bool uses_blas = false;
   /// Whether it scores, perhaps on a GPU: scoring_backend_for() then enforces the limit.
   bool scores = false;
+  RunBy run_by = RunBy::first;
+  /// With this flag on the command line, all processes run it.
+  std::string all_with = {};
 };
 
 /// All commands, in the order of the help.
@@ -59,6 +70,7 @@ struct SharedOptions {
   bool quiet = false;
   bool print_config = false;
 };
+/// `options` has the defaults of --threads and --memory-limit.
 void add_shared_options(CLI::App& parser, SharedOptions& options);
 
 /// One line of JSON, without the end of the line; bytes that are not UTF-8 are replaced.

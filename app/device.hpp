@@ -25,8 +25,8 @@ std::unique_ptr<Backend> backend_for(const std::function<Work()>& work, const Co
 std::unique_ptr<Backend> scoring_backend_for(const std::function<Work()>& work, const Context& context,
                                              EarlyGpu early = {});
 
-/// Called last by a command. If a GPU was used the program ends here: the system frees the GPU's context
-/// faster than the driver does piece by piece.
-void end_after_gpu(const Backend* backend);
+/// Called last by a command. If a GPU was used the program ends here, unless other processes wait for it: the
+/// system frees the GPU's context faster than the driver does piece by piece.
+void end_after_gpu(const Backend* backend, const Context& context);
 
 }  // namespace poise::app

@@ -20,6 +20,7 @@
 #include "option_values.hpp"
 #include "output_check.hpp"
 #include "process_time.hpp"
+#include "ranks.hpp"
 
 namespace poise::app {
 
@@ -79,12 +80,15 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
   const EvaluateOptions evaluation{
       .metrics = parse_metrics(options.metrics),
       .denominator = options.denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
-  if (!options.per_user.empty()) check_file_can_be_written(options.per_user);
+  const bool first = context.processes->first();
+  if (first && !options.per_user.empty()) check_file_can_be_written(options.per_user);
   EarlyGpu early = early_gpu_for(expected_operations(options), CudaReady::to_score, context);
   const LoadedModel model = read_model(options.model, context.execution.threads);
   watch.book("load model");
   const EvaluationData data = read_evaluation_data(options.data, options.on, context.execution);
   watch.book("load data");
+  check_same_data(options.model.string(), model.checksum, context);
+  check_same_data(options.data.string(), data.checksum, context);
   const Dataset& dataset = data.dataset;
   if (model.info.items != dataset.items) {
     fail(ErrorKind::input,
@@ -102,9 +106,11 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
   const auto backend = scoring_backend_for(
       [&] { return Work{.operations = model.scorer->operations(histories)}; }, context, std::move(early));
   watch.book("device");
-  const EvaluationResult result =
-      evaluate(*model.scorer, histories, part.targets.view(), data.training_counts, evaluation,
-               context.execution, backend.get());
+  Evaluation measuring(*model.scorer, histories, part.targets.view(), data.training_counts, evaluation,
+                       context.execution, backend.get());
+  measuring.measure_together(*context.processes);
+  if (!first) return;
+  const EvaluationResult result = measuring.finish();
   watch.book("evaluate");
   const double seconds = phases.at("evaluate");
   if (!options.per_user.empty()) write_per_user(options.per_user, result, part.users);
@@ -130,7 +136,7 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
                  {"seconds", seconds},
                  {"phases", phases}},
                 text);
-  end_after_gpu(backend.get());
+  end_after_gpu(backend.get(), context);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "poise/base/memory.hpp"
 #include "poise/base/suggest.hpp"
 #include "poise/base/version.hpp"
+#include "poise/comm/launcher.hpp"
 
 #include "command.hpp"
 #include "config_file.hpp"
@@ -20,6 +23,7 @@
 #include "interrupt.hpp"
 #include "option_values.hpp"
 #include "progress.hpp"
+#include "ranks.hpp"
 #include "restart.hpp"
 #include "standard_streams.hpp"
 
@@ -42,10 +46,14 @@ std::string usage() {
   return text;
 }
 
-int report(int code, std::string_view message) {
-  write_stderr(fmt::format("poise: {}\n", message));
-  return code;
+/// Also by a process that is silent otherwise, if the first one does not answer.
+void print_error(const std::string& sentence) {
+  silence_streams(false);
+  if (!sentence.empty()) write_stderr(fmt::format("poise: {}\n", sentence));
 }
+
+/// An error, which main() prints: of several processes only the first one prints, and each error once.
+Outcome failure(int code, std::string message) { return {.code = code, .sentence = std::move(message)}; }
 
 /// The position of a wrong value from the config file: "FILE: line N: "; otherwise nothing.
 std::string place_in_config(const CLI::App& parser, const std::string& message,
@@ -99,11 +107,38 @@ int affordable_threads(const CLI::App& parser, const SharedOptions& shared) {
        shared.threads, amount(static_cast<double>(shared.memory_limit), "B"), most);
 }
 
-/// Parses and runs one command; errors are thrown.
-int run_command(const Command& command, const std::vector<std::string>& arguments) {
+/// Several processes use the processors alone; a command that the first one runs may use its GPU.
+std::string device_of(const SharedOptions& shared, const Processes& processes) {
+  if (!processes.several()) return shared.device;
+  if (shared.device == "cuda")
+    fail(ErrorKind::usage,
+         "--device cuda goes with one process; several use the processors of their hosts (--device cpu)");
+  return "cpu";
+}
+
+RunBy run_by(const Command& command, const std::vector<std::string>& arguments) {
+  const auto asks_for_all = [&](const std::string& argument) {
+    return argument == command.all_with || argument.starts_with(command.all_with + "=");
+  };
+  const bool all = !command.all_with.empty() && std::ranges::any_of(arguments, asks_for_all);
+  return all ? RunBy::all : command.run_by;
+}
+
+/// Parses and runs one command; other errors than those of parsing are thrown.
+Outcome run_command(const Command& command, const std::vector<std::string>& arguments, Processes& job) {
+  const bool by_first = run_by(command, arguments) == RunBy::first;
+  if (by_first && !job.first()) return {};
+  Processes alone;
+  Processes& processes = by_first ? alone : job;
   CLI::App parser(command.summary, "poise " + command.name);
   parser.get_formatter()->column_width(36);
-  SharedOptions shared;
+  SharedOptions shared{.memory_limit = total_memory() / 5 * 4};
+  if (processes.several()) {
+    const std::vector<Rank> ranks = meet(processes);
+    if (command.name != "doctor") check_same_program(ranks);
+    shared.threads = threads_of(ranks, processes.rank());
+    shared.memory_limit = memory_of(ranks);
+  }
   const Run run = command.setup(parser);
   add_shared_options(parser, shared);
   try {
@@ -111,47 +146,54 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     parser.parse(last_first);
   } catch (const CLI::CallForHelp&) {
     write_stdout(parser.help() + "\n");
-    return exit_done;
+    return {};
   } catch (const CLI::FileError& error) {
-    return report(exit_input, fmt::format("cannot read the file given with --config: {}", error.what()));
+    return failure(exit_input, fmt::format("cannot read the file given with --config: {}", error.what()));
   } catch (const CLI::ConfigError& error) {
-    return report(exit_usage,
-                  fmt::format("{}: {}", parser.get_config_ptr()->as<std::string>(), error.what()));
+    return failure(exit_usage,
+                   fmt::format("{}: {}", parser.get_config_ptr()->as<std::string>(), error.what()));
   } catch (const CLI::RequiredError& error) {
     // A misspelled name is the most likely reason.
     const std::string unknown = unknown_argument(parser);
-    return report(exit_usage, fmt::format("{}{}{}; see `poise {} --help`", error.what(),
-                                          unknown.empty() ? "" : ", and ", unknown, command.name));
+    return failure(exit_usage, fmt::format("{}{}{}; see `poise {} --help`", error.what(),
+                                           unknown.empty() ? "" : ", and ", unknown, command.name));
   } catch (const CLI::ArgumentMismatch& error) {
     // "--out: At Most 1 required but received 2", "--model: 1 required TEXT:{...} missing"
     const std::string_view text = error.what();
     const bool missing = text.ends_with("missing");
-    return report(exit_usage, fmt::format("{} {}; see `poise {} --help`", text.substr(0, text.find(':')),
-                                          missing ? "needs a value" : "is given too often", command.name));
+    return failure(exit_usage, fmt::format("{} {}; see `poise {} --help`", text.substr(0, text.find(':')),
+                                           missing ? "needs a value" : "is given too often", command.name));
   } catch (const CLI::ExtrasError&) {
-    return report(exit_usage,
-                  fmt::format("{}; see `poise {} --help`", unknown_argument(parser), command.name));
+    return failure(exit_usage,
+                   fmt::format("{}; see `poise {} --help`", unknown_argument(parser), command.name));
   } catch (const CLI::ParseError& error) {
     const std::string place = place_in_config(parser, error.what(), arguments);
-    return report(exit_usage, fmt::format("{}{}; see `poise {} --help`", place, error.what(), command.name));
+    return failure(exit_usage, fmt::format("{}{}; see `poise {} --help`", place, error.what(), command.name));
   }
   refuse_empty_values(parser);
   if (shared.print_config) {
     write_stdout(parser.config_to_str(true, true));
-    return exit_done;
+    return {};
   }
+  shared.device = device_of(shared, processes);
   if (shared.device == "cuda") static_cast<void>(choose_device(DeviceChoice::cuda, {}));
   const int threads = affordable_threads(parser, shared);
   const bool may_use_gpu = command.scores && built_with_cuda() && shared.device != "cpu";
   if (!command.uses_blas && !may_use_gpu) limit_memory(shared.memory_limit);
   TerminalObserver observer(shared.quiet);
+  processes.watch(&observer);
+  if (by_first && job.several())
+    observer.say(fmt::format("note: `poise {}` runs in the first of the {} processes; the others wait",
+                             command.name, job.size()));
   run({.execution = {.threads = threads, .observer = &observer},
        .memory_limit = shared.memory_limit,
        .device = shared.device,
        .seed = shared.seed,
        .json = shared.json,
-       .progress = &observer});
-  return exit_done;
+       .progress = &observer,
+       .processes = &processes,
+       .ranks = job.launched() ? std::optional(job.size()) : std::nullopt});
+  return {};
 }
 
 const Command& find_command(const std::string& name) {
@@ -176,45 +218,80 @@ bool trains(std::string_view name) {
                              [&](const Command& each) { return each.name == name && each.uses_blas; });
 }
 
-int run_program(const std::vector<std::string>& arguments) {
+Outcome run_program(const std::vector<std::string>& arguments, Processes& processes) {
   if (arguments.empty()) {
     write_stderr(usage());
-    return exit_usage;
+    return {.code = exit_usage};
   }
   const std::string& name = arguments.front();
   const bool help = name == "--help" || name == "-h" || name == "help";
   if (help && arguments.size() == 1) {
     write_stdout(usage());
-    return exit_done;
+    return {};
   }
   if (name == "--version") {
     write_stdout(fmt::format("poise {}\n", version()));
-    return exit_done;
+    return {};
   }
-  if (help) return run_command(find_command(arguments[1]), {"--help"});
-  return run_command(find_command(name), {arguments.begin() + 1, arguments.end()});
+  if (help) return run_command(find_command(arguments[1]), {"--help"}, processes);
+  return run_command(find_command(name), {arguments.begin() + 1, arguments.end()}, processes);
 }
 
-/// Prints the message of the current exception and returns its exit code.
-int report_exception() {
+/// The message and the exit code of the current exception.
+Outcome current_failure() {
   // Work that is asked to stop may end with any error, e.g. that of an interrupted read.
-  if (interrupted()) return report(exit_interrupted, "interrupted");
+  if (interrupted()) return {.code = exit_interrupted, .sentence = "interrupted", .interrupted = true};
   const auto too_large = [] {
-    return report(exit_resources, "out of memory; raise --memory-limit, or use less data or fewer threads");
+    return failure(exit_resources, "out of memory; raise --memory-limit, or use less data or fewer threads");
   };
   try {
     throw;
+  } catch (const OtherProcessFailed&) {
+    return {.code = exit_unexpected, .because_of_other = true};
   } catch (const Error& error) {
-    return report(exit_code(error.kind()), with_names(error.sentence(), flag_name));
+    return failure(exit_code(error.kind()), with_names(error.sentence(), flag_name));
   } catch (const std::bad_alloc&) {
     return too_large();
   } catch (const std::length_error&) {
     return too_large();
   } catch (const std::filesystem::filesystem_error& error) {
-    return report(exit_input, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+    return failure(exit_input, fmt::format("{}: {}", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
-    return report(exit_unexpected, fmt::format("unexpected error: {}; please report it", error.what()));
+    return failure(exit_unexpected, fmt::format("unexpected error: {}; please report it", error.what()));
   }
+}
+
+/// Passes Ctrl-C on to processes that wait for others at the end.
+class Interruptible : public Observer {
+ public:
+  [[nodiscard]] bool stop_requested() const override { return interrupted(); }
+};
+
+/// The end of a job of several processes.
+int conclude(Processes& processes, const Outcome& outcome) {
+  const Interruptible observer;
+  processes.watch(&observer);
+  try {
+    return processes.conclude(outcome, host_name(), print_error).code;
+  } catch (const Error&) {  // interrupted while it waited: then it tells the others, who may still be at work
+    return processes.conclude(failure(exit_interrupted, "interrupted"), host_name(), print_error).code;
+  }
+}
+
+/// Runs the program, together with the other processes of the job if there are any.
+int run_together(const std::vector<std::string>& arguments) {
+  std::unique_ptr<Processes> processes;
+  Outcome outcome;
+  try {
+    processes = start_processes();
+    if (!processes->first()) silence_streams(true);
+    outcome = run_program(arguments, *processes);
+  } catch (...) {
+    outcome = current_failure();
+  }
+  if (processes && processes->several()) return conclude(*processes, outcome);
+  print_error(outcome.sentence);
+  return outcome.code;
 }
 
 }  // namespace
@@ -225,9 +302,5 @@ int main(int argc, char** argv) {
   if (argc > 1) poise::app::restart_with_settings(argv, poise::app::trains(argv[1]));
   poise::app::fill_closed_streams();
   poise::app::watch_for_interrupts();
-  try {
-    return poise::app::run_program({argv + 1, argv + argc});
-  } catch (...) {
-    return poise::app::report_exception();
-  }
+  return poise::app::run_together({argv + 1, argv + argc});
 }

@@ -1,19 +1,23 @@
 #include "poise/recommend/recommend.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
 #include "poise/data/item_index.hpp"
+#include "poise/recommend/together.hpp"
 #include "poise/train/model_file.hpp"
 
 #include "command.hpp"
 #include "device.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
+#include "ranks.hpp"
 #include "recommend_histories.hpp"
 #include "recommend_output.hpp"
 
@@ -76,11 +80,20 @@ void say_if_empty(const RecommendHistories& input, const Context& context) {
                               : "the history is empty"));
 }
 
+/// Equal for equal histories, and for others as good as never.
+std::string fingerprint(CsrView histories) {
+  const std::string_view values(reinterpret_cast<const char*>(histories.values.data()),
+                                histories.values.size_bytes());
+  return fmt::format("{:x} {:x}", support_fingerprint(histories), std::hash<std::string_view>()(values));
+}
+
 void run_recommend(const RecommendFlags& options, const Context& context) {
   const OutputFormat format = output_format(options.format, context);
   if (options.explain && format == OutputFormat::csv)
     fail(ErrorKind::usage, "--explain does not go with --format csv; use table or json");
   options.log.check();
+  // Many users are divided among all processes.
+  if (options.histories.empty() && !context.processes->first()) return;
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const ItemIndex index(model.info.items);
   const RecommendHistories input = histories_of(options, index, model.info.items.size(), context);
@@ -92,8 +105,15 @@ void run_recommend(const RecommendFlags& options, const Context& context) {
   if (model.info.model != "popularity") say_if_empty(input, context);
   const auto backend =
       scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories)}; }, context);
+  if (input.batch) {
+    check_same_data(options.model.string(), model.checksum, context);
+    check_same_data(options.histories.string(), fingerprint(histories), context);
+  }
   const RankedLists lists =
-      recommend(*model.scorer, histories, recommendation, context.execution, backend.get());
+      input.batch ? recommend_together(*model.scorer, histories, recommendation, context.execution,
+                                       backend.get(), *context.processes)
+                  : recommend(*model.scorer, histories, recommendation, context.execution, backend.get());
+  if (!context.processes->first()) return;
   print_recommendations(model, input, lists, options.explain, format);
 }
 

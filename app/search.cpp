@@ -9,6 +9,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/report/report.hpp"
+#include "poise/search/point_team.hpp"
 #include "poise/search/search_json.hpp"
 #include "poise/search/space_axes.hpp"
 #include "poise/study/search_study.hpp"
@@ -20,6 +21,7 @@
 #include "output_check.hpp"
 #include "point_progress.hpp"
 #include "product_speed.hpp"
+#include "ranks.hpp"
 #include "search_options.hpp"
 #include "study_files.hpp"
 #include "train.hpp"
@@ -208,28 +210,36 @@ void say_plan(const SearchSpace& space, Points& points, const Journal& journal,
                           duration(each * static_cast<double>(usual)), journal.size(), path.string()));
 }
 
+/// Error{input} if there is nothing to choose on, or no values for the weighting.
+void check_data(const Dataset& dataset, const SearchSpace& space, const SearchFlags& options,
+                const Context& context) {
+  if (dataset.validation && dataset.validation->targets.entries() == 0)
+    fail(ErrorKind::input,
+         "no user of the validation part of {} has anything to find; prepare it with a larger --target-share",
+         options.data.string());
+  if (!dataset.validation)
+    fail(ErrorKind::input,
+         "{} has no validation part to choose on; prepare it with --split users, or give --validation",
+         options.data.string());
+  for (const Scheme scheme : space.scheme.empty() ? std::vector{space.base.weighting.scheme} : space.scheme)
+    check_values(scheme, !dataset.train.values.empty(), context);
+}
+
 void run_search(const SearchFlags& options, const Context& context) {
   say_what_has_no_effect(options.searching, context);
   const SearchSpace space = space_of(options, context);
   const MeasureOptions measure = options.searching.measure();
   const auto until = options.searching.until();
-  if (!options.out.empty()) check_file_can_be_written(options.out);
-  if (!options.report.empty()) check_folder_can_be_written(options.report);
+  const bool first = context.processes->first();
+  if (first && !options.out.empty()) check_file_can_be_written(options.out);
+  if (first && !options.report.empty()) check_folder_can_be_written(options.report);
   const LoadedDataset prepared = read_dataset(options.data, context.execution);
+  check_same_data(options.data.string(), prepared.checksum, context);
   const std::optional<LoadedDataset> with_validation =
       validation_of_given(prepared, options.data.string(), context);
   const LoadedDataset& data = with_validation ? *with_validation : prepared;
   const AllRows all_rows = with_validation ? AllRows{&prepared, options.data} : AllRows{};
-  if (data.dataset.validation && data.dataset.validation->targets.entries() == 0)
-    fail(ErrorKind::input,
-         "no user of the validation part of {} has anything to find; prepare it with a larger --target-share",
-         options.data.string());
-  if (!data.dataset.validation)
-    fail(ErrorKind::input,
-         "{} has no validation part to choose on; prepare it with --split users, or give --validation",
-         options.data.string());
-  for (const Scheme scheme : space.scheme.empty() ? std::vector{space.base.weighting.scheme} : space.scheme)
-    check_values(scheme, !data.dataset.train.values.empty(), context);
+  check_data(data.dataset, space, options, context);
   check_memory(space, prepared.dataset.train.view(), context.memory_limit);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.data / "search.journal" : options.searching.journal;
@@ -240,13 +250,15 @@ void run_search(const SearchFlags& options, const Context& context) {
       },
       context);
   check_device(first_points(space), *backend);
-  warn_if_slow(*backend, context);
-  Journal journal(path, journal_header(measure, context.memory_limit, *backend));
   const auto train_on = [&](Keep keep) {
     return std::make_unique<Trainer>(data, with_validation ? std::filesystem::path() : options.data, keep,
                                      context.memory_limit, *backend, context.execution);
   };
   auto trainer = train_on(Keep::shared_parts);
+  Points own_points(*trainer, measure, nullptr, context.execution);
+  if (!first) return serve_points(*context.processes, own_points);
+  warn_if_slow(*backend, context);
+  Journal journal(path, journal_header(measure, context.memory_limit, *backend));
   PointProgress progress(*context.progress, measure.choice);
   const PointWatcher watcher{.trained = [&](const PointResult& result, std::size_t left, double seconds) {
     progress.trained(result, left, seconds);
@@ -256,6 +268,8 @@ void run_search(const SearchFlags& options, const Context& context) {
   const auto begin = Points::Clock::now();
   bool saved = false;
   try {
+    std::optional<PointTeam> team;
+    if (context.processes->several()) points->share_with(&team.emplace(*context.processes, own_points));
     const SearchResult result = search(*points, space);
     if (!result.best && result.complete)
       fail(ErrorKind::numerical, "no point of the grid has a model; raise --lambda");

@@ -8,6 +8,9 @@ namespace poise::app {
 /// Writing to a closed standard output still fails; output to a closed standard error is lost.
 void fill_closed_streams();
 
+/// Whether the two functions below write nothing: of several processes the first one writes.
+void silence_streams(bool silent);
+
 /// Writes messages; errors are ignored, because they could not be reported.
 void write_stderr(std::string_view text) noexcept;
 

@@ -18,6 +18,7 @@
 #include "output_check.hpp"
 #include "point_progress.hpp"
 #include "product_speed.hpp"
+#include "ranks.hpp"
 #include "search_options.hpp"
 #include "study_files.hpp"
 #include "study_seeds.hpp"
@@ -110,6 +111,15 @@ std::string points_left_text(const StudyResults& results) {
   return text;
 }
 
+/// What a process other than the first does.
+void serve(std::span<const StudyInput> inputs, const StudyFlags& options, const StudyOptions& study_options,
+           Backend& backend, const Context& context) {
+  if (options.seeds.empty())
+    serve_study(inputs, study_options, backend, context.execution, *context.processes);
+  else
+    serve_splits(inputs, options.seeds, study_options, backend, context.execution, *context.processes);
+}
+
 void run_study(const StudyFlags& options, const Context& context) {
   const auto begin = Points::Clock::now();
   say_what_has_no_effect(options.searching, context);
@@ -126,15 +136,19 @@ void run_study(const StudyFlags& options, const Context& context) {
                              .memory_limit = context.memory_limit};
   put_in_order(study_options);
   const auto until = options.searching.until();
-  check_folder_can_be_written(options.out);
+  const bool first = context.processes->first();
+  if (first) check_folder_can_be_written(options.out);
   const std::vector<StudyInput> inputs = read_inputs(options, context);
-  std::filesystem::create_directories(options.out);
+  for (const StudyInput& input : inputs)
+    check_same_data(input.folder.string(), input.prepared().checksum, context);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.out / "study.journal" : options.searching.journal;
   const auto backend = backend_for([&] { return study_work(inputs, study_options, worth_a_gpu); }, context);
+  if (!first) return serve(inputs, options, study_options, *backend, context);
   warn_if_slow(*backend, context);
   if (backend->traits().own_memory && !options.neighbours.empty())
     context.say("models with --neighbours are trained on the processor, the others on the GPU");
+  std::filesystem::create_directories(options.out);
   Journal journal(path, journal_header(study_options.measure, context.memory_limit, *backend));
   if (journal.size() > 0)
     context.say(fmt::format("continuing from the {} entries of {}", journal.size(), path.string()));
@@ -162,7 +176,8 @@ void run_study(const StudyFlags& options, const Context& context) {
                           .out = options.out,
                           .flags = option_list(options, context)},
                          journal, *backend, watcher, context);
-    results = study(inputs, study_options, journal, *backend, context.execution, watcher, until);
+    results =
+        study(inputs, study_options, journal, *backend, context.execution, watcher, until, context.processes);
   } catch (...) {
     say_if_interrupted(path, context);
     throw;

@@ -75,7 +75,7 @@ void study_seeds(const SeedsStudy& asked, Journal& journal, Backend& backend, co
             write_study(asked.out / folder_of_split(seed), results);
           }};
   SplitsResults results = study_splits(asked.inputs, asked.seeds, asked.options, journal, backend,
-                                       context.execution, watcher, asked.until, splits);
+                                       context.execution, watcher, asked.until, splits, context.processes);
   results.means.options = with_seeds(asked, fmt::format("{}", fmt::join(asked.seeds, ",")));
   results.means.conclusions = conclude(results);
   results.means.seconds = seconds_since(begin);

@@ -9,7 +9,9 @@
 #include "poise/base/error.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
+#include "poise/model/full_rank/family.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
+#include "poise/model/neighbours/train.hpp"
 #include "poise/storage/atomic_file.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
@@ -23,6 +25,7 @@
 #include "process_time.hpp"
 #include "product_speed.hpp"
 #include "progress.hpp"
+#include "ranks.hpp"
 #include "trained_report.hpp"
 
 namespace poise::app {
@@ -102,6 +105,19 @@ void refuse_unless(bool fit, std::string_view flag, std::string_view other) {
   if (!fit) fail(ErrorKind::usage, "{} does not go with {}; leave one of them out", flag, other);
 }
 
+/// The model; none in processes other than the first, which share the columns of a model with neighbours.
+Trained train_model(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
+                    const TrainOptions& options, Backend& backend, const Context& context) {
+  if (context.processes->several() && parameters.neighbours > 0) {
+    FitContext fit{data.dataset.train.view(), context.memory_limit, backend, context.execution};
+    return train_neighbours(full_rank_options(parameters, context.memory_limit), parameters.neighbours, W,
+                            fit, context.processes);
+  }
+  Trainer trainer(data, options.data, Keep::nothing, context.memory_limit, backend, context.execution);
+  if (!options.checkpoint.empty()) trainer.use_checkpoint(options.checkpoint);
+  return trainer.train(parameters, &W);
+}
+
 /// What a share of the dense optimum does not say: how a model with neighbours ranks.
 void report_validation(const Scorer& model, const Dataset& dataset, const Context& context,
                        TrainReport& report) {
@@ -117,11 +133,8 @@ void report_validation(const Scorer& model, const Dataset& dataset, const Contex
   report.text += fmt::format("  ranks      validation ndcg@100 {:.4f}\n", *ndcg);
 }
 
-void run_train(TrainOptions options, const Context& context) {
-  std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
-  Stopwatch watch(seconds);
-  expand_short_form(options.flags, Usual::middle);
-  refuse_other_flags(options.flags);
+/// Error{usage} where a flag does not go with the model.
+void refuse_contradictions(const TrainOptions& options) {
   const std::string full_rank(family_name(Family::full_rank));
   refuse_unless(!options.keep_top || options.flags.model == full_rank, "--keep-top", options.flags,
                 {full_rank});
@@ -129,18 +142,31 @@ void run_train(TrainOptions options, const Context& context) {
   const std::vector<std::string> with_rounds = families_with("rounds");
   const bool has_rounds = std::ranges::find(with_rounds, options.flags.model) != with_rounds.end();
   refuse_unless(options.trace.empty() || has_rounds, "--trace", options.flags, with_rounds);
+}
+
+void run_train(TrainOptions options, const Context& context) {
+  std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
+  Stopwatch watch(seconds);
+  expand_short_form(options.flags, Usual::middle);
+  refuse_other_flags(options.flags);
+  refuse_contradictions(options);
   const ModelParameters parameters = parameters_of(options.flags, context);
   const bool counts_only = family_of(parameters).parameters.empty();
   if (!options.checkpoint.empty() && parameters.neighbours == 0)
     fail(ErrorKind::usage, "--checkpoint is of models with --neighbours; leave it out");
   refuse_unless(parameters.neighbours == 0 || parse_device(context.device) != DeviceChoice::cuda,
                 "--device cuda", "--neighbours");
-  check_file_can_be_written(options.out);
+  refuse_unless(options.checkpoint.empty() || !context.processes->several(), "--checkpoint",
+                "more than one process");
+  const bool first = context.processes->first();
+  if (!first && parameters.neighbours == 0) return;  // all columns of a dense model belong together
+  if (first) check_file_can_be_written(options.out);
   if (!options.trace.empty()) check_file_can_be_written(options.trace);
   double rate = 0;
   EarlyGpu early = early_gpu_for(least_operations(parameters, options.data), CudaReady::to_train, context,
                                  [&](Backend& gpu) { rate = product_rate(gpu); });
   const LoadedDataset data = read_dataset(options.data, context.execution);
+  if (parameters.neighbours > 0) check_same_data(options.data.string(), data.checksum, context);
   watch.book("load");
   if (!counts_only) check_values(parameters.weighting.scheme, !data.dataset.train.values.empty(), context);
   const CsrView X = data.dataset.train.view();
@@ -160,9 +186,8 @@ void run_train(TrainOptions options, const Context& context) {
   watch.book("device");
 
   const std::uint64_t before = peak_memory();
-  Trainer trainer(data, options.data, Keep::nothing, context.memory_limit, *backend, context.execution);
-  if (!options.checkpoint.empty()) trainer.use_checkpoint(options.checkpoint);
-  Trained trained = trainer.train(parameters, &W);
+  Trained trained = train_model(parameters, data, W, options, *backend, context);
+  if (!first) return;
   if (trained.resumed_columns > 0)
     context.say(fmt::format("{} columns were in {} already", grouped(trained.resumed_columns),
                             options.checkpoint.string()));
@@ -202,7 +227,7 @@ void run_train(TrainOptions options, const Context& context) {
       report.text + fmt::format("{:.2f} s in all, of which {:.2f} s loading; {:.2f} GB at most\n", total,
                                 seconds.at("load"), static_cast<double>(peak_memory()) * 1e-9));
   context.say(fmt::format("written to {}", options.out.string()));
-  end_after_gpu(backend.get());
+  end_after_gpu(backend.get(), context);
 }
 
 }  // namespace

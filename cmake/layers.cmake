@@ -2,6 +2,7 @@
 # it in the list below; tests/layers checks it.
 function(poise_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/poise/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/comm/mpi/")  # a plug-in: cmake/mpi.cmake
   set(layer poise_${name})
   add_library(${layer} OBJECT ${sources})
   target_include_directories(${layer} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
@@ -27,6 +28,7 @@ function(poise_layer name)
 endfunction()
 
 poise_layer(base nlohmann_json::nlohmann_json Threads::Threads)
+poise_layer(comm ${CMAKE_DL_LIBS})
 poise_layer(linalg PkgConfig::openblas PkgConfig::lapacke)
 poise_layer(storage nlohmann_json::nlohmann_json PkgConfig::xxhash)
 poise_layer(backend PkgConfig::openblas PkgConfig::lapacke)
@@ -42,3 +44,4 @@ poise_layer(study nlohmann_json::nlohmann_json Boost::headers)
 poise_layer(report nlohmann_json::nlohmann_json)
 poise_layer(serve nlohmann_json::nlohmann_json PkgConfig::xxhash Boost::headers Threads::Threads)
 set_source_files_properties(src/poise/base/version.cpp PROPERTIES COMPILE_DEFINITIONS POISE_VERSION="${PROJECT_VERSION}")
+set_source_files_properties(src/poise/comm/plugin.cpp PROPERTIES COMPILE_DEFINITIONS POISE_LIBDIR="${CMAKE_INSTALL_LIBDIR}")

@@ -4,7 +4,7 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).parents[2]
-LAYERS = ["base", "linalg", "storage", "backend", "weighting", "data", "solver", "model", "recommend", "evaluate", "train", "search", "study",
+LAYERS = ["base", "comm", "linalg", "storage", "backend", "weighting", "data", "solver", "model", "recommend", "evaluate", "train", "search", "study",
           "report", "serve"]
 DEVICE = re.compile(r'\s*#\s*include\s*"poise/backend/(cpu|cuda|reference)/')
 INCLUDE = re.compile(r'\s*#\s*include\s*"poise/([^/"]+)/')

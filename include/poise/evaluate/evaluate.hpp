@@ -14,6 +14,8 @@
 
 namespace poise {
 
+class Processes;
+
 struct EvaluateOptions {
   std::vector<Metric> metrics = {{MetricKind::recall, 20}, {MetricKind::recall, 50}, {MetricKind::ndcg, 100}};
   RecallDenominator denominator = RecallDenominator::min;
@@ -54,6 +56,9 @@ class Evaluation {
   /// Measures these users: indices into user_rows, none of them measured before.
   void measure(std::span<const std::int64_t> users);
   void measure_all();
+  /// Measures all users, a part of them in each process; every process calls it. The first one then has all
+  /// of them, the others their own. The same bytes for any number of processes, on the processor.
+  void measure_together(Processes& processes);
   /// Frees the GPU's memory until it is needed again.
   void pause();
   /// The results so far: user_rows is complete, per_user holds measured users, there are no means.

@@ -37,6 +37,7 @@ ModelContent content_of(const Scorer& model, std::string_view family);
 struct LoadedModel {
   ModelInfo info;
   std::unique_ptr<Scorer> scorer;
+  std::string checksum;  ///< of the file
 
   /// The model as its own class; null if it is of another class.
   template <class Model>

@@ -4,8 +4,11 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "poise/base/error.hpp"
+#include "poise/comm/packed.hpp"
+#include "poise/comm/processes.hpp"
 #include "poise/recommend/ranked_blocks.hpp"
 
 namespace poise {
@@ -175,6 +178,37 @@ void Evaluation::measure_all() {
   const std::vector<std::int64_t>& rows = measuring_->result.user_rows;
   for (std::size_t user = 0; user < rows.size(); ++user) places[rows[user]] = static_cast<std::int64_t>(user);
   measuring_->measure(measuring_->histories, [&](std::int64_t row) { return places[row]; });
+}
+
+void Evaluation::measure_together(Processes& processes) {
+  if (!processes.several()) return measure_all();
+  EvaluationResult& result = measuring_->result;
+  const auto first_of = [&](std::int64_t rank) { return result.users * rank / processes.size(); };
+  std::vector<std::int64_t> own(first_of(processes.rank() + 1) - first_of(processes.rank()));
+  std::iota(own.begin(), own.end(), first_of(processes.rank()));
+  measure(own);
+  std::vector<double> values;
+  for (const std::int64_t user : own) {
+    const auto row = result.per_user.row(user);
+    values.insert(values.end(), row.begin(), row.end());
+  }
+  const std::vector<std::string> parts = processes.gather(
+      packed({bytes_of(values), bytes_of(measuring_->best_ranks), bytes_of(result.item_hits)}));
+  for (std::size_t rank = 1; rank < parts.size(); ++rank) {
+    const std::vector<std::string> part = unpacked(parts[rank]);
+    const std::vector<double> theirs = values_of<double>(part.at(0));
+    const auto columns = std::ssize(result.per_user_metrics);
+    for (std::size_t k = 0; k < theirs.size(); ++k) {
+      const auto place = static_cast<std::int64_t>(k);
+      result.per_user(first_of(static_cast<std::int64_t>(rank)) + place / columns, place % columns) =
+          theirs[k];
+    }
+    const std::vector<std::int64_t> ranks = values_of<std::int64_t>(part.at(1));
+    for (std::size_t k = 0; k < ranks.size(); ++k)
+      measuring_->best_ranks[k] = std::min(measuring_->best_ranks[k], ranks[k]);
+    const std::vector<std::int64_t> hits = values_of<std::int64_t>(part.at(2));
+    for (std::size_t k = 0; k < hits.size(); ++k) result.item_hits[k] += hits[k];
+  }
 }
 
 void Evaluation::pause() { measuring_->ranker.reset(); }

@@ -222,6 +222,7 @@ std::vector<ModelParameters> Points::measure(std::vector<ModelParameters> points
   const auto is_known = [&](const ModelParameters& point) { return known(point, race_of(point, racing)); };
   std::erase_if(points, is_known);
   std::ranges::stable_sort(points, {}, sharing_order);
+  if (team_ != nullptr) return measure_together(points, diagonals, racing);
   double left = expected_seconds(points);
   for (std::size_t k = 0; k < points.size(); ++k) {
     const ModelParameters& point = points[k];

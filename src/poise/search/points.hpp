@@ -46,6 +46,8 @@ struct PointWatcher {
   std::function<void(const PointResult& result, std::size_t left, double seconds)> trained;
 };
 
+class PointTeam;
+
 /// Points by their parameters: trained at the first request, or read from the journal. A result depends on
 /// the data and the point alone.
 class Points {
@@ -73,7 +75,12 @@ class Points {
   [[nodiscard]] std::int64_t users() const { return users_.count; }
 
   /// Frees the models of points that were cut.
-  void drop_models() { held_ = {}; }
+  void drop_models();
+
+  /// From now on these processes train the points together (search/point_team.hpp); null: this one alone.
+  void share_with(PointTeam* team) { team_ = team; }
+  /// No point is begun after this time.
+  void end_at(std::optional<Clock::time_point> until) { until_ = until; }
 
   /// All that were trained or read, in the order of their names.
   [[nodiscard]] std::vector<ModelParameters> measured() const;
@@ -106,6 +113,8 @@ class Points {
   void train_neighbours(std::span<const ModelParameters> siblings, const Racing& racing);
   /// There is no model, and this is why.
   void add_failure(const ModelParameters& parameters, double seconds, const Error& error);
+  std::vector<ModelParameters> measure_together(const std::vector<ModelParameters>& points,
+                                                Diagonals diagonals, const Racing& racing);
   void add(const ModelParameters& parameters, Trained trained, double seconds,
            const std::optional<Race>& race);
   void score(std::unique_ptr<Scoring> scoring, const std::optional<Race>& race);
@@ -118,6 +127,7 @@ class Points {
   Execution execution_;
   PointWatcher watcher_;
   std::optional<Clock::time_point> until_;
+  PointTeam* team_ = nullptr;
   ScoredUsers users_;
   std::map<std::string, PointResult> results_;
   HeldScorings held_;    ///< models of cut points, in the memory that training leaves free

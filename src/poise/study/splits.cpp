@@ -242,15 +242,23 @@ SplitsResults study_splits(std::span<const StudyInput> inputs, std::span<const s
                            const StudyOptions& options, Journal& journal, Backend& backend,
                            const Execution& execution, const StudyWatcher& watcher,
                            std::optional<Points::Clock::time_point> until,
-                           const SplitsWatcher& splits_watcher) {
+                           const SplitsWatcher& splits_watcher, Processes* processes) {
   std::vector<StudyResults> splits;
   for (std::size_t k = 0; k < seeds.size(); ++k) {
     if (splits_watcher.begin) splits_watcher.begin(seeds[k], k);
     const std::vector<StudyInput> again = split_inputs(inputs, seeds[k], options.base.seed, execution);
-    splits.push_back(study(again, options, journal, backend, execution, watcher, until));
+    splits.push_back(study(again, options, journal, backend, execution, watcher, until, processes));
     if (splits_watcher.finished) splits_watcher.finished(seeds[k], splits.back());
   }
   return over_splits(seeds, splits);
+}
+
+void serve_splits(std::span<const StudyInput> inputs, std::span<const std::uint32_t> seeds,
+                  const StudyOptions& options, Backend& backend, const Execution& execution,
+                  Processes& processes) {
+  for (const std::uint32_t seed : seeds)
+    serve_study(split_inputs(inputs, seed, options.base.seed, execution), options, backend, execution,
+                processes);
 }
 
 }  // namespace poise

@@ -75,7 +75,12 @@ SplitsResults study_splits(std::span<const StudyInput> inputs, std::span<const s
                            const StudyOptions& options, Journal& journal, Backend& backend,
                            const Execution& execution, const StudyWatcher& watcher,
                            std::optional<Points::Clock::time_point> until,
-                           const SplitsWatcher& splits_watcher);
+                           const SplitsWatcher& splits_watcher, Processes* processes = nullptr);
+
+/// What the other processes do meanwhile, as serve_study().
+void serve_splits(std::span<const StudyInput> inputs, std::span<const std::uint32_t> seeds,
+                  const StudyOptions& options, Backend& backend, const Execution& execution,
+                  Processes& processes);
 
 /// A study's keys, with "splits" and the figures of each split in rows and pairs: docs/study.md.
 nlohmann::ordered_json to_json(const SplitsResults& results);

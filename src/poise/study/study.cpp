@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "poise/base/error.hpp"
+#include "poise/search/point_team.hpp"
 #include "poise/study/searched_data.hpp"
 #include "poise/train/cost.hpp"
 
@@ -114,7 +115,7 @@ class DataStudy {
  public:
   DataStudy(const StudyInput& input, const StudyOptions& options, Journal& journal, Backend& backend,
             const Execution& execution, const StudyWatcher& watcher,
-            std::optional<Points::Clock::time_point> until, StudyResults& results)
+            std::optional<Points::Clock::time_point> until, Processes* processes, StudyResults& results)
       : input_(input),
         options_(options),
         journal_(journal),
@@ -122,6 +123,8 @@ class DataStudy {
         trainer_(input.data, input.all_rows ? std::filesystem::path() : input.folder, Keep::shared_parts,
                  options.memory_limit, backend, execution),
         points_(trainer_, options.measure, &journal, execution, with_later_searches(), until),
+        own_points_(trainer_, options.measure, nullptr, execution),
+        processes_(processes),
         found_(input.name, input.paper_data, points_, input.whole(), &journal, execution, until, results),
         until_(until) {}
 
@@ -131,6 +134,15 @@ class DataStudy {
   }
 
   void run() {
+    std::optional<PointTeam> team;
+    if (processes_ != nullptr && processes_->several())
+      points_.share_with(&team.emplace(*processes_, own_points_));
+    search_all();
+    points_.share_with(nullptr);
+  }
+
+ private:
+  void search_all() {
     for (const std::int64_t rank : options_.ranks) {
       if (rank >= directions_of(input_))
         say(fmt::format("{}: rank {} is left out, because there are only {} directions", input_.name, rank,
@@ -157,7 +169,6 @@ class DataStudy {
     found_.finish();
   }
 
- private:
   /// First points that are not in the journal, and their expected seconds.
   struct Plan {
     std::size_t points = 0;
@@ -222,6 +233,8 @@ class DataStudy {
   const StudyWatcher& watcher_;
   Trainer trainer_;
   Points points_;
+  Points own_points_;  ///< of this process, if there are others too
+  Processes* processes_;
   SearchedData found_;
   std::optional<Points::Clock::time_point> until_;
   Plan later_;  ///< the searches after the present one
@@ -256,17 +269,27 @@ Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options,
 
 StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
                    Backend& backend, const Execution& execution, const StudyWatcher& watcher,
-                   std::optional<Points::Clock::time_point> until) {
+                   std::optional<Points::Clock::time_point> until, Processes* processes) {
   for (const StudyInput& input : inputs) check(input);
   StudyResults results = no_results(options.measure);
   const auto study_of = [&](const StudyInput& input) {
-    return DataStudy(input, options, journal, backend, execution, watcher, until, results);
+    return DataStudy(input, options, journal, backend, execution, watcher, until, processes, results);
   };
   for (const StudyInput& input : inputs) study_of(input).check_memory();
   for (const StudyInput& input : inputs) study_of(input).run();
 
   correct_against_popularity(results);
   return results;
+}
+
+void serve_study(std::span<const StudyInput> inputs, const StudyOptions& options, Backend& backend,
+                 const Execution& execution, Processes& processes) {
+  for (const StudyInput& input : inputs) {
+    Trainer trainer(input.data, input.all_rows ? std::filesystem::path() : input.folder, Keep::shared_parts,
+                    options.memory_limit, backend, execution);
+    Points points(trainer, options.measure, nullptr, execution);
+    serve_points(processes, points);
+  }
 }
 
 }  // namespace poise

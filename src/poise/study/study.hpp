@@ -10,6 +10,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/backend/choose.hpp"
+#include "poise/comm/processes.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/search/chosen.hpp"
 #include "poise/study/models.hpp"
@@ -73,9 +74,15 @@ Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options,
 /// are not below the number of items are left out for that data set, and so are dense models that do not fit
 /// if there are neighbours. When the time is up nothing more is trained: the results have what the journal
 /// has, and are not complete. Before any work: Error{input} for data without validation or test part,
-/// Error{resources} if a model would not fit.
+/// Error{resources} if a model would not fit. Of several processes the first one calls it, and all train its
+/// points; chosen points are trained by the first one.
 StudyResults study(std::span<const StudyInput> inputs, const StudyOptions& options, Journal& journal,
                    Backend& backend, const Execution& execution, const StudyWatcher& watcher,
-                   std::optional<Points::Clock::time_point> until);
+                   std::optional<Points::Clock::time_point> until, Processes* processes = nullptr);
+
+/// What the other processes do while the first one is in study() with the same arguments: they train the
+/// points that it hands out (search/point_team.hpp).
+void serve_study(std::span<const StudyInput> inputs, const StudyOptions& options, Backend& backend,
+                 const Execution& execution, Processes& processes);
 
 }  // namespace poise

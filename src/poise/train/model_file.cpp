@@ -108,6 +108,7 @@ LoadedModel decode_model(const Container& file, int threads) {
          file.name(), file.metadata("version"));
   }
   LoadedModel loaded;
+  loaded.checksum = file.checksum();
   loaded.info = {.model = file.metadata("model"),
                  .options = read_options(file),
                  .data_checksum = file.metadata("data_checksum"),

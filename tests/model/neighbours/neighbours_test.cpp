@@ -8,6 +8,7 @@
 #include "poise/model/neighbours/fit.hpp"
 #include "poise/weighting/weighting.hpp"
 
+#include "comm/mailboxes.hpp"
 #include "support/dense_oracle.hpp"
 #include "support/random_data.hpp"
 #include "support/tested_backend.hpp"
@@ -255,6 +256,29 @@ TEST(Neighbours, OneFactorizationServesFewerNeighbours) {
   const NeighbourFit alone = fit_of(X, W, {.lambda = 3}, true, {5});
   EXPECT_EQ(both.solutions.front().columns.items, alone.solutions.front().columns.items);
   EXPECT_EQ(both.solutions.front().columns.values, alone.solutions.front().columns.values);
+}
+
+TEST(Neighbours, SeveralProcessesSolveWhatOneDoes) {
+  const Csr X = long_tailed(60, 26, 4);
+  const Csr elsewhere = testing::random_csr(60, 26, 0.1, true, 5);
+  for (const auto& [name, W] : all_weights(X, elsewhere)) {
+    SCOPED_TRACE(name);
+    const NeighbourProblem problem = make_neighbour_problem(X.view(), W, {.lambda = 5}, 1);
+    const std::vector<std::int64_t> neighbours = {3, 8};
+    const NeighbourFit alone = fit_neighbours(problem, neighbours, 11, {.threads = 1});
+    for (const int size : {2, 3, 30}) {  // 30: more than there are columns
+      testing::as_processes(size, [&](Processes& processes) {
+        const NeighbourFit fit = fit_neighbours(problem, neighbours, 5, {.threads = 1}, nullptr, &processes);
+        if (!processes.first()) return;
+        for (std::size_t k = 0; k < neighbours.size(); ++k) {
+          EXPECT_EQ(fit.solutions[k].columns.items, alone.solutions[k].columns.items);
+          EXPECT_EQ(fit.solutions[k].columns.values, alone.solutions[k].columns.values);
+          for (std::size_t j = 0; j < fit.solutions[k].figures.size(); ++j)
+            EXPECT_EQ(fit.solutions[k].figures[j].explained, alone.solutions[k].figures[j].explained);
+        }
+      });
+    }
+  }
 }
 
 }  // namespace

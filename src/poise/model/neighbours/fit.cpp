@@ -7,6 +7,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
+#include "poise/model/neighbours/gather_columns.hpp"
 #include "poise/model/neighbours/gram_blocks.hpp"
 #include "poise/model/neighbours/supports.hpp"
 #include "poise/model/neighbours/workspaces.hpp"
@@ -98,26 +99,29 @@ class NeighbourSolver {
   Workspaces<ColumnRidge> ridges_;
 };
 
+/// Columns [first, last).
 template <class T>
-void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t block,
-               const NeighbourCheckpoint* checkpoint, CsrView saved, const Execution& execution) {
+void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t first, std::int64_t last,
+               std::int64_t block, const NeighbourCheckpoint* checkpoint, CsrView saved,
+               const Execution& execution) {
   NeighbourSolver<T> solver(problem, fit, checkpoint, saved, execution);
-  const std::int64_t left = problem.items() - fit.resumed;
+  const std::int64_t left = last - first;
   // Parts begin at multiples of their size.
   constexpr std::int64_t part = NeighbourCheckpoint::columns_per_part;
   if (checkpoint != nullptr) block = std::max(part, block / part * part);
   const Tiling blocks{left, block};
   Progress progress(execution.observer, saved.rows > 0 ? "checking" : "solving", left, "columns");
   for (std::int64_t b = 0; b < blocks.tiles(); ++b)
-    solver.solve(fit.resumed + blocks.first(b), blocks.last(b) - blocks.first(b), progress);
+    solver.solve(first + blocks.first(b), blocks.last(b) - blocks.first(b), progress);
 }
 
-void solve_or_check(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t block,
-                    const NeighbourCheckpoint* checkpoint, CsrView saved, const Execution& execution) {
+void solve_or_check(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t first, std::int64_t last,
+                    std::int64_t block, const NeighbourCheckpoint* checkpoint, CsrView saved,
+                    const Execution& execution) {
   if (problem.W->a.empty()) {
-    solve_all<std::uint32_t>(problem, fit, block, checkpoint, saved, execution);
+    solve_all<std::uint32_t>(problem, fit, first, last, block, checkpoint, saved, execution);
   } else {
-    solve_all<double>(problem, fit, block, checkpoint, saved, execution);
+    solve_all<double>(problem, fit, first, last, block, checkpoint, saved, execution);
   }
 }
 
@@ -158,11 +162,17 @@ NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, in
 
 NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std::int64_t> neighbours,
                             std::int64_t block, const Execution& execution,
-                            const NeighbourCheckpoint* checkpoint) {
+                            const NeighbourCheckpoint* checkpoint, Processes* processes) {
   NeighbourFit fit;
   for (const std::int64_t wanted : neighbours) fit.solutions.push_back(empty_solution(problem, wanted));
   if (checkpoint != nullptr) fit.resumed = checkpoint->load(fit.solutions.front(), execution.threads);
-  solve_or_check(problem, fit, block, checkpoint, {}, execution);
+  const bool several = processes != nullptr && processes->several();
+  const auto [first, last] = several ? columns_of(processes->rank(), processes->size(), problem.items())
+                                     : std::pair(fit.resumed, problem.items());
+  solve_or_check(problem, fit, first, last, block, checkpoint, {}, execution);
+  if (several) {
+    for (NeighbourSolution& solution : fit.solutions) gather_columns(solution, *processes);
+  }
   return fit;
 }
 
@@ -171,7 +181,7 @@ NeighbourCheck check_neighbours(const NeighbourProblem& problem, CsrView B, std:
   const Csr columns = transpose(B, execution.threads);
   NeighbourFit fit;
   fit.solutions.push_back(empty_solution(problem, neighbours));
-  solve_or_check(problem, fit, block, nullptr, columns.view(), execution);
+  solve_or_check(problem, fit, 0, problem.items(), block, nullptr, columns.view(), execution);
   NeighbourCheck check{.solution = std::move(fit.solutions.front())};
   check.elsewhere = std::ranges::count_if(
       check.solution.figures, [](const NeighbourFigures& column) { return std::isinf(column.excess); });

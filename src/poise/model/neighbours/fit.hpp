@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poise/base/parallel.hpp"
+#include "poise/comm/processes.hpp"
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
 #include "poise/model/neighbours/column_ridge.hpp"
@@ -36,10 +37,12 @@ NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, in
 /// The models with these numbers of neighbours (ascending, each at least 1; more than there are items is all
 /// of them), which share the support of the largest, and its factorizations: the factor of a leading block is
 /// the leading block of the factor, bit for bit. Columns are solved by blocks of `block`; with a checkpoint,
-/// for a single model, they are taken from it and go to it as they are finished.
+/// for a single model, they are taken from it and go to it as they are finished. Several processes, which all
+/// call it without a checkpoint, solve a part of the columns each; the first one returns all of them, with
+/// the bytes of one process.
 NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std::int64_t> neighbours,
                             std::int64_t block, const Execution& execution,
-                            const NeighbourCheckpoint* checkpoint = nullptr);
+                            const NeighbourCheckpoint* checkpoint = nullptr, Processes* processes = nullptr);
 
 /// A saved model with this many neighbours, and what the data say of its columns.
 struct NeighbourCheck {

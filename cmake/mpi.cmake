@@ -1,0 +1,25 @@
+# The plug-in that lets several processes work together: src/poise/comm/mpi, loaded only when a launcher started the program.
+set(POISE_MPI AUTO CACHE STRING "Build the plug-in for MPI: ON, OFF, or AUTO (if MPI is installed)")
+set_property(CACHE POISE_MPI PROPERTY STRINGS AUTO ON OFF)
+if(NOT POISE_MPI OR NOT POISE_BUILD_APP)  # the program alone loads it
+  return()
+endif()
+set(MPI_CXX_SKIP_MPICXX ON)
+if(POISE_MPI STREQUAL "AUTO")
+  find_package(MPI QUIET COMPONENTS CXX)
+else()
+  find_package(MPI REQUIRED COMPONENTS CXX)
+endif()
+if(NOT MPI_CXX_FOUND)
+  message(STATUS "MPI was not found: mpirun can start one process of poise (libopenmpi-dev, or POISE_MPI=OFF)")
+  return()
+endif()
+add_library(poise_mpi MODULE src/poise/comm/mpi/transport.cpp)
+target_include_directories(poise_mpi PRIVATE src)
+# MPI's C++ bindings were removed from the standard; their library is not linked either.
+target_compile_definitions(poise_mpi PRIVATE OMPI_SKIP_MPICXX POISE_VERSION="${PROJECT_VERSION}")
+target_link_libraries(poise_mpi PRIVATE MPI::MPI_CXX poise_compile_options)
+target_link_options(poise_mpi PRIVATE -Wl,--as-needed)
+# Where the program looks for it, seen from its own folder, built or installed.
+set_target_properties(poise_mpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/poise")
+install(TARGETS poise_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/poise)

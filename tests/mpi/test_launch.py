@@ -1,0 +1,138 @@
+"""How several processes start, what they refuse, and how they end."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from conftest import PROGRAM, SIZES, environment, left_behind, mpirun, none_left, on_one_rank, rank_of, run
+
+
+def test_the_program_does_not_link_with_mpi():
+    assert "libmpi" not in subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout
+
+
+def test_without_a_launcher_nothing_is_different(data):
+    assert "ranks" not in run("info", data, "--json").json
+    assert run("doctor", "--json").json["mpi"] == {"built": True}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_doctor_lists_the_ranks(size):
+    result = mpirun(size, "doctor", "--json").json
+    assert result["ranks"] == size
+    if size == 1:
+        assert "ranks" not in result["mpi"]
+        return
+    ranks = result["mpi"]["ranks"]
+    assert len(ranks) == size and "Open MPI" in result["mpi"]["library"]
+    assert len({(each["host"], each["kernels"], each["version"]) for each in ranks}) == 1
+    # None of them is bound to cores of its own: they share.
+    cores = ranks[0]["cores"]
+    assert all(each["threads"] == max(1, cores // size) for each in ranks)
+    assert result["threads"] == ranks[0]["threads"]
+    text = mpirun(size, "doctor").out
+    assert all(f"rank {k} " in text for k in range(size)) and text.count("blas ") == 1
+
+
+def test_a_bound_rank_uses_its_own_cores():
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one core")
+    result = mpirun(2, "doctor", "--json", OMPI_MCA_hwloc_base_binding_policy="core", OMPI_MCA_rmaps_base_oversubscribe="0").json
+    assert [each["threads"] for each in result["mpi"]["ranks"]] == [1, 1]
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_commands_of_one_process_run_once(data, tmp_path, size):
+    """And write what they write without a launcher."""
+    arguments = ["--model", "full-rank", "--zero-diagonal", "--lambda", 5, "--memory-limit", "2G"]
+    run("train", data, *arguments, "--out", tmp_path / "alone")
+    result = mpirun(size, "train", data, *arguments, "--out", tmp_path / "launched", mark=tmp_path)
+    assert (tmp_path / "alone").read_bytes() == (tmp_path / "launched").read_bytes()
+    assert result.out.count("full-rank model over") == 1
+    assert ("runs in the first of the 3 processes" in result.err) == (size > 1)
+    result = mpirun(size, "info", data, "--json", mark=tmp_path)
+    assert result.json["ranks"] == size
+    assert mpirun(size, "--version").out.count("poise") == 1
+    assert mpirun(size, "search", "--help").out.count("Examples") == 1
+
+
+@pytest.mark.parametrize("arguments, code", [
+    (("frobnicate",), 2),
+    (("search", "x", "--model", "psychic"), 2),
+    (("search", "x", "--no-such-flag"), 2),
+    (("search", "/no/such/data", "--model", "ease"), 3),
+    (("info", "/no/such/data"), 3),
+])
+@pytest.mark.parametrize("size", [1, 3])
+def test_an_error_of_all_is_said_once(arguments, code, size):
+    assert " on " not in mpirun(size, *arguments, code=code).sentence.split(":")[1]
+
+
+def test_several_processes_use_no_gpu():
+    assert "one process" in mpirun(2, "doctor", "--device", "cuda", code=2).sentence
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_data_that_one_host_lacks(data, tmp_path, rank):
+    script = on_one_rank(tmp_path, rank, f"{PROGRAM} search {tmp_path}/nowhere --model ease", f"{PROGRAM} search {data} --model ease")
+    result = mpirun(4, program=[script], code=3, mark=tmp_path)
+    assert "nowhere" in result.sentence and (f"rank {rank} on " in result.sentence) == (rank > 0)
+    assert not list(data.glob("*.journal"))
+
+
+def test_data_that_differ_between_hosts(data, shop, tmp_path):
+    script = on_one_rank(tmp_path, 2, f"{PROGRAM} search {shop} --model ease", f"{PROGRAM} search {data} --model ease")
+    result = mpirun(3, program=[script], code=4, mark=tmp_path)
+    assert "rank 2 on" in result.sentence and "other data" in result.sentence
+
+
+def test_kernels_that_differ_between_hosts(data, tmp_path):
+    kernels = run("doctor", "--json").json["kernels"]["core"]
+    other = "Prescott" if kernels != "Prescott" else "Nehalem"
+    there = f"env OPENBLAS_CORETYPE={other} {PROGRAM}"
+    script = on_one_rank(tmp_path, 1, f"{there} search {data} --model ease", f"{PROGRAM} search {data} --model ease")
+    result = mpirun(2, program=[script], code=4, mark=tmp_path)
+    assert "rank 1 on" in result.sentence and kernels in result.sentence and other in result.sentence
+    # What is to be compared is shown first.
+    script = on_one_rank(tmp_path, 1, f"{there} doctor --json", f"{PROGRAM} doctor --json")
+    result = mpirun(2, program=[script], code=4, mark=tmp_path)
+    assert [each["kernels"] for each in json.loads(result.out)["mpi"]["ranks"]] == [kernels, other]
+
+
+def test_without_the_plugin_several_processes_are_refused(tmp_path):
+    (tmp_path / "bin").mkdir()
+    alone = shutil.copy(PROGRAM, tmp_path / "bin" / "poise")
+    result = subprocess.run([alone, "--version"], env=environment(OMPI_COMM_WORLD_SIZE="4"), capture_output=True, text=True)
+    assert result.returncode == 4 and "built without MPI" in result.stderr
+    for size in ("1", ""):
+        assert subprocess.run([alone, "--version"], env=environment(OMPI_COMM_WORLD_SIZE=size)).returncode == 0
+
+
+def test_a_launcher_that_mpi_does_not_know_is_refused():
+    """Each process would take itself for the only one."""
+    result = subprocess.run([PROGRAM, "--version"], env=environment(PMI_RANK="0", PMI_SIZE="4"), capture_output=True, text=True,
+                            timeout=900)
+    assert result.returncode == 4 and "4 processes were started" in result.stderr and "srun --mpi=pmix" in result.stderr
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_rank_that_is_killed_ends_the_job(tmp_path, number, rank):
+    """The first one waits for a writer of its pipe, the others for the first."""
+    os.mkfifo(tmp_path / "pipe")
+    process = subprocess.Popen(["mpirun", "-n", "3", PROGRAM, "prepare", tmp_path / "pipe", "--out", tmp_path / "out"],
+                               env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(left_behind(tmp_path)) < 3 or "runs in the first" not in process.stderr.readline():
+        assert process.poll() is None
+    os.kill(next(pid for pid in left_behind(tmp_path) if rank_of(pid) == rank), number)
+    err = process.communicate(timeout=900)[1]
+    assert process.returncode != 0
+    if number == signal.SIGTERM:
+        # mpirun may interrupt the first one too, once another has ended the job by force.
+        assert process.returncode == 130 and err.count("poise: interrupted") in ([1] if rank == 0 else [1, 2])
+    assert none_left(tmp_path)
+    assert not (tmp_path / "out").exists()
