@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include <malloc.h>
 #include <sys/stat.h>
 
 #include "poise/base/error.hpp"
@@ -60,8 +61,15 @@ std::vector<Reloaded> Models::read_again() {
     result.push_back(std::move(outcome));
   }
   auto next = std::make_shared<const ModelSet>(std::move(models));
-  const std::lock_guard lock(mutex_);
-  models_.swap(next);
+  {
+    const std::lock_guard lock(mutex_);
+    models_.swap(next);
+  }
+  next.reset();
+#ifdef __GLIBC__
+  // Otherwise the memory of models before stays with the process, in pieces.
+  static_cast<void>(malloc_trim(0));
+#endif
   return result;
 }
 
