@@ -268,7 +268,7 @@ class Interruptible : public Observer {
 };
 
 /// The end of a job of several processes.
-int conclude(Processes& processes, const Outcome& outcome) {
+int conclude_job(Processes& processes, const Outcome& outcome) {
   const Interruptible observer;
   processes.watch(&observer);
   try {
@@ -289,7 +289,7 @@ int run_together(const std::vector<std::string>& arguments) {
   } catch (...) {
     outcome = current_failure();
   }
-  if (processes && processes->several()) return conclude(*processes, outcome);
+  if (processes && processes->several()) return conclude_job(*processes, outcome);
   print_error(outcome.sentence);
   return outcome.code;
 }
