@@ -10,6 +10,8 @@ struct Field {
   const char* key;
   Value T::*member;
 };
+template <class T, class Value>
+Field(const char*, Value T::*) -> Field<T, Value>;  // clang deduces none for aggregates before version 17
 
 /// What a struct consists of, declared once beside it: a std::tuple of Field. Whatever writes or reads the
 /// struct loops over this list.
