@@ -82,6 +82,14 @@ def check_list(page, place, answer):
     assert page.texts(f"{list_of} .reasons") == [reasons(entry["because"], answer["titles"]) for entry in entries if "because" in entry]
 
 
+def test_one_file_that_its_policy_covers(server):
+    _, headers, text = server.ask("GET", "/")
+    nonce = re.search(r"script-src 'nonce-(\w+)'", headers["Content-Security-Policy"]).group(1)
+    tags = re.findall(r"<(?:script|style|link|img|iframe)\b[^>]*>", text)
+    assert tags == ['<link rel="icon" href="data:,">', f'<style nonce="{nonce}">', f'<script nonce="{nonce}">']
+    assert "{{" not in text and "innerHTML" not in text and len(text) < 50_000
+
+
 def test_search_finds_what_the_server_finds(page, server):
     assert page.items("#found") == [item["id"] for item in server.get("/v1/items?limit=8&model=ease")["items"]]
     page.search("gold")
@@ -208,6 +216,8 @@ def test_similar_items_are_a_graph_to_walk_along(page, server, width):
     page.until("document.querySelector('#graph .centre title')?.textContent === 'Amber Bridge'")
     page.click("#neighbours li:first-child button", "Like")
     assert page.items("#liked") == ["1", expected["similar"][0]["item"]]
+    page.browser.call("Emulation.setDeviceMetricsOverride", width=700, height=900, deviceScaleFactor=1, mobile=False)
+    page.until("document.querySelector('#graph').viewBox.baseVal.width === document.querySelector('#graph').clientWidth")
     page.choose("#model", "wmf")
     page.until("document.querySelector('#similar-note').textContent.includes('by wmf')")
     assert page.items("#neighbours") == [each["item"] for each in server.post("/v1/similar", {"item": "1", "k": 10, "model": "wmf"})["similar"]]
@@ -404,11 +414,13 @@ def guarded(tmp_path_factory):
     run = lambda *arguments: subprocess.run([PROGRAM, *arguments], check=True, stdout=subprocess.DEVNULL)
     run("synth", "--like", "demo", "--scale", "0.2", "--out", folder / "log.csv")
     run("prepare", folder / "log.csv", "--out", folder / "data")
-    run("train", folder / "data", "--model", "ease", "--lambda", "20", "--out", folder / "ease.model")
-    (folder / "titles.csv").write_text('id,title\n1,"<img src=x onerror=""window.hurt = 1""> & <b>bold</b>"\n2,</script><script>window.hurt = 2</script>\n'
+    run("search", folder / "data", "--model", "ease", "--points", "3", "--out", folder / "ease.model")
+    (folder / "titles.csv").write_text('id,title\n1,"<img src=x onerror=""window.hurt = 1""> & <b>bold</b>"\n'
+                                       "2,</script><script>window.hurt = 2</script>\n"
                                        f"3,{'A long title without an end ' * 12}\n4,{'x' * 200}\n5,שלום עולם\n")
     (folder / "keys").write_text(f"page:{KEY}\n")
     with serving(folder / "run", folder / "ease.model", "--items", folder / "titles.csv", "--api-key-file", folder / "keys") as server:
+        server.model = folder / "ease.model"
         yield server
 
 
@@ -430,6 +442,10 @@ def test_a_key_is_asked_for_and_kept_in_memory_only(browser, guarded):
     assert {url.removeprefix(page.url) for url in network_errors(browser)} == {"v1/models"}
     assert browser.complaints() == []
     assert page.evaluate("document.querySelector('#comparing').hidden && document.querySelector('#histories').hidden"), "one model, no histories"
+    figures = json.loads(subprocess.run([PROGRAM, "info", guarded.model, "--json"], check=True, capture_output=True).stdout)["report"]
+    for part in ("validation", "test"):
+        text = page.evaluate(f"[...document.querySelectorAll('#cards dt')].find(each => each.textContent === '{part}').nextSibling.textContent")
+        assert text == ", ".join(f"{name} {value['mean']:.4f} ± {value['stderr']:.4f}" for name, value in figures[part].items())
 
 
 @pytest.mark.parametrize("width", [1280, 390])

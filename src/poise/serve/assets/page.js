@@ -28,18 +28,22 @@ function exclude(item) {
   changed();
 }
 
+function allow(item) {
+  state.excluded.delete(item);
+  changed();
+}
+
 function drawPicked() {
   byId('liked-note').textContent = state.liked.size === 0 ? 'Nothing yet.'
     : state.user === null ? plural(state.liked.size, 'item') : `${plural(state.liked.size, 'item')} of user ${state.user}`;
   byId('clear').hidden = state.liked.size === 0;
-  refill(byId('liked'), [...state.liked].map(item => make('li', {'data-item': item}, make('span', {className: 'title'}, titleOf(item)), ' ',
-    make('span', {className: 'actions'}, button('Remove', titleOf(item), () => toggleLiked(item)), ' ', similarButton(item)))),
-    byId('liked-title'));
-  refill(byId('excluded'), [...state.excluded].map(item => make('li', {'data-item': item}, make('span', {className: 'title'}, titleOf(item)), ' ',
-    make('span', {className: 'actions'}, button('Allow', titleOf(item), () => { state.excluded.delete(item); changed(); })))),
-    byId('lists-title'));
+  const remove = item => button('Remove', titleOf(item), () => toggleLiked(item));
+  refill(byId('liked'), [...state.liked].map(item => row(item, '', remove(item), similarButton(item))), byId('liked-title'));
+  refill(byId('excluded'), [...state.excluded].map(item => row(item, '', button('Allow', titleOf(item), () => allow(item)))),
+         byId('lists-title'));
   byId('excluding').hidden = state.excluded.size === 0;
-  for (const each of document.querySelectorAll('button[data-like]')) each.setAttribute('aria-pressed', state.liked.has(each.dataset.like));
+  for (const each of document.querySelectorAll('button[data-like]'))
+    each.setAttribute('aria-pressed', state.liked.has(each.dataset.like));
 }
 
 function changed() {
@@ -51,7 +55,8 @@ function changed() {
 
 function requestTo(name) {
   const who = state.user === null ? {history: [...state.liked], skip_unknown: true} : {user: state.user};
-  return ask('/v1/recommend', {...who, model: name, k: state.k, exclude: [...state.excluded], explain: usesHistory(cardOf(name))});
+  const explain = usesHistory(cardOf(name));
+  return ask('/v1/recommend', {...who, model: name, k: state.k, exclude: [...state.excluded], explain});
 }
 
 function recommend() {
@@ -73,8 +78,7 @@ function search() {
     for (const item of items) if (item.title) titles.set(item.id, item.title);
     byId('search-note').textContent = items.length === 0 ? 'No item begins like this.'
       : byId('query').value.trim() === '' ? 'Some items to begin with:' : `${plural(items.length, 'item')} found:`;
-    byId('found').replaceChildren(...items.map(({id}) => make('li', {'data-item': id},
-      make('span', {className: 'title'}, titleOf(id)), ' ', make('span', {className: 'actions'}, likeButton(id)))));
+    byId('found').replaceChildren(...items.map(({id}) => row(id, '', likeButton(id))));
   });
 }
 
@@ -104,10 +108,8 @@ function drawHistory({user, history}) {
   shown = {user, items};
   byId('history-note').textContent = `User ${user}: ${plural(items.length, 'item')}`;
   byId('take').hidden = items.length === 0;
-  byId('history').replaceChildren(...history.map(({item, value}) => make('li', {'data-item': item},
-    make('span', {className: 'title'}, titleOf(item)), ' ',
-    ...(value === undefined ? [] : [make('span', {className: 'score'}, `× ${number(value)}`), ' ']),
-    make('span', {className: 'actions'}, likeButton(item)))));
+  byId('history').replaceChildren(...history.map(({item, value}) =>
+    row(item, value === undefined ? '' : `× ${number(value)}`, likeButton(item))));
 }
 
 function showHistory() {
@@ -129,7 +131,8 @@ function takeHistory() {
 function fillOthers() {
   const others = state.cards.filter(card => card.name !== state.model);
   if (state.other === state.model) state.other = '';
-  byId('other').replaceChildren(new Option('no other', ''), ...others.map(card => new Option(card.name, card.name, false, card.name === state.other)));
+  byId('other').replaceChildren(new Option('no other', ''), ...others.map(card => new Option(card.name, card.name)));
+  byId('other').value = state.other;
   byId('comparing').hidden = others.length === 0;
 }
 

@@ -41,13 +41,15 @@ function cardRows(card) {
   ].filter(([, text]) => text !== null && text !== undefined);
 }
 
-const definitions = rows => make('dl', {}, ...rows.flatMap(([name, text]) => [make('dt', {}, name), make('dd', {}, String(text))]));
+const definitions = rows =>
+  make('dl', {}, ...rows.flatMap(([name, text]) => [make('dt', {}, name), make('dd', {}, String(text))]));
 
 function cardElement(card) {
   const element = make('article', {className: 'card'},
                        make('h3', {}, card.name + (card.default ? ' (default)' : '')), definitions(cardRows(card)));
   const others = Object.entries(card.options).filter(([name]) => name !== 'model' && !MAIN_OPTIONS.includes(name));
-  if (others.length > 0) element.append(make('details', {}, make('summary', {}, 'Other options', make('span', {className: 'unseen'}, ` of ${card.name}`)), definitions(others)));
+  const label = make('summary', {}, 'Other options', make('span', {className: 'unseen'}, ` of ${card.name}`));
+  if (others.length > 0) element.append(make('details', {}, label, definitions(others)));
   return element;
 }
 

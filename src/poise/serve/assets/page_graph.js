@@ -92,7 +92,8 @@ function drawGraph({ids, links, similar}) {
   const most = Math.max(...similar.map(each => each.score), 1e-30);
   const weight = score => Math.max(0, Math.min(1, score / most));
   const lines = links.map(({a, b, score}) => svg('line', {
-    x1: nodes[a].x, y1: nodes[a].y, x2: nodes[b].x, y2: nodes[b].y, class: a === 0 ? 'near' : 'far', 'stroke-width': 1 + 3 * weight(score)}));
+    x1: nodes[a].x, y1: nodes[a].y, x2: nodes[b].x, y2: nodes[b].y,
+    class: a === 0 ? 'near' : 'far', 'stroke-width': 1 + 3 * weight(score)}));
   const marks = ids.map((id, k) => {
     const radius = k === 0 ? 11 : 5 + 5 * weight(similar[k - 1].score);
     const mark = svg('g', {class: k === 0 ? 'node centre' : 'node', transform: `translate(${nodes[k].x} ${nodes[k].y})`},
@@ -110,12 +111,11 @@ let drawn = null;
 
 function drawSimilar(found) {
   drawn = found;
-  byId('similar-note').textContent =
-    `The ${plural(found.similar.length, 'item')} most similar by ${found.model}, nearest first; lines join items that are similar to each other.`;
+  byId('similar-note').textContent = `The ${plural(found.similar.length, 'item')} most similar by ${found.model}, ` +
+    'nearest first; lines join items that are similar to each other.';
   drawGraph(found);
-  byId('neighbours').replaceChildren(...found.similar.map(({item, score}) => make('li', {'data-item': item},
-    make('span', {className: 'title'}, titleOf(item)), ' ', make('span', {className: 'score'}, number(score)), ' ',
-    make('span', {className: 'actions'}, likeButton(item), ' ', similarButton(item)))));
+  byId('neighbours').replaceChildren(...found.similar.map(({item, score}) =>
+    row(item, number(score), likeButton(item), similarButton(item))));
 }
 
 function showSimilar(item) {

@@ -3,12 +3,9 @@
 /** The model of popularity has no reasons and no similar items. */
 const usesHistory = card => card.model !== 'popularity';
 
-function reason({item, contribution}) {
-  return make('span', {className: 'reason'}, titleOf(item), ' ',
-              make('b', {className: contribution < 0 ? 'minus' : 'plus'}, signed(contribution)));
-}
+const amount = value => make('b', {className: value < 0 ? 'minus' : 'plus'}, signed(value));
 
-/** "because of X +0.09 and Y +0.01, despite Z −0.01; the others +0.02": the largest, and the sum of the rest. */
+/** "because of X +0.09, Y +0.01, despite Z −0.01; 4 others +0.02": the largest, and the sum of the rest. */
 function reasons(because) {
   const bySize = [...because].filter(each => each.contribution !== 0)
     .sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
@@ -18,13 +15,14 @@ function reasons(because) {
   let before = null;
   for (const each of most) {
     const negative = each.contribution < 0;
-    const changes = before !== negative;
-    line.append(changes ? (before === null ? '' : ', ') + (negative ? 'despite ' : 'because of ') : ', ', reason(each));
+    if (before !== null) line.append(', ');
+    if (before !== negative) line.append(negative ? 'despite ' : 'because of ');
+    line.append(`${titleOf(each.item)} `, amount(each.contribution));
     before = negative;
   }
   const rest = bySize.filter(each => !most.includes(each));
   const sum = rest.reduce((total, each) => total + each.contribution, 0);
-  if (rest.length > 0) line.append(`; ${plural(rest.length, 'other')} `, make('b', {className: sum < 0 ? 'minus' : 'plus'}, signed(sum)));
+  if (rest.length > 0) line.append(`; ${plural(rest.length, 'other')} `, amount(sum));
   return line;
 }
 
@@ -53,10 +51,9 @@ const placesOf = answer => new Map(answer.recommendations.map((entry, place) => 
 function listOf(answer, other, card) {
   const places = other && placesOf(other);
   const rows = answer.recommendations.map((entry, place) => recommendation(entry, place, places));
-  const list = make('section', {className: 'list', 'aria-label': `Recommendations of ${answer.model}`},
-                    make('h3', {}, answer.model), make('ol', {}, ...rows));
-  if (!usesHistory(card)) list.querySelector('h3').after(make('p', {className: 'note'}, 'The same for everyone, without reasons.'));
-  return list;
+  const note = usesHistory(card) ? [] : [make('p', {className: 'note'}, 'The same for everyone, without reasons.')];
+  return make('section', {className: 'list', 'aria-label': `Recommendations of ${answer.model}`},
+              make('h3', {}, answer.model), ...note, make('ol', {}, ...rows));
 }
 
 function summary(answers) {

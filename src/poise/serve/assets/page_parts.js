@@ -32,6 +32,13 @@ function refill(parent, children, otherwise) {
 const titles = new Map();
 const titleOf = id => titles.get(id) ?? `Item ${id}`;
 
+/** A row of a list: the item's title, a detail where there is one, and buttons. */
+function row(item, detail, ...buttons) {
+  return make('li', {'data-item': item}, make('span', {className: 'title'}, titleOf(item)), ' ',
+              ...(detail === '' ? [] : [make('span', {className: 'score'}, detail), ' ']),
+              make('span', {className: 'actions'}, ...buttons));
+}
+
 const plural = (count, one, many = one + 's') => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 const three = new Intl.NumberFormat('en', {minimumSignificantDigits: 3, maximumSignificantDigits: 3});
 const twoSigned = new Intl.NumberFormat('en', {minimumSignificantDigits: 2, maximumSignificantDigits: 2, signDisplay: 'always'});
