@@ -273,17 +273,15 @@ def test_what_the_server_refuses_is_said_in_its_words(page, browser):
 
 def test_the_card_says_what_a_model_is(page, server):
     page.choose("#other", "wmf")
-    for place, card in enumerate(server.get("/v1/models")["models"][:2]):
-        article = f"#cards article:nth-of-type({place + 1})"
-        terms, texts = page.texts(f"{article} > dl > dt"), page.texts(f"{article} > dl > dd")
-        shown = dict(zip(terms, texts))
-        assert shown["family"].split(",")[0] == card["model"]
-        assert shown["lambda"] == card["options"]["lambda"] and shown["alpha"] == card["options"]["alpha"]
-        assert f"{card['report']['certificate']['relative']:.1e}".replace("e-0", "e-") in shown["certificate"]
-        assert shown["data"] == f"700 items, checksum {card['data_checksum']}"
-        assert shown["file"] == f"checksum {card['checksum']}"
-        others = page.texts(f"{article} details dt")
-        assert set(others) | {"rank", "lambda", "alpha", "weighting", "model"} >= set(card["options"])
+    for place, model in enumerate(server.get("/v1/models")["models"][:2]):
+        shown = card(page, place + 1)
+        assert shown["family"].split(",")[0] == model["model"]
+        assert shown["lambda"] == model["options"]["lambda"] and shown["alpha"] == model["options"]["alpha"]
+        assert f"{model['report']['certificate']['relative']:.1e}".replace("e-0", "e-") in shown["certificate"]
+        assert shown["data"] == f"700 items, checksum {model['data_checksum']}"
+        assert shown["file"] == f"checksum {model['checksum']}"
+        others = page.texts(f"#cards article:nth-of-type({place + 1}) details dt")
+        assert set(others) | {"rank", "lambda", "alpha", "weighting", "model"} >= set(model["options"])
 
 
 def fill(page):
@@ -407,14 +405,47 @@ def test_fits_its_width_and_follows_the_colours(page, browser, width):
     assert min(sizes) >= 24, "large enough for a finger"
 
 
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], check=True, stdout=subprocess.PIPE).stdout
+
+
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory):
-    """A server of one model that asks for a key, with titles that try to be markup."""
-    folder = tmp_path_factory.mktemp("guarded")
-    run = lambda *arguments: subprocess.run([PROGRAM, *arguments], check=True, stdout=subprocess.DEVNULL)
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
     run("synth", "--like", "demo", "--scale", "0.2", "--out", folder / "log.csv")
     run("prepare", folder / "log.csv", "--out", folder / "data")
-    run("search", folder / "data", "--model", "ease", "--points", "3", "--out", folder / "ease.model")
+    return folder / "data"
+
+
+def card(page, place=1):
+    article = f"#cards article:nth-of-type({place}) > dl"
+    return dict(zip(page.texts(f"{article} > dt"), page.texts(f"{article} > dd")))
+
+
+def test_cards_of_sparse_models(browser, data, tmp_path):
+    run("train", data, "--model", "ease", "--lambda", "50", "--neighbours", "10", "--out", tmp_path / "few.model")
+    run("train", data, "--model", "ease", "--lambda", "50", "--keep-top", "10", "--out", tmp_path / "kept.model")
+    reports = [json.loads(run("info", tmp_path / f"{name}.model", "--json"))["report"] for name in ("few", "kept")]
+    with serving(tmp_path / "run", tmp_path / "few.model", tmp_path / "kept.model") as server:
+        page = Driver(browser, f"http://127.0.0.1:{server.port}/")
+        page.open()
+        page.choose("#other", "kept")
+        few, kept = card(page), card(page, 2)
+        assert page.texts("#found .title")[0].startswith("Item "), "without titles there are ids"
+    low, high = reports[0]["certificate"]["explained_share"]
+    assert few["neighbours"] == "10" and few["certificate"].startswith("on these neighbours proven")
+    assert few["explains"] == f"{100 * low:.1f} to {100 * high:.1f} % of what the best dense model would"
+    assert few["validation"] == f"ndcg@100 {reports[0]['validation']['ndcg@100']:.4f}"
+    assert kept["keep-top"] == "10" and "explains" not in kept
+    assert kept["validation"] == f"ndcg@100 {reports[1]['kept']['validation']['ndcg@100']['kept']:.4f}"
+    assert browser.complaints() == []
+
+
+@pytest.fixture(scope="module")
+def guarded(data, tmp_path_factory):
+    """A server of one model that asks for a key, with titles that try to be markup."""
+    folder = tmp_path_factory.mktemp("guarded")
+    run("search", data, "--model", "ease", "--points", "3", "--out", folder / "ease.model")
     (folder / "titles.csv").write_text('id,title\n1,"<img src=x onerror=""window.hurt = 1""> & <b>bold</b>"\n'
                                        "2,</script><script>window.hurt = 2</script>\n"
                                        f"3,{'A long title without an end ' * 12}\n4,{'x' * 200}\n5,שלום עולם\n")
@@ -442,10 +473,9 @@ def test_a_key_is_asked_for_and_kept_in_memory_only(browser, guarded):
     assert {url.removeprefix(page.url) for url in network_errors(browser)} == {"v1/models"}
     assert browser.complaints() == []
     assert page.evaluate("document.querySelector('#comparing').hidden && document.querySelector('#histories').hidden"), "one model, no histories"
-    figures = json.loads(subprocess.run([PROGRAM, "info", guarded.model, "--json"], check=True, capture_output=True).stdout)["report"]
+    figures = json.loads(run("info", guarded.model, "--json"))["report"]
     for part in ("validation", "test"):
-        text = page.evaluate(f"[...document.querySelectorAll('#cards dt')].find(each => each.textContent === '{part}').nextSibling.textContent")
-        assert text == ", ".join(f"{name} {value['mean']:.4f} ± {value['stderr']:.4f}" for name, value in figures[part].items())
+        assert card(page)[part] == ", ".join(f"{name} {value['mean']:.4f} ± {value['stderr']:.4f}" for name, value in figures[part].items())
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -10,20 +10,29 @@ function certificateText(report) {
       : `re-solving either factor alone would gain at most ${part} of what is explained`;
   }
   const chance = 1 - certificate.probability;
-  return `proven to be above its minimum by at most ${part} of the explained weight` +
+  const where = report.neighbours ? 'on these neighbours ' : '';
+  return `${where}proven to be above its minimum by at most ${part} of the explained weight` +
     (chance > 0 ? `, but for a chance of ${chance.toExponential(0)}` : '');
 }
 
-/** Figures are numbers, or means with their standard errors. */
+/** How much less a model with few neighbours explains than one with all items. */
+function shareText({explained_share: share, explained_share_level: level, explained_share_proven: proven} = {}) {
+  if (!share) return null;
+  const percent = value => (100 * value).toFixed(1);
+  return `${percent(share[0])} to ${percent(share[1])} % of what the best dense model would` +
+    (level < 1 ? ` (${percent(level)} % interval), proven at least ${percent(proven)} %` : '');
+}
+
+/** Figures are numbers, means with their standard errors, or those before and after entries were dropped. */
 function metricsText(figures) {
   if (!figures) return null;
   const text = value => typeof value === 'number' ? value.toFixed(4)
     : typeof value?.mean === 'number' ? value.mean.toFixed(4) + (value.stderr ? ` ± ${value.stderr.toFixed(4)}` : '')
-    : JSON.stringify(value);
+    : typeof value?.kept === 'number' ? value.kept.toFixed(4) : JSON.stringify(value);
   return Object.entries(figures).map(([name, value]) => `${name} ${text(value)}`).join(', ');
 }
 
-const MAIN_OPTIONS = ['rank', 'lambda', 'alpha', 'weighting'];
+const MAIN_OPTIONS = ['rank', 'neighbours', 'keep-top', 'lambda', 'alpha', 'weighting'];
 
 function cardRows(card) {
   const {options, report} = card;
@@ -31,7 +40,8 @@ function cardRows(card) {
     ['family', card.model + (options['zero-diagonal'] === 'true' ? ', zero diagonal' : '')],
     ...MAIN_OPTIONS.map(name => [name, options[name]]),
     ['certificate', certificateText(report)],
-    ['validation', metricsText(report.validation)],
+    ['explains', shareText(report.certificate ?? {})],
+    ['validation', metricsText(report.validation ?? report.kept?.validation)],
     ['test', metricsText(report.test)],
     ['data', `${plural(card.items, 'item')}, checksum ${card.data_checksum}`],
     ['file', `checksum ${card.checksum}`],
