@@ -78,12 +78,15 @@ function search() {
     for (const item of items) if (item.title) titles.set(item.id, item.title);
     byId('search-note').textContent = items.length === 0 ? 'No item begins like this.'
       : byId('query').value.trim() === '' ? 'Some items to begin with:' : `${plural(items.length, 'item')} found:`;
-    byId('found').replaceChildren(...items.map(({id}) => row(id, '', likeButton(id))));
+    refill(byId('found'), items.map(({id}) => row(id, '', likeButton(id))), byId('query'));
   });
 }
 
+const searchLater = later(search);
+
 /** Enter in the search field likes the first item found. */
 async function likeFirst() {
+  searchLater.cancel();
   const first = await search() ? byId('found').querySelector('button') : null;
   if (first?.getAttribute('aria-pressed') === 'false') first.click();
 }
@@ -177,7 +180,7 @@ onSubmit('access', () => { key = byId('key').value; load(); });
 onSubmit('search', likeFirst);
 onSubmit('history-form', showHistory);
 onSubmit('controls', recommend);
-byId('query').addEventListener('input', later(search));
+byId('query').addEventListener('input', searchLater);
 byId('search').parentElement.addEventListener('keydown', walk);
 byId('take').addEventListener('click', takeHistory);
 byId('clear').addEventListener('click', () => {

@@ -96,11 +96,13 @@ async function show(place, answer, render) {
   }
 }
 
-/** The work, once nobody has asked for it again for a moment. */
+/** The work, once nobody has asked for it again for a moment; `cancel` forgets that it was asked for. */
 function later(work) {
   let timer = 0;
-  return () => {
-    clearTimeout(timer);
+  const cancel = () => clearTimeout(timer);
+  const start = () => {
+    cancel();
     timer = setTimeout(work, 120);
   };
+  return Object.assign(start, {cancel});
 }
