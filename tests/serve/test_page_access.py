@@ -58,7 +58,7 @@ def test_contrast(page, browser, dark):
     fill(page)
     browser.colours(dark)
     found = page.evaluate(CONTRASTS)
-    assert len(found) > 200 and {"BUTTON.", "SPAN.mark only", "B.plus", "text.", "circle", "OUTPUT."} <= {name for name, _, _ in found}
+    assert len(found) > 200 and {"BUTTON.", "SPAN.mark only", "BDI.plus", "text.", "circle", "OUTPUT."} <= {name for name, _, _ in found}
     assert [each for each in found if each[2] < each[1]] == []
 
 
@@ -124,7 +124,7 @@ def test_a_key_is_asked_for_and_kept_in_memory_only(browser, guarded):
     page = Driver(browser, f"http://127.0.0.1:{guarded.port}/")
     page.open(ready="#access:not([hidden])")
     assert page.focused() == "key" and page.evaluate("document.querySelector('#explorer').hidden")
-    assert ("textbox", "API key") in page.names("textbox")
+    assert ("textbox", "API key") in page.names("textbox") and page.text("#served-note") == "This server wants an API key."
     page.type("a-wrong-key-of-some-length")
     page.press("Enter")
     page.until("document.querySelector('#served-note').textContent === 'this key is not known here'")
@@ -158,10 +158,20 @@ def test_titles_are_text_whatever_they_say(browser, guarded, width):
         page.until(f"document.querySelector('#liked [data-item=\"{id}\"]')")
     page.until_listed("5 liked items")
     assert page.texts("#liked .title") == list(titles.values())
+    # A title from right to left does not turn the sign of its contribution around, and a long one is cut.
+    signs = page.evaluate("""[...document.querySelectorAll('.reasons .plus, .reasons .minus')].map(each => {
+        const range = document.createRange();
+        range.setStart(each.firstChild, 0);
+        range.setEnd(each.firstChild, 1);
+        return range.getBoundingClientRect().x - each.getBoundingClientRect().x;
+    })""")
+    assert len(signs) > 20 and max(map(abs, signs)) < 1
+    assert max(map(len, page.texts(".reasons bdi"))) == 40
+    assert page.evaluate("Math.max(...[...document.querySelectorAll('#liked .title')].map(each => each.clientHeight))") < 90
     page.click("#liked button", "Similar")
     page.until("document.querySelectorAll('#neighbours li').length === 10")
     assert page.text("#similar-title") == f"Similar to {titles['1']}"
-    assert page.evaluate("[window.hurt === undefined, document.querySelectorAll('main img, main b:not([class]), main script').length]") == [True, 0]
+    assert page.evaluate("[window.hurt === undefined, document.querySelectorAll('main img, main b, main script').length]") == [True, 0]
     assert page.evaluate("document.documentElement.scrollWidth") == width
     network_errors(browser)
     assert browser.complaints() == []

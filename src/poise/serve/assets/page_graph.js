@@ -81,8 +81,6 @@ function layout(count, links, size, room) {
   return nodes;
 }
 
-const shortened = (text, most) => text.length <= most ? text : `${[...text].slice(0, most - 1).join('')}…`;
-
 function drawGraph({ids, links, similar}) {
   const picture = byId('graph');
   picture.toggleAttribute('hidden', false);  // the property is that of HTML elements alone
@@ -119,7 +117,7 @@ function drawSimilar(found) {
 }
 
 function showSimilar(item) {
-  byId('similar-title').textContent = `Similar to ${titleOf(item)}`;
+  byId('similar-title').textContent = `Similar to ${shortened(titleOf(item), 80)}`;
   byId('similar-title').focus();
   byId('neighbours').replaceChildren();
   byId('graph').toggleAttribute('hidden', true);

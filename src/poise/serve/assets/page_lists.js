@@ -3,7 +3,8 @@
 /** The model of popularity has no reasons and no similar items. */
 const usesHistory = card => card.model !== 'popularity';
 
-const amount = value => make('b', {className: value < 0 ? 'minus' : 'plus'}, signed(value));
+/** Apart from the text around it, which may run from right to left. */
+const amount = value => make('bdi', {className: value < 0 ? 'minus' : 'plus'}, signed(value));
 
 /** "because of X +0.09, Y +0.01, despite Z −0.01; 4 others +0.02": the largest, and the sum of the rest. */
 function reasons(because) {
@@ -17,7 +18,7 @@ function reasons(because) {
     const negative = each.contribution < 0;
     if (before !== null) line.append(', ');
     if (before !== negative) line.append(negative ? 'despite ' : 'because of ');
-    line.append(`${titleOf(each.item)} `, amount(each.contribution));
+    line.append(make('bdi', {}, shortened(titleOf(each.item), 40)), ' ', amount(each.contribution));
     before = negative;
   }
   const rest = bySize.filter(each => !most.includes(each));
@@ -36,7 +37,7 @@ function difference(place, there) {
 
 function recommendation(entry, place, other) {
   const title = titleOf(entry.item);
-  const head = make('div', {className: 'head'}, make('span', {className: 'title'}, title), ' ',
+  const head = make('div', {className: 'head'}, make('bdi', {className: 'title'}, title), ' ',
                     make('span', {className: 'score'}, number(entry.score)));
   if (other) head.append(' ', difference(place, other.get(entry.item)));
   const row = make('li', {'data-item': entry.item}, head);

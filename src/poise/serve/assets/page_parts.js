@@ -32,9 +32,11 @@ function refill(parent, children, otherwise) {
 const titles = new Map();
 const titleOf = id => titles.get(id) ?? `Item ${id}`;
 
+const shortened = (text, most) => text.length <= most ? text : `${[...text].slice(0, most - 1).join('')}…`;
+
 /** A row of a list: the item's title, a detail where there is one, and buttons. */
 function row(item, detail, ...buttons) {
-  return make('li', {'data-item': item}, make('span', {className: 'title'}, titleOf(item)), ' ',
+  return make('li', {'data-item': item}, make('bdi', {className: 'title'}, titleOf(item)), ' ',
               ...(detail === '' ? [] : [make('span', {className: 'score'}, detail), ' ']),
               make('span', {className: 'actions'}, ...buttons));
 }
@@ -60,7 +62,10 @@ async function ask(path, body) {
   const answer = await fetch(path, request).catch(() => { throw new Error('The server cannot be reached.'); });
   const json = await answer.json().catch(() => ({}));
   const message = json.error?.message ?? `The server answers with status ${answer.status}.`;
-  if (answer.status === 401) askForKey();
+  if (answer.status === 401) {
+    askForKey();
+    throw new Error(key === '' ? 'This server wants an API key.' : message);
+  }
   if (!answer.ok) throw new Error(message);
   for (const [id, title] of Object.entries(json.titles ?? {})) titles.set(id, title);
   return json;
