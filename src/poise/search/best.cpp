@@ -158,7 +158,9 @@ class BestSearch {
     std::vector<Wanted> doubted;
     for (std::size_t k = 0; k < running_.size(); ++k) {
       const Running& each = running_[k];
-      for (const auto& [place, error] : each.scores.cut) {
+      for (const auto& cut : each.scores.cut) {
+        const Place& place = cut.first;
+        const double error = cut.second;
         const auto changes = [&](double errors, double scatter) {
           ProfileScores other = each.scores;
           other.score[place] += errors * error;
