@@ -144,6 +144,28 @@ void refuse_contradictions(const TrainOptions& options) {
   refuse_unless(options.trace.empty() || has_rounds, "--trace", options.flags, with_rounds);
 }
 
+void check_neighbours(const TrainOptions& options, const ModelParameters& parameters,
+                      const Context& context) {
+  if (!options.checkpoint.empty() && parameters.neighbours == 0)
+    fail(ErrorKind::usage, "--checkpoint is of models with --neighbours; leave it out");
+  refuse_unless(parameters.neighbours == 0 || parse_device(context.device) != DeviceChoice::cuda,
+                "--device cuda", "--neighbours");
+  refuse_unless(options.checkpoint.empty() || !context.processes->several(), "--checkpoint",
+                "more than one process");
+}
+
+/// The phases of the whole command, in order, then the phases within them.
+Json phases_json(double total, const std::map<std::string, double>& seconds, const WriteSeconds& written,
+                 const std::map<std::string, double>& training) {
+  Json phases = {{"total", total}};
+  for (const char* phase : {"start", "load", "weights", "estimate", "device", "train", "report", "save"})
+    phases[phase] = seconds.at(phase);
+  phases["save write"] = written.write;
+  phases["save sync"] = written.sync;
+  for (const auto& [phase, time] : training) phases[phase] = time;
+  return phases;
+}
+
 void run_train(TrainOptions options, const Context& context) {
   std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
   Stopwatch watch(seconds);
@@ -152,12 +174,7 @@ void run_train(TrainOptions options, const Context& context) {
   refuse_contradictions(options);
   const ModelParameters parameters = parameters_of(options.flags, context);
   const bool counts_only = family_of(parameters).parameters.empty();
-  if (!options.checkpoint.empty() && parameters.neighbours == 0)
-    fail(ErrorKind::usage, "--checkpoint is of models with --neighbours; leave it out");
-  refuse_unless(parameters.neighbours == 0 || parse_device(context.device) != DeviceChoice::cuda,
-                "--device cuda", "--neighbours");
-  refuse_unless(options.checkpoint.empty() || !context.processes->several(), "--checkpoint",
-                "more than one process");
+  check_neighbours(options, parameters, context);
   const bool first = context.processes->first();
   if (!first && parameters.neighbours == 0) return;  // all columns of a dense model belong together
   if (first) check_file_can_be_written(options.out);
@@ -208,16 +225,9 @@ void run_train(TrainOptions options, const Context& context) {
   if (!options.checkpoint.empty()) NeighbourCheckpoint::remove(options.checkpoint);
   watch.book("save");
 
-  // The phases of the whole command, in order, then the phases within them.
   const double total = seconds.at("start") + watch.total();
-  Json phases = {{"total", total}};
-  for (const char* phase : {"start", "load", "weights", "estimate", "device", "train", "report", "save"})
-    phases[phase] = seconds.at(phase);
-  phases["save write"] = written.write;
-  phases["save sync"] = written.sync;
-  for (const auto& [phase, time] : trained.seconds) phases[phase] = time;
   put_parameters(report.json, parameters, Reported::all);
-  report.json["seconds"] = phases;
+  report.json["seconds"] = phases_json(total, seconds, written, trained.seconds);
   report.json["peak_bytes"] = peak_memory();
   report.json["bytes_before_training"] = before;
   report.json["expected_bytes"] = static_cast<std::uint64_t>(cost.bytes);
