@@ -55,7 +55,7 @@ TEST(Explain, RefusesModelsWithoutReasonsAndUnknownItems) {
   expect_error(ErrorKind::usage, "the popularity model does not use the history; explain needs",
                [&] { explain(popularity, Items{0}, {}, 1); });
   const testing::TableScorer table(Matrix<float>(1, 3));
-  expect_error(ErrorKind::usage, "no sum over the history", [&] { explain(table, Items{0}, {}, 1); });
+  expect_error(ErrorKind::usage, "are not a sum over the history", [&] { explain(table, Items{0}, {}, 1); });
   const FullRank model(Matrix<float>(3, 3));
   expect_error(ErrorKind::input, "item number 3 ", [&] { explain(model, Items{0}, {}, 3); });
   expect_error(ErrorKind::input, "item number -1 ", [&] { explain(model, Items{0, -1}, {}, 2); });
