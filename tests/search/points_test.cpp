@@ -1,5 +1,7 @@
 #include <cmath>
 #include <filesystem>
+#include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -138,6 +140,44 @@ TEST_F(PointsTest, SearchingStopsEarlyAndTheChosenOneDoesNot) {
   EXPECT_EQ(chosen.least_decrease, space.base.least_decrease);
   EXPECT_EQ(chosen.tolerance, space.base.tolerance);
   EXPECT_LE(shared.train(chosen).objective, points.at(*result.weighted).objective);
+}
+
+/// By profiles a kind ends with converged models, each place counts once, and a search that stops anywhere
+/// names what it would have trained again.
+TEST_F(PointsTest, ProfilesEndWithConvergedModels) {
+  Trainer shared = trainer(Keep::shared_parts);
+  Points points(shared, {}, nullptr, {});
+  SearchSpace space{.base = {.family = Family::awmf, .rank = 3},
+                    .method = SearchMethod::best,
+                    .lambda = {1, 100},
+                    .alpha = {0.5, 4}};
+  const SearchResult whole = search(points, space);
+  ASSERT_TRUE(whole.complete);
+  std::set<std::pair<double, double>> places;
+  std::size_t converged = 0;
+  for (const ModelParameters& point : whole.points) {
+    EXPECT_TRUE(places.emplace(point.weighting.alpha, point.lambda).second);
+    converged += point.least_decrease == space.base.least_decrease ? 1 : 0;
+  }
+  for (const auto& chosen : {whole.weighted, whole.down_weighted}) {
+    ASSERT_TRUE(chosen);
+    EXPECT_EQ(chosen->least_decrease, space.base.least_decrease);
+    EXPECT_EQ(chosen->tolerance, space.base.tolerance);
+  }
+  EXPECT_GE(converged, 2U);
+  EXPECT_LT(converged, whole.points.size());
+  EXPECT_EQ(whole.unweighted->least_decrease, 1e-4);
+
+  const std::size_t trained = points.measured().size();
+  EXPECT_GT(trained, whole.points.size());
+  for (std::size_t most = 1; most < trained; ++most) {
+    space.most_points = most;
+    const SearchResult part = search(points, space);
+    EXPECT_FALSE(part.complete) << most;
+    EXPECT_FALSE(part.missing.empty()) << most;
+    ASSERT_TRUE(part.best) << most;
+    EXPECT_NE(points.find(*part.best), nullptr);
+  }
 }
 
 TEST_F(PointsTest, WithoutWeightsAlphaIsOnePoint) {

@@ -3,40 +3,23 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
-#include "poise/search/best_settings.hpp"
-#include "poise/search/profiles.hpp"
+#include "poise/search/running.hpp"
 #include "poise/train/parameter_table.hpp"
 
 namespace poise {
 namespace {
 
-/// A point's neighbours say most of what it will score; more of them say little more.
-constexpr std::size_t alike_in_race = 3;
 /// How far the estimate of a point that was cut is trusted, in standard errors and as a factor.
 constexpr double errors_in_doubt = 2.5;
 constexpr double scatter_in_doubt = 1.1;
 /// What is in doubt is scored on so many times as many users.
 constexpr std::int64_t more_in_doubt = 2;
-
-/// A setting's search, from complete rounds alone.
-struct Running {
-  BestSetting setting;
-  ProfileScores scores = {};
-  std::map<Place, std::int64_t> scored = {};  ///< users, of what was cut
-  std::vector<Profile> profiles = {};
-};
-
-/// The kinds cover all places of a space.
-RowKind kind_of(const ProfileSpace& space, const Place& place) {
-  return std::ranges::find_if(
-             space.kinds,
-             [&](const ProfileKind& kind) { return kind.low <= place[1] && place[1] <= kind.high; })
-      ->kind;
-}
 
 /// Whether two settings differ in their number of neighbours alone.
 bool shares_factors(const Running& a, const Running& b) {
@@ -55,6 +38,10 @@ auto decided(const std::vector<Profile>& profiles) {
   return std::pair(next_round(profiles), ends);
 }
 
+/// What a batch is: a round of new points, points that were cut and are in doubt, or points that stopped
+/// early and may be the best.
+enum class Batch { round, doubted, stopped_early };
+
 struct Wanted {
   std::size_t setting;
   Place place;
@@ -64,7 +51,8 @@ struct Wanted {
 class BestSearch {
  public:
   BestSearch(Points& points, const SearchSpace& space) : points_(points), space_(space) {
-    for (BestSetting& setting : best_settings(space)) running_.push_back({.setting = std::move(setting)});
+    for (BestSetting& setting : best_settings(space))
+      running_.push_back({.setting = std::move(setting), .trained = space.base});
     for (Running& each : running_) {
       each.scores.noise = [this, &each](const Place& a, const Place& b) { return noise(each, a, b); };
     }
@@ -78,7 +66,9 @@ class BestSearch {
   /// The race of one of these points.
   [[nodiscard]] std::optional<Race> race(const ModelParameters& point) const {
     const auto found = places_.find(points_.key(point));
-    return found == places_.end() ? std::nullopt : race(found->second);
+    return found == places_.end()
+               ? std::nullopt
+               : running_[found->second.setting].race(points_, found->second.place, found->second.least);
   }
 
   /// All that is wanted was measured.
@@ -103,7 +93,7 @@ class BestSearch {
       missing = batch_;
       if (batch_.empty()) return;
     } else {
-      if (!again_) note_tried();
+      if (kind_ != Batch::doubted) note_tried();
       missing.insert(missing.end(), refused_.begin(), refused_.end());
     }
     stop(std::move(missing));
@@ -116,21 +106,37 @@ class BestSearch {
     complete_ = false;
     missing_ = std::move(missing);
     batch_.clear();
+    for (const Wanted& each : wanted_) {
+      Running& search = running_[each.setting];
+      if (points_.find(search.at(each.place)) == nullptr) search.converged.erase(each.place);
+    }
   }
 
-  /// What comes next, from complete rounds alone: points that were cut and are in doubt, or a round.
+  /// What comes next, from complete rounds alone.
   void plan() {
     const std::vector<Wanted> round = next();
-    const std::vector<Wanted> doubted = doubtful();
-    again_ = !doubted.empty();
-    wanted_ = again_ ? doubted : round;
+    kind_ = Batch::doubted;
+    wanted_ = doubtful();
+    if (wanted_.empty()) {
+      kind_ = Batch::stopped_early;
+      wanted_ = stopped_early();
+    }
+    if (wanted_.empty()) {
+      kind_ = Batch::round;
+      wanted_ = round;
+    }
+    for (const Wanted& each : wanted_) {
+      Running& search = running_[each.setting];
+      if (kind_ == Batch::stopped_early || (kind_ == Batch::round && search.begins_converged(each.place)))
+        search.converged.insert(each.place);
+    }
     batch_.clear();
     places_.clear();
-    for (const Wanted& each : wanted_) batch_.push_back(parameters(each));
-    if (points_.options().race) {
+    for (const Wanted& each : wanted_) batch_.push_back(running_[each.setting].at(each.place));
+    if (points_.options().race && kind_ != Batch::stopped_early) {
       for (std::size_t k = 0; k < batch_.size(); ++k) places_.emplace(points_.key(batch_[k]), wanted_[k]);
     }
-    if (again_) return;
+    if (kind_ == Batch::doubted) return;
     if (space_.most_points && tried_.size() + batch_.size() > *space_.most_points) {
       const auto left = static_cast<std::ptrdiff_t>(*space_.most_points - tried_.size());
       refused_.assign(batch_.begin() + left, batch_.end());
@@ -150,6 +156,17 @@ class BestSearch {
         round.push_back({.setting = k, .place = std::move(place)});
     }
     return round;
+  }
+
+  /// What has to be trained to convergence before its kind is done.
+  std::vector<Wanted> stopped_early() {
+    std::vector<Wanted> wanted;
+    for (std::size_t k = 0; k < running_.size(); ++k) {
+      for (Place& place : running_[k].to_converge()) {
+        wanted.push_back({.setting = k, .place = std::move(place)});
+      }
+    }
+    return wanted;
   }
 
   /// What was cut although something depends on it: were its score, or how far it scatters, another one that
@@ -183,7 +200,7 @@ class BestSearch {
   double noise(const Running& search, const Place& a, const Place& b) {
     const auto [known, first] = noises_.try_emplace({&search, std::min(a, b), std::max(a, b)}, 0);
     if (first)
-      known->second = points_.paired_error(search.setting.at(a), search.setting.at(b),
+      known->second = points_.paired_error(search.at(a), search.at(b),
                                            std::min(users_of(search, a), users_of(search, b)));
     return known->second;
   }
@@ -191,10 +208,6 @@ class BestSearch {
   [[nodiscard]] static std::size_t users_of(const Running& search, const Place& place) {
     return search.scores.cut.contains(place) ? static_cast<std::size_t>(search.scored.at(place))
                                              : std::numeric_limits<std::size_t>::max();
-  }
-
-  [[nodiscard]] ModelParameters parameters(const Wanted& wanted) const {
-    return running_[wanted.setting].setting.at(wanted.place);
   }
 
   void note_tried() {
@@ -205,7 +218,7 @@ class BestSearch {
 
   /// A round was measured, or what was in doubt; all races are against what was known before.
   void take() {
-    if (!again_) note_tried();
+    if (kind_ != Batch::doubted) note_tried();
     if (!refused_.empty()) return;
     std::vector<std::optional<Standing>> lost;
     for (const ModelParameters& point : batch_) lost.push_back(points_.lost(point, race(point)));
@@ -218,47 +231,15 @@ class BestSearch {
       search.scores.score[place] =
           lost[k] ? lost[k]->mean : points_.at(batch_[k]).score(points_.options().choice);
     }
-    if (again_) noises_.clear();
-  }
-
-  /// Against the best of its kind in the rounds before, with what is known next to it.
-  [[nodiscard]] std::optional<Race> race(const Wanted& wanted) const {
-    const Running& search = running_[wanted.setting];
-    const ProfileSpace& space = search.setting.space;
-    const RowKind kind = kind_of(space, wanted.place);
-    struct Known {
-      Rival rival;
-      bool same_kind;
-      double distance;
-    };
-    std::vector<Known> known;
-    for (const auto& [place, score] : search.scores.score) {
-      if (search.scores.cut.contains(place)) continue;
-      const std::optional<Rival> rival = points_.rival(search.setting.at(place));
-      if (!rival) continue;
-      double distance = 0;
-      for (std::size_t axis = 0; axis < place.size(); ++axis)
-        distance +=
-            std::abs(space.axes[axis].position[place[axis]] - space.axes[axis].position[wanted.place[axis]]);
-      known.push_back({*rival, kind_of(space, place) == kind, distance});
-    }
-    const auto leader = std::ranges::max_element(
-        known, {}, [](const Known& each) { return std::pair(each.same_kind, each.rival.mean); });
-    if (leader == known.end() || !leader->same_kind) return {};
-    Race race{.users = points_.users(), .leader = leader->rival, .least = wanted.least};
-    known.erase(leader);
-    std::ranges::stable_sort(known, {}, &Known::distance);
-    for (const Known& each : std::span(known).first(std::min(alike_in_race, known.size())))
-      race.alike.push_back(each.rival);
-    return race;
+    if (kind_ != Batch::round) noises_.clear();
   }
 
   Points& points_;
   const SearchSpace& space_;
   std::vector<Running> running_;
   bool complete_ = true;
-  bool again_ = false;                    ///< what is wanted was cut, and is in doubt
-  std::vector<Wanted> wanted_;            ///< the round, or what is in doubt
+  Batch kind_ = Batch::round;
+  std::vector<Wanted> wanted_;            ///< the batch
   std::vector<ModelParameters> batch_;    ///< the same as points, as far as there are points left
   std::vector<ModelParameters> refused_;  ///< beyond the most points
   std::map<std::string, Wanted> places_;  ///< of the batch, where it races
@@ -273,7 +254,19 @@ SearchResult BestSearch::result() {
                       point.weighting.alpha, point.dropout, point.lambda_exponent, point.weighting.gamma,
                       point.lambda);
   });
+  // Of what was trained again, to convergence, that counts.
+  std::set<std::string> tried;
+  for (const ModelParameters& point : tried_) tried.insert(points_.key(point));
+  const auto superseded = [&](const ModelParameters& point) {
+    const std::string converged = points_.key(to_convergence(point, space_));
+    return converged != points_.key(point) && tried.contains(converged);
+  };
+  const auto again = std::ranges::stable_partition(tried_, std::not_fn(superseded));
+  const SearchResult::Scorings first = best_of(points_, {again.begin(), again.end()}).scorings;
+  tried_.erase(again.begin(), again.end());
   SearchResult result = best_of(points_, tried_);
+  result.scorings.done += first.done;
+  result.scorings.spared += first.spared;
   result.complete = complete_;
   result.missing = missing_;
   for (const Running& each : running_) {
@@ -282,8 +275,8 @@ SearchResult BestSearch::result() {
       SearchProfile found{.kind = each.setting.space.kinds[k].kind,
                           .complete = profile.complete,
                           .interior = profile.interior};
-      if (profile.best) found.best = each.setting.at(*profile.best);
-      for (const Place& place : profile.curve) found.curve.push_back(each.setting.at(place));
+      if (profile.best) found.best = each.at(*profile.best);
+      for (const Place& place : profile.curve) found.curve.push_back(each.at(place));
       result.profiles.push_back(std::move(found));
     }
   }

@@ -107,8 +107,9 @@ std::vector<ModelParameters> best_of_each_alpha(const Points& points,
 /// Whether smaller and larger values than the point's were tried: of lambda at its alpha, and of alpha.
 bool lies_inside(std::span<const ModelParameters> measured, const ModelParameters& point);
 
-/// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round (except wmf by
-/// profiles), and by profiles full-rank ones at a proof of 1e-4, or 1e-4 / alpha^2 below 1. If the time or
+/// Explores the space. While searching, low-rank models stop at a decrease of 1e-4 a round (by profiles not
+/// wmf, nor others once they may be the best of their kind: search/running.hpp), and by profiles full-rank
+/// ones at a proof of 1e-4, or 1e-4 / alpha^2 below 1. If the time or
 /// the points run out, the result covers the measured points and is not complete.
 SearchResult search(Points& points, const SearchSpace& space);
 /// Explores spaces of one method, by profiles side by side, so that the two diagonals of full rank share
