@@ -45,24 +45,24 @@ def test_there_are_examples():
     assert len(EXAMPLES) >= 2
 
 
-def mypy(*arguments):
+def mypy(cache, *arguments):
     environment = {**os.environ, "MYPYPATH": str(pathlib.Path(poise.__file__).parents[1])}
     environment.pop("PYTHONPATH", None)
     return subprocess.run(
-        ["/usr/bin/python3", "-m", "mypy", "--config-file", str(SOURCE / "pyproject.toml"), "--no-incremental", *map(str, arguments)],
+        ["/usr/bin/python3", "-m", "mypy", "--config-file", str(SOURCE / "pyproject.toml"), "--cache-dir", str(cache), *map(str, arguments)],
         capture_output=True, text=True, timeout=HANG, env=environment, cwd=SOURCE,
     )
 
 
 def test_types(tmp_path):
     """The examples, and the package itself, strictly."""
-    out = mypy(*EXAMPLES)
+    out = mypy(tmp_path, *EXAMPLES)
     assert out.returncode == 0, out.stdout
-    out = mypy("--strict", SOURCE / "python" / "poise")
+    out = mypy(tmp_path, "--strict", SOURCE / "python" / "poise")
     assert out.returncode == 0, out.stdout
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import poise\npoise.EASE(regularisation=3)\npoise.load(3).recommend()\n")
-    out = mypy(wrong)
+    out = mypy(tmp_path, wrong)
     assert out.returncode == 1 and "regularisation" in out.stdout and out.stdout.count("error:") >= 3
 
 

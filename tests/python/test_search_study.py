@@ -98,7 +98,7 @@ def test_search_by_profiles(folder, demo, tmp_path):
     some = poise.search(demo, poise.EASE(), points=5, show_progress=False)
     assert not some.complete and len(some.points) == 5 and some.missing and some.best_model is not None
     assert without_times(some.results) == without_times(run_program(*flags, "--points", "5"))
-    free = poise.search(demo, poise.FullRank(zero_diagonal=True), alpha=[1], dropout="auto", show_progress=False)
+    free = poise.search(demo, poise.FullRank(zero_diagonal=True), alpha=[1], dropout="auto", points=30, show_progress=False)
     assert free.best_model.dropout == free.best["dropout"] and len({point["dropout"] for point in free.points}) >= 3
     with pytest.raises(ValueError, match="auto"):
         poise.search(demo, poise.EASE(), regularization="auto")
