@@ -53,8 +53,8 @@ struct Command {
   /// Whether it scores, perhaps on a GPU: scoring_backend_for() then enforces the limit.
   bool scores = false;
   RunBy run_by = RunBy::first;
-  /// With this flag on the command line, all processes run it.
-  std::string all_with = {};
+  /// All processes run it with these arguments; null: never.
+  bool (*all_with)(const std::vector<std::string>& arguments) = nullptr;
 };
 
 /// All commands, in the order of the help.
@@ -69,9 +69,12 @@ struct SharedOptions {
   bool json = false;
   bool quiet = false;
   bool print_config = false;
+  std::optional<int> rank_timeout = {};  ///< seconds
 };
 /// `options` has the defaults of --threads and --memory-limit.
 void add_shared_options(CLI::App& parser, SharedOptions& options);
+/// --rank-timeout, of commands that several processes run together.
+void add_rank_timeout(CLI::App& parser, SharedOptions& options);
 
 /// One line of JSON, without the end of the line; bytes that are not UTF-8 are replaced.
 std::string to_text(const Json& json);

@@ -117,11 +117,15 @@ std::string device_of(const SharedOptions& shared, const Processes& processes) {
 }
 
 RunBy run_by(const Command& command, const std::vector<std::string>& arguments) {
-  const auto asks_for_all = [&](const std::string& argument) {
-    return argument == command.all_with || argument.starts_with(command.all_with + "=");
-  };
-  const bool all = !command.all_with.empty() && std::ranges::any_of(arguments, asks_for_all);
-  return all ? RunBy::all : command.run_by;
+  return command.all_with != nullptr && command.all_with(arguments) ? RunBy::all : command.run_by;
+}
+
+/// --rank-timeout.
+void end_if_silent(Processes& processes, const std::vector<Rank>& ranks, int seconds) {
+  Pulse::Options options{
+      .limit = std::chrono::seconds(seconds), .hosts = {}, .code = exit_resources, .print = print_error};
+  for (const Rank& each : ranks) options.hosts.push_back(each.host);
+  processes.end_if_silent(std::move(options));
 }
 
 /// Parses and runs one command; other errors than those of parsing are thrown.
@@ -133,14 +137,16 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
   CLI::App parser(command.summary, "poise " + command.name);
   parser.get_formatter()->column_width(36);
   SharedOptions shared{.memory_limit = total_memory() / 5 * 4};
+  std::vector<Rank> ranks;
   if (processes.several()) {
-    const std::vector<Rank> ranks = meet(processes);
+    ranks = meet(processes);
     if (command.name != "doctor") check_same_program(ranks);
     shared.threads = threads_of(ranks, processes.rank());
     shared.memory_limit = memory_of(ranks);
   }
   const Run run = command.setup(parser);
   add_shared_options(parser, shared);
+  if (command.run_by == RunBy::all || command.all_with != nullptr) add_rank_timeout(parser, shared);
   try {
     std::vector<std::string> last_first(arguments.rbegin(), arguments.rend());
     parser.parse(last_first);
@@ -182,6 +188,7 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
   if (!command.uses_blas && !may_use_gpu) limit_memory(shared.memory_limit);
   TerminalObserver observer(shared.quiet);
   processes.watch(&observer);
+  if (shared.rank_timeout) end_if_silent(processes, ranks, *shared.rank_timeout);
   if (by_first && job.several())
     observer.say(fmt::format("note: `poise {}` runs in the first of the {} processes; the others wait",
                              command.name, job.size()));

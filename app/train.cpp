@@ -5,11 +5,15 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "poise/backend/team.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
+#include "poise/base/version.hpp"
 #include "poise/model/full_rank/family.hpp"
+#include "poise/model/low_rank/round_checkpoint.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
 #include "poise/model/neighbours/train.hpp"
 #include "poise/storage/atomic_file.hpp"
@@ -105,7 +109,43 @@ void refuse_unless(bool fit, std::string_view flag, std::string_view other) {
   if (!fit) fail(ErrorKind::usage, "{} does not go with {}; leave one of them out", flag, other);
 }
 
-/// The model; none in processes other than the first, which share the columns of a model with neighbours.
+/// Whether several processes train this model together.
+bool is_shared(const ModelParameters& parameters) {
+  return parameters.neighbours > 0 || parameters.low_rank();
+}
+
+/// A low-rank model by all processes, or with a checkpoint, or both. With a checkpoint Ctrl-C ends a round
+/// before it ends the program.
+Trained train_low_rank(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
+                       const TrainOptions& options, Backend& backend, const Context& context) {
+  RoundObserver by_rounds(context.execution.observer);
+  Execution execution = context.execution;
+  if (!options.checkpoint.empty()) execution.observer = &by_rounds;
+  std::unique_ptr<Backend> own;
+  if (context.processes->several())
+    own = make_team(*context.processes, execution.threads, execution.observer);
+  else if (!backend.traits().own_memory)
+    own = make_backend(BackendKind::cpu, execution.threads, execution.observer);
+  FitContext fit{.X = data.dataset.train.view(),
+                 .memory_limit = context.memory_limit,
+                 .backend = own ? *own : backend,
+                 .execution = execution,
+                 .folder = options.data,
+                 .checksum = data.checksum,
+                 .checkpoint = options.checkpoint,
+                 .processes = context.processes};
+  if (!options.checkpoint.empty()) {
+    fit.checkpoint_key = fmt::format("{} {} {}", version(), data.checksum, option_texts(parameters));
+    if (const std::int64_t rounds = RoundCheckpoint::rounds_in(options.checkpoint))
+      context.say(fmt::format("{} rounds were in {} already", rounds, options.checkpoint.string()));
+  }
+  context.processes->watch(execution.observer);
+  Trained trained = family_of(parameters).fit(parameters, W, fit);
+  context.processes->watch(context.execution.observer);
+  return trained;
+}
+
+/// The model; with neighbours none in processes other than the first.
 Trained train_model(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
                     const TrainOptions& options, Backend& backend, const Context& context) {
   if (context.processes->several() && parameters.neighbours > 0) {
@@ -113,6 +153,8 @@ Trained train_model(const ModelParameters& parameters, const LoadedDataset& data
     return train_neighbours(full_rank_options(parameters, context.memory_limit), parameters.neighbours, W,
                             fit, context.processes);
   }
+  if (parameters.low_rank() && (context.processes->several() || !options.checkpoint.empty()))
+    return train_low_rank(parameters, data, W, options, backend, context);
   Trainer trainer(data, options.data, Keep::nothing, context.memory_limit, backend, context.execution);
   if (!options.checkpoint.empty()) trainer.use_checkpoint(options.checkpoint);
   return trainer.train(parameters, &W);
@@ -146,12 +188,12 @@ void refuse_contradictions(const TrainOptions& options) {
 
 void check_neighbours(const TrainOptions& options, const ModelParameters& parameters,
                       const Context& context) {
-  if (!options.checkpoint.empty() && parameters.neighbours == 0)
-    fail(ErrorKind::usage, "--checkpoint is of models with --neighbours; leave it out");
+  if (!options.checkpoint.empty() && !is_shared(parameters))
+    fail(ErrorKind::usage, "--checkpoint is of low-rank models and of those with --neighbours; leave it out");
   refuse_unless(parameters.neighbours == 0 || parse_device(context.device) != DeviceChoice::cuda,
                 "--device cuda", "--neighbours");
-  refuse_unless(options.checkpoint.empty() || !context.processes->several(), "--checkpoint",
-                "more than one process");
+  refuse_unless(options.checkpoint.empty() || parameters.neighbours == 0 || !context.processes->several(),
+                "--checkpoint", "--neighbours and more than one process");
 }
 
 /// The phases of the whole command, in order, then the phases within them.
@@ -176,14 +218,14 @@ void run_train(TrainOptions options, const Context& context) {
   const bool counts_only = family_of(parameters).parameters.empty();
   check_neighbours(options, parameters, context);
   const bool first = context.processes->first();
-  if (!first && parameters.neighbours == 0) return;  // all columns of a dense model belong together
+  if (!first && !is_shared(parameters)) return;  // all columns of a dense model belong together
   if (first) check_file_can_be_written(options.out);
-  if (!options.trace.empty()) check_file_can_be_written(options.trace);
+  if (first && !options.trace.empty()) check_file_can_be_written(options.trace);
   double rate = 0;
   EarlyGpu early = early_gpu_for(least_operations(parameters, options.data), CudaReady::to_train, context,
                                  [&](Backend& gpu) { rate = product_rate(gpu); });
   const LoadedDataset data = read_dataset(options.data, context.execution);
-  if (parameters.neighbours > 0) check_same_data(options.data.string(), data.checksum, context);
+  if (is_shared(parameters)) check_same_data(options.data.string(), data.checksum, context);
   watch.book("load");
   if (!counts_only) check_values(parameters.weighting.scheme, !data.dataset.train.values.empty(), context);
   const CsrView X = data.dataset.train.view();
@@ -222,7 +264,10 @@ void run_train(TrainOptions options, const Context& context) {
   }
   watch.book("report");
   const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
-  if (!options.checkpoint.empty()) NeighbourCheckpoint::remove(options.checkpoint);
+  if (!options.checkpoint.empty()) {
+    parameters.neighbours > 0 ? NeighbourCheckpoint::remove(options.checkpoint)
+                              : RoundCheckpoint::remove(options.checkpoint);
+  }
   watch.book("save");
 
   const double total = seconds.at("start") + watch.total();
@@ -252,10 +297,10 @@ Run setup_train(CLI::App& parser) {
                   "For full-rank: save only the K largest entries of each column, as a sparse model")
       ->check(whole_number(1, 2'147'483'647));
   parser
-      .add_option(
-          "--checkpoint", options->checkpoint,
-          "With --neighbours: folder for columns as they are finished; the same command, after it was "
-          "interrupted or killed, goes on from there")
+      .add_option("--checkpoint", options->checkpoint,
+                  "For awmf, wmf and with --neighbours: folder for rounds, or columns, as they are finished; "
+                  "the same "
+                  "command, after it was interrupted or killed, goes on from there")
       ->type_name("DIR");
   parser
       .add_option("--trace", options->trace,

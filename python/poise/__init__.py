@@ -12,7 +12,10 @@
 Users are rows and items columns of scipy's CSR matrices; the models have the signatures of `implicit` and the parameter
 protocol of scikit-learn. Every model says how far it can be from the optimum: `model.certificate_`.
 """
+from ._launcher import refuse_several as _refuse_several
 from ._runtime import settings as _settings_of_runtimes
+
+_refuse_several()
 
 # Here OpenBLAS and the OpenMP runtime are loaded, unless another package has loaded them before.
 with _settings_of_runtimes():

@@ -209,3 +209,13 @@ def test_no_second_copy_of_the_matrix():
     more, entries = map(int, out.stdout.split())
     assert entries > 190e6
     assert more < 0.1 * entries, f"{more} bytes more for a matrix of {entries}"
+
+
+@pytest.mark.parametrize("variables, right", [({}, True), ({"OMPI_COMM_WORLD_SIZE": "1"}, True), ({"OMPI_COMM_WORLD_SIZE": "4"}, False),
+                                              ({"PMI_SIZE": "2"}, False), ({"OMPI_COMM_WORLD_SIZE": "4", "POISE_EACH_PROCESS": "1"}, True)])
+def test_several_processes_of_a_launcher_are_refused(variables, right):
+    """Each would do all the work, and write the same files."""
+    process = subprocess.run([sys.executable, "-c", "import poise"], capture_output=True, text=True, timeout=HANG, env={**os.environ, **variables})
+    assert (process.returncode == 0) == right
+    if not right:
+        assert "each of them would do all the work" in process.stderr

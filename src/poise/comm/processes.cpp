@@ -91,6 +91,21 @@ std::optional<Message> Processes::poll() {
   return message;
 }
 
+void Processes::flush() {
+  if (!transport_) return;
+  const auto left = [&] {
+    if (transport_->all_sent()) return true;
+    look_for_failure();
+    stop_if_asked(observer_);
+    return false;
+  };
+  wait_for(left, {});
+}
+
+void Processes::end_if_silent(Pulse::Options options) {
+  if (several()) pulse_ = std::make_unique<Pulse>(*transport_, std::move(options));
+}
+
 Message Processes::receive(std::optional<int> from) {
   const auto arrived = [&] {
     auto message = transport_->poll(from, Channel::work);
@@ -138,6 +153,7 @@ Outcome Processes::conclude(Outcome own, const std::string& host, void (*print)(
     if (other != rank() && (other == 0 || failed(own))) transport_->send(other, Channel::outcome, report);
   }
   Outcome outcome = first() ? conclude_first(own, print, patience) : conclude_other(own, print, patience);
+  pulse_.reset();
   transport_->finish();
   return outcome;
 }

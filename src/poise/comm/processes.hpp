@@ -10,6 +10,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/observer.hpp"
+#include "poise/comm/pulse.hpp"
 #include "poise/comm/transport.hpp"
 
 namespace poise {
@@ -54,12 +55,17 @@ class Processes {
   /// Waiting ends with Error{interrupted} when this observer asks to stop; null: it does not.
   void watch(const Observer* observer) { observer_ = observer; }
 
+  /// From now on ends the job where a process is silent for longer than a limit; nothing for one process.
+  void end_if_silent(Pulse::Options options);
+
   /// Returns at once.
   void send(int to, std::string bytes);
   /// The next message, of one sender or of any; waits for it.
   Message receive(std::optional<int> from = {});
   /// The next message of any sender, if there is one.
   std::optional<Message> poll();
+  /// Waits until what was sent has left, so that nobody waits for it while this process computes.
+  void flush();
 
   /// The first process' bytes, at all of them. Costs log2 P messages one after the other.
   std::string broadcast(std::string bytes);
@@ -91,6 +97,7 @@ class Processes {
   Outcome conclude_other(const Outcome& own, void (*print)(const std::string&), Seconds patience);
 
   std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Pulse> pulse_;
   const Observer* observer_ = nullptr;
   bool launched_ = false;
   std::map<int, Report> reports_;  ///< how others ended, as far as they have said so

@@ -8,7 +8,7 @@ namespace poise {
 
 /// What a message is about. Messages of one sender on one channel arrive in the order in which they were
 /// sent.
-enum class Channel : std::uint8_t { work, outcome };
+enum class Channel : std::uint8_t { work, outcome, pulse };
 
 struct Message {
   int from = 0;
@@ -16,7 +16,7 @@ struct Message {
 };
 
 /// Messages between the processes of a job, without any waiting. comm/mpi implements it over MPI as a plug-in
-/// (comm/plugin.hpp); tests have one between threads. One thread calls it at a time.
+/// (comm/plugin.hpp); tests have one between threads. Several threads may call it.
 class Transport {
  public:
   Transport() = default;
@@ -33,6 +33,9 @@ class Transport {
   virtual void send(int to, Channel channel, std::string bytes) = 0;
   /// The next message that has arrived, of one sender or of any; none if there is none yet.
   virtual std::optional<Message> poll(std::optional<int> from, Channel channel) = 0;
+
+  /// Whether all messages have left. Large ones leave while the transport is called.
+  [[nodiscard]] virtual bool all_sent() { return true; }
 
   /// The end of the job in good order; every process calls it.
   virtual void finish() = 0;

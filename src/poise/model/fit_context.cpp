@@ -9,7 +9,7 @@ const Spectrum& FitContext::eigenpairs(std::int64_t rank) {
   if (spectrum_step != step) {
     spectrum = {};
     spectrum = folder.empty() ? top_spectrum(X, {}, step, backend, execution)
-                              : cached_spectrum(folder, checksum, X, rank, backend, execution);
+                              : cached_spectrum(folder, checksum, X, rank, backend, execution, processes);
     spectrum_step = step;
   }
   return spectrum;

@@ -6,6 +6,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/comm/processes.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/model/asymmetric/left_factor.hpp"
 #include "poise/model/full_rank/basis.hpp"
@@ -26,6 +27,7 @@ struct FitContext {
   std::filesystem::path checkpoint =
       {};                           ///< file for finished columns of models with neighbours; empty: none
   std::string checkpoint_key = {};  ///< identifies the problem that these belong to
+  Processes* processes = nullptr;   ///< that make the same fits with a backend of them all (backend/team.hpp)
 
   FullRankBasis basis = {};   ///< of the last Lambda of full rank
   LeftFactorCache left = {};  ///< of the last asymmetric problem

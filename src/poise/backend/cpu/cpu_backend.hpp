@@ -1,11 +1,14 @@
 #pragma once
 
+#include <functional>
+
 #include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
 
 namespace poise {
 
 /// OpenBLAS inside tiles of fixed size, OpenMP over the tiles; see backend.hpp.
-class CpuBackend final : public Backend {
+class CpuBackend : public Backend {
  public:
   explicit CpuBackend(int threads, Observer* observer = nullptr) : threads_(threads), observer_(observer) {}
 
@@ -75,6 +78,17 @@ class CpuBackend final : public Backend {
   void column_hessian(CsrView x, CsrView columns, Indices items, In<double> p, Out<double> out) override;
   using Backend::top_k;
   RankedLists top_k(In<float> scores, CsrView excluded, std::int64_t k, std::optional<Indices> only) override;
+
+ protected:
+  /// The sum of part(0), ..., part(parts - 1) in this order, each of `rows` x `cols`; `operations` in all.
+  [[nodiscard]] virtual Matrix<double> ordered_sum(
+      std::int64_t parts, std::int64_t rows, std::int64_t cols, double operations,
+      const std::function<Matrix<double>(std::int64_t part)>& part);
+  /// Writes all rows of `c` by compute(first, last) on ranges of their tiles; `operations` in all.
+  using ComputeTiles = std::function<void(std::int64_t first, std::int64_t last)>;
+  virtual void over_tiles(const Tiling& rows, double operations, Out<float> c, const ComputeTiles& compute);
+  virtual void over_tiles(const Tiling& rows, double operations, Out<double> c, const ComputeTiles& compute);
+  [[nodiscard]] Execution execution() const { return {threads_, observer_}; }
 
  private:
   int threads_;

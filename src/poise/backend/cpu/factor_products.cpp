@@ -41,46 +41,61 @@ void widen(MatrixView<const float> Z, std::int64_t first, Scale scale, MatrixVie
   }
 }
 
-/// The sum over blocks of rows of add(first, count, sum, scratch), in at most 16 parts, so that large sums
-/// need no more memory than that.
-template <class Add>
-Matrix<double> sum_over_blocks(std::int64_t rows, std::int64_t sum_rows, std::int64_t sum_cols, int threads,
-                               Add add) {
-  const SerialBlas serial;
-  const Tiling blocks{rows, block_rows};
-  const Tiling tiling{blocks.tiles(), std::max<std::int64_t>(1, (blocks.tiles() + 15) / 16)};
-  std::vector<Matrix<double>> parts(tiling.tiles());
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    Matrix<double> sum(sum_rows, sum_cols);
-    Matrix<double> scratch(2 * block_rows, std::max(sum_rows, sum_cols));
-    for (std::int64_t block = tiling.first(tile); block < tiling.last(tile); ++block)
+/// Blocks of rows in at most 16 parts, so that large sums need no more memory than that.
+struct SumParts {
+  Tiling blocks;
+  Tiling parts;
+
+  explicit SumParts(std::int64_t rows)
+      : blocks{rows, block_rows},
+        parts{blocks.tiles(), std::max<std::int64_t>(1, (blocks.tiles() + 15) / 16)} {}
+
+  /// The sum over the blocks of a part of add(first, count, sum, scratch).
+  template <class Add>
+  [[nodiscard]] Matrix<double> sum(std::int64_t part, std::int64_t rows, std::int64_t cols, Add add) const {
+    Matrix<double> sum(rows, cols);
+    Matrix<double> scratch(2 * block_rows, std::max(rows, cols));
+    for (std::int64_t block = parts.first(part); block < parts.last(part); ++block)
       add(blocks.first(block), blocks.last(block) - blocks.first(block), sum.view(), scratch.view());
-    parts[tile] = std::move(sum);
-  });
-  Matrix<double> total(sum_rows, sum_cols);
-  for (const Matrix<double>& part : parts) {
-    for (std::int64_t r = 0; r < sum_rows; ++r)
-      std::ranges::transform(total.row(r), part.row(r), total.row(r).begin(), std::plus<>());
+    return sum;
   }
-  return total;
+};
+
+double product_operations(std::int64_t rows, std::int64_t p, std::int64_t q) {
+  return 2 * static_cast<double>(rows) * static_cast<double>(p) * static_cast<double>(q);
 }
 
 }  // namespace
 
+Matrix<double> CpuBackend::ordered_sum(std::int64_t parts, std::int64_t rows, std::int64_t cols,
+                                       double /*operations*/,
+                                       const std::function<Matrix<double>(std::int64_t part)>& part) {
+  std::vector<Matrix<double>> sums(parts);
+  for_each_tile(parts, threads_, [&](std::int64_t k) { sums[k] = part(k); });
+  Matrix<double> total(rows, cols);
+  for (const Matrix<double>& sum : sums) {
+    for (std::int64_t r = 0; r < rows; ++r)
+      std::ranges::transform(total.row(r), sum.row(r), total.row(r).begin(), std::plus<>());
+  }
+  return total;
+}
+
 Matrix<double> CpuBackend::factor_gram(In<float> Z, std::span<const float> a) {
   const std::int64_t d = Z.cols;
   if (d == 0) return {};
-  Matrix<double> G = sum_over_blocks(
-      Z.rows, d, d, threads_,
-      [&](std::int64_t first, std::int64_t count, MatrixView<double> sum, MatrixView<double> scratch) {
-        const MatrixView<double> rows = scratch.block(0, count);
-        widen(
-            Z.host(), first,
-            [&](std::int64_t r) { return a.empty() ? 1.0 : std::sqrt(static_cast<double>(a[r])); }, rows);
-        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, static_cast<blasint>(d),
-                    static_cast<blasint>(count), 1, rows.data, dense::leading(rows), 1, sum.data,
-                    dense::leading(sum));
-      });
+  const SerialBlas serial;
+  const SumParts parts(Z.rows);
+  const auto add = [&](std::int64_t first, std::int64_t count, MatrixView<double> sum,
+                       MatrixView<double> scratch) {
+    const MatrixView<double> rows = scratch.block(0, count);
+    widen(
+        Z.host(), first,
+        [&](std::int64_t r) { return a.empty() ? 1.0 : std::sqrt(static_cast<double>(a[r])); }, rows);
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, static_cast<blasint>(d), static_cast<blasint>(count),
+                1, rows.data, dense::leading(rows), 1, sum.data, dense::leading(sum));
+  };
+  Matrix<double> G = ordered_sum(parts.parts.tiles(), d, d, product_operations(Z.rows, d, d) / 2,
+                                 [&](std::int64_t part) { return parts.sum(part, d, d, add); });
   for (std::int64_t j = 0; j < d; ++j) {
     for (std::int64_t k = 0; k < j; ++k) G(j, k) = G(k, j);
   }
@@ -89,21 +104,22 @@ Matrix<double> CpuBackend::factor_gram(In<float> Z, std::span<const float> a) {
 
 Matrix<double> CpuBackend::factor_product(In<float> Y, std::span<const float> a, In<float> Z) {
   if (Y.cols == 0 || Z.cols == 0) return {Y.cols, Z.cols};
-  return sum_over_blocks(
-      Y.rows, Y.cols, Z.cols, threads_,
-      [&](std::int64_t first, std::int64_t count, MatrixView<double> sum, MatrixView<double> scratch) {
-        const MatrixView<double> left{scratch.data, count, Y.cols, scratch.stride};
-        const MatrixView<double> right{scratch.row(block_rows).data(), count, Z.cols, scratch.stride};
-        widen(
-            Y.host(), first, [&](std::int64_t r) { return a.empty() ? 1.0 : static_cast<double>(a[r]); },
-            left);
-        widen(
-            Z.host(), first, [](std::int64_t) { return 1.0; }, right);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<blasint>(Y.cols),
-                    static_cast<blasint>(Z.cols), static_cast<blasint>(count), 1, left.data,
-                    dense::leading(left), right.data, dense::leading(right), 1, sum.data,
-                    dense::leading(sum));
-      });
+  const SerialBlas serial;
+  const SumParts parts(Y.rows);
+  const auto add = [&](std::int64_t first, std::int64_t count, MatrixView<double> sum,
+                       MatrixView<double> scratch) {
+    const MatrixView<double> left{scratch.data, count, Y.cols, scratch.stride};
+    const MatrixView<double> right{scratch.row(block_rows).data(), count, Z.cols, scratch.stride};
+    widen(
+        Y.host(), first, [&](std::int64_t r) { return a.empty() ? 1.0 : static_cast<double>(a[r]); }, left);
+    widen(
+        Z.host(), first, [](std::int64_t) { return 1.0; }, right);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, static_cast<blasint>(Y.cols),
+                static_cast<blasint>(Z.cols), static_cast<blasint>(count), 1, left.data, dense::leading(left),
+                right.data, dense::leading(right), 1, sum.data, dense::leading(sum));
+  };
+  return ordered_sum(parts.parts.tiles(), Y.cols, Z.cols, product_operations(Y.rows, Y.cols, Z.cols),
+                     [&](std::int64_t part) { return parts.sum(part, Y.cols, Z.cols, add); });
 }
 
 void CpuBackend::combine_rows(In<float> Z, const Matrix<double>& A, Out<float> Y, const Matrix<double>& B) {

@@ -39,20 +39,22 @@ std::int64_t tile_edge(std::int64_t rows, std::int64_t cols) {
   return edge;
 }
 
+Tiling row_tiling(std::int64_t rows, std::int64_t cols) { return {rows, tile_edge(rows, cols)}; }
+
+/// The row tiles [first, last) of C.
 template <class T>
 void tiled_gemm(int threads, Op op_a, Op op_b, T alpha, MatrixView<const T> a, MatrixView<const T> b, T beta,
-                MatrixView<T> c) {
+                MatrixView<T> c, std::int64_t first, std::int64_t last) {
   const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
   assert((op_a == Op::none ? a.rows : a.cols) == c.rows);
   assert((op_b == Op::none ? b.cols : b.rows) == c.cols);
   assert((op_b == Op::none ? b.rows : b.cols) == inner);
   const SerialBlas serial;
-  const std::int64_t edge = tile_edge(c.rows, c.cols);
-  const Tiling rows{c.rows, edge};
-  const Tiling cols{c.cols, edge};
-  for_each_tile(rows.tiles() * cols.tiles(), threads, [&](std::int64_t tile) {
-    const std::int64_t row = rows.first(tile / cols.tiles());
-    const std::int64_t row_count = rows.last(tile / cols.tiles()) - row;
+  const Tiling rows = row_tiling(c.rows, c.cols);
+  const Tiling cols{c.cols, rows.size};
+  for_each_tile((last - first) * cols.tiles(), threads, [&](std::int64_t tile) {
+    const std::int64_t row = rows.first(first + tile / cols.tiles());
+    const std::int64_t row_count = rows.last(first + tile / cols.tiles()) - row;
     const std::int64_t col = cols.first(tile % cols.tiles());
     const std::int64_t col_count = cols.last(tile % cols.tiles()) - col;
     const auto a_part =
@@ -62,6 +64,12 @@ void tiled_gemm(int threads, Op op_a, Op op_b, T alpha, MatrixView<const T> a, M
     blas_gemm(op_a, op_b, static_cast<blasint>(inner), alpha, a_part, b_part, beta,
               part(c, row, row_count, col, col_count));
   });
+}
+
+template <class T>
+double gemm_operations(Op op_a, In<T> a, Out<T> c) {
+  const std::int64_t inner = op_a == Op::none ? a.cols : a.rows;
+  return 2 * static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(inner);
 }
 
 /// Columns of B and C that are multiplied side by side.
@@ -180,13 +188,28 @@ void CpuBackend::gemm(Op op_a, Op op_b, double alpha, In<float> a, In<double> b,
   widened_gemm(threads_, op_a, op_b, alpha, a.host(), b.host(), beta, c.host());
 }
 
+void CpuBackend::over_tiles(const Tiling& rows, double /*operations*/, Out<float> /*c*/,
+                            const ComputeTiles& compute) {
+  compute(0, rows.tiles());
+}
+void CpuBackend::over_tiles(const Tiling& rows, double /*operations*/, Out<double> /*c*/,
+                            const ComputeTiles& compute) {
+  compute(0, rows.tiles());
+}
+
 void CpuBackend::gemm(Op op_a, Op op_b, float alpha, In<float> a, In<float> b, float beta, Out<float> c) {
-  tiled_gemm(threads_, op_a, op_b, alpha, a.host(), b.host(), beta, c.host());
+  over_tiles(row_tiling(c.rows, c.cols), gemm_operations(op_a, a, c), c,
+             [&](std::int64_t first, std::int64_t last) {
+               tiled_gemm(threads_, op_a, op_b, alpha, a.host(), b.host(), beta, c.host(), first, last);
+             });
 }
 
 void CpuBackend::gemm(Op op_a, Op op_b, double alpha, In<double> a, In<double> b, double beta,
                       Out<double> c) {
-  tiled_gemm(threads_, op_a, op_b, alpha, a.host(), b.host(), beta, c.host());
+  over_tiles(row_tiling(c.rows, c.cols), gemm_operations(op_a, a, c), c,
+             [&](std::int64_t first, std::int64_t last) {
+               tiled_gemm(threads_, op_a, op_b, alpha, a.host(), b.host(), beta, c.host(), first, last);
+             });
 }
 
 }  // namespace poise

@@ -18,19 +18,6 @@ namespace {
 constexpr std::int64_t rows_per_tile = 256;
 constexpr std::int64_t entries_per_tile = 8192;
 
-std::vector<std::int64_t> tile_starts(CsrView entries) {
-  std::vector<std::int64_t> starts = {0};
-  std::int64_t filled = 0;
-  for (std::int64_t i = 0; i < entries.rows; ++i) {
-    filled += entries.row_size(i);
-    if (filled < entries_per_tile && i + 1 - starts.back() < rows_per_tile) continue;
-    starts.push_back(i + 1);
-    filled = 0;
-  }
-  if (starts.back() < entries.rows) starts.push_back(entries.rows);
-  return starts;
-}
-
 /// The rows that have too many factors to keep a copy of, in groups that are solved together: large groups,
 /// because a group reads every block of factors once a pass, but at least one for each thread.
 struct LongRows {
@@ -38,9 +25,10 @@ struct LongRows {
   std::vector<std::int64_t> rows;
   std::vector<std::int64_t> starts = {0};  ///< of the groups in `rows`
 
-  LongRows(CsrView entries, std::int64_t most_kept, int threads) : longest(most_kept) {
+  LongRows(CsrView entries, std::int64_t first, std::int64_t last, std::int64_t most_kept, int threads)
+      : longest(most_kept) {
     std::int64_t total = 0;
-    for (std::int64_t i = 0; i < entries.rows; ++i) {
+    for (std::int64_t i = first; i < last; ++i) {
       if (entries.row_size(i) <= longest) continue;
       rows.push_back(i);
       total += entries.row_size(i);
@@ -59,64 +47,89 @@ struct LongRows {
 
 }  // namespace
 
-RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
-                      const Execution& execution, RowRoute route, RowCache cache) {
+std::vector<std::int64_t> row_tiles(CsrView entries) {
+  std::vector<std::int64_t> starts = {0};
+  std::int64_t filled = 0;
+  for (std::int64_t i = 0; i < entries.rows; ++i) {
+    filled += entries.row_size(i);
+    if (filled < entries_per_tile && i + 1 - starts.back() < rows_per_tile) continue;
+    starts.push_back(i + 1);
+    filled = 0;
+  }
+  if (starts.back() < entries.rows) starts.push_back(entries.rows);
+  return starts;
+}
+
+RowsSolved RowOutcomes::total() const {
+  RowsSolved total;
+  for (const std::vector<RowsSolved>* const parts : {&long_rows, &tiles}) {
+    for (const RowsSolved& part : *parts) {
+      total.explained_before += part.explained_before;
+      total.gain += part.gain;
+      total.excess_before += part.excess_before;
+      total.most_iterations = std::max(total.most_iterations, part.most_iterations);
+      total.iterations += part.iterations;
+      total.direct_rows += part.direct_rows;
+    }
+  }
+  return total;
+}
+
+RowOutcomes solve_tiles(const RowSystems& systems, std::span<const std::int64_t> starts, TileRange tiles,
+                        MatrixView<float> y, RowTolerance tolerance, const Execution& execution,
+                        RowRoute route, RowCache cache) {
   assert(systems.entries.rows == y.rows && systems.entries.cols == systems.factors.rows);
   assert(systems.factors.cols == y.cols && static_cast<std::int64_t>(systems.sigma.size()) == y.cols);
   const SerialBlas serial;
   const RowSolver solver(systems, y, tolerance, route);
   Pool<SolverScratch> pool([&] { return std::make_unique<SolverScratch>(padded_width(y.cols)); });
-  const LongRows long_rows(systems.entries,
+  const LongRows long_rows(systems.entries, starts[tiles.first], starts[tiles.last],
                            cache.kept_floats / std::max<std::int64_t>(1, padded_width(y.cols)),
                            execution.threads);
-  const std::vector<std::int64_t> starts = tile_starts(systems.entries);
   const std::int64_t groups = std::ssize(long_rows.starts) - 1;
-  const std::int64_t tiles = std::ssize(starts) - 1;
-  const std::int64_t count = std::ssize(long_rows.rows);
   // A long row has a part of its own: the groups depend on the number of threads, the order of sums must
   // not.
-  std::vector<RowsSolved> parts(count + tiles);
-  for_each_tile(groups + tiles, execution.threads, [&](std::int64_t k) {
+  RowOutcomes parts{std::vector<RowsSolved>(long_rows.rows.size()),
+                    std::vector<RowsSolved>(tiles.last - tiles.first)};
+  for_each_tile(groups + std::ssize(parts.tiles), execution.threads, [&](std::int64_t k) {
     stop_if_asked(execution.observer);
     auto scratch = pool.take();
     if (k < groups) {
       const std::int64_t first = long_rows.starts[k];
       const std::int64_t size = long_rows.starts[k + 1] - first;
       solver.solve_together(std::span(long_rows.rows).subspan(first, size), cache.block_floats,
-                            execution.observer, *scratch, std::span(parts).subspan(first, size));
+                            execution.observer, *scratch, std::span(parts.long_rows).subspan(first, size));
     } else {
       const std::int64_t tile = k - groups;
-      for (std::int64_t i = starts[tile]; i < starts[tile + 1]; ++i) {
-        if (systems.entries.row_size(i) <= long_rows.longest) solver.solve(i, *scratch, parts[count + tile]);
+      const std::int64_t* const start = &starts[tiles.first + tile];
+      for (std::int64_t i = start[0]; i < start[1]; ++i) {
+        if (systems.entries.row_size(i) <= long_rows.longest) solver.solve(i, *scratch, parts.tiles[tile]);
       }
     }
     pool.give(std::move(scratch));
   });
-  RowsSolved total;
-  for (const RowsSolved& part : parts) {
-    total.explained_before += part.explained_before;
-    total.gain += part.gain;
-    total.excess_before += part.excess_before;
-    total.most_iterations = std::max(total.most_iterations, part.most_iterations);
-    total.iterations += part.iterations;
-    total.direct_rows += part.direct_rows;
-  }
-  return total;
+  return parts;
 }
 
-RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v, MatrixView<const double> E,
-                       MatrixView<const double> E_inverse, const Execution& execution) {
+RowsSolved solve_rows(const RowSystems& systems, MatrixView<float> y, RowTolerance tolerance,
+                      const Execution& execution, RowRoute route, RowCache cache) {
+  const std::vector<std::int64_t> starts = row_tiles(systems.entries);
+  return solve_tiles(systems, starts, {0, std::ssize(starts) - 1}, y, tolerance, execution, route, cache)
+      .total();
+}
+
+std::vector<RowsChecked> check_tiles(const RowSystems& systems, std::span<const std::int64_t> starts,
+                                     TileRange tiles, MatrixView<const float> v, MatrixView<const double> E,
+                                     MatrixView<const double> E_inverse, const Execution& execution) {
   const std::int64_t d = v.cols;
   const SerialBlas serial;
-  const std::vector<std::int64_t> starts = tile_starts(systems.entries);
-  const auto tiles = static_cast<std::int64_t>(starts.size()) - 1;
-  std::vector<RowsChecked> parts(tiles);
+  std::vector<RowsChecked> parts(tiles.last - tiles.first);
   const RowKernels kernels = row_kernels();
   Pool<SolverScratch> pool([&] { return std::make_unique<SolverScratch>(padded_width(d)); });
-  for_each_tile(tiles, execution.threads, [&](std::int64_t tile) {
+  for_each_tile(std::ssize(parts), execution.threads, [&](std::int64_t tile) {
     stop_if_asked(execution.observer);
-    const std::int64_t first = starts[tile];
-    const std::int64_t rows = starts[tile + 1] - first;
+    const std::int64_t first = starts[tiles.first + tile];
+    const std::int64_t rows = starts[tiles.first + tile + 1] - first;
     Matrix<double> sums(rows, d);
     Matrix<double> y(rows, d);
     RowsChecked& part = parts[tile];
@@ -151,12 +164,23 @@ RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v, Mat
       }
     }
   });
+  return parts;
+}
+
+RowsChecked total_of(std::span<const RowsChecked> tiles, const RowSystems& systems) {
   RowsChecked total;
-  for (const RowsChecked& part : parts) {
+  for (const RowsChecked& part : tiles) {
     total.explained += part.explained;
     total.excess += part.excess / systems.lowest;
   }
   return total;
+}
+
+RowsChecked check_rows(const RowSystems& systems, MatrixView<const float> v, MatrixView<const double> E,
+                       MatrixView<const double> E_inverse, const Execution& execution) {
+  const std::vector<std::int64_t> starts = row_tiles(systems.entries);
+  const TileRange all{0, std::ssize(starts) - 1};
+  return total_of(check_tiles(systems, starts, all, v, E, E_inverse, execution), systems);
 }
 
 }  // namespace poise

@@ -4,10 +4,13 @@
 #include <cstdlib>
 #include <list>
 #include <map>
+#include <mutex>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include "poise/comm/plugin.hpp"
 
@@ -16,6 +19,8 @@ namespace {
 
 /// A longer message travels in pieces of this size, and a shorter piece ends it: MPI counts in 32 bits.
 constexpr std::size_t piece_size = std::size_t{1} << 30U;
+/// A job is ended by force within this time, whether MPI answers or not.
+constexpr unsigned seconds_to_abort = 10;
 
 class MpiTransport : public Transport {
  public:
@@ -39,6 +44,7 @@ class MpiTransport : public Transport {
   }
 
   void send(int to, Channel channel, std::string bytes) override {
+    const std::lock_guard lock(mutex_);
     drop_sent();
     Sending& sending = sent_.emplace_back();
     sending.bytes = std::move(bytes);
@@ -51,25 +57,43 @@ class MpiTransport : public Transport {
   }
 
   std::optional<Message> poll(std::optional<int> from, Channel channel) override {
+    const std::lock_guard lock(mutex_);
     drop_sent();
-    int there = 0;
-    MPI_Message handle = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    MPI_Improbe(from.value_or(MPI_ANY_SOURCE), tag, of(channel), &there, &handle, &status);
-    if (there == 0) return {};
-    int length = 0;
-    MPI_Get_count(&status, MPI_BYTE, &length);
-    std::string& whole = begun_[{status.MPI_SOURCE, channel}];
-    const std::size_t before = whole.size();
-    whole.resize(before + static_cast<std::size_t>(length));
-    MPI_Mrecv(whole.data() + before, length, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
-    if (static_cast<std::size_t>(length) == piece_size) return {};
-    return Message{.from = status.MPI_SOURCE, .bytes = std::exchange(whole, {})};
+    begin_arrivals(from, channel);
+    std::set<int> earlier;  // whose next message is still arriving
+    for (auto each = arriving_.begin(); each != arriving_.end(); ++each) {
+      if (each->channel != channel || (from && each->from != *from) || earlier.contains(each->from)) continue;
+      int there = 0;
+      MPI_Test(&each->request, &there, MPI_STATUS_IGNORE);
+      if (there == 0) {
+        earlier.insert(each->from);
+        continue;
+      }
+      std::string& whole = begun_[{each->from, channel}];
+      const bool last = each->bytes.size() < piece_size;
+      const int sender = each->from;
+      whole = whole.empty() ? std::move(each->bytes) : whole + each->bytes;
+      arriving_.erase(each);
+      if (!last) return {};
+      return Message{.from = sender, .bytes = std::exchange(whole, {})};
+    }
+    return {};
   }
 
-  void finish() override { MPI_Finalize(); }
+  bool all_sent() override {
+    const std::lock_guard lock(mutex_);
+    drop_sent();
+    return sent_.empty();
+  }
+
+  void finish() override {
+    const std::lock_guard lock(mutex_);
+    MPI_Finalize();
+  }
 
   void abort(int code) override {
+    const std::lock_guard lock(mutex_);
+    ::alarm(seconds_to_abort);  // its default action ends this process
     MPI_Abort(MPI_COMM_WORLD, code);
     std::_Exit(code);
   }
@@ -79,9 +103,30 @@ class MpiTransport : public Transport {
     std::string bytes;
     std::list<MPI_Request> pieces;
   };
+  /// A message, or a piece of one, that is on its way.
+  struct Arriving {
+    int from = 0;
+    Channel channel = {};
+    std::string bytes = {};
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
   static constexpr int tag = 0;
 
   [[nodiscard]] MPI_Comm of(Channel channel) const { return channels_[static_cast<std::size_t>(channel)]; }
+
+  /// Nothing waits inside MPI: a sender may be stopped in the middle of a message.
+  void begin_arrivals(std::optional<int> from, Channel channel) {
+    int there = 0;
+    MPI_Message handle = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Improbe(from.value_or(MPI_ANY_SOURCE), tag, of(channel), &there, &handle, &status);
+    if (there == 0) return;
+    int length = 0;
+    MPI_Get_count(&status, MPI_BYTE, &length);
+    Arriving& next = arriving_.emplace_back(Arriving{.from = status.MPI_SOURCE, .channel = channel});
+    next.bytes.resize(static_cast<std::size_t>(length));
+    MPI_Imrecv(next.bytes.data(), length, MPI_BYTE, &handle, &next.request);
+  }
 
   /// Frees the bytes of messages that have left.
   void drop_sent() {
@@ -95,10 +140,12 @@ class MpiTransport : public Transport {
     });
   }
 
-  MPI_Comm channels_[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+  MPI_Comm channels_[3] = {MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL};
   int rank_ = 0;
   int size_ = 1;
+  std::mutex mutex_;
   std::list<Sending> sent_;
+  std::list<Arriving> arriving_;
   std::map<std::pair<int, Channel>, std::string> begun_;  ///< messages of which pieces have arrived
 };
 

@@ -77,4 +77,20 @@ bool RoundAcceleration::advance(const AsymmetricPoint& next, AsymmetricPoint& po
   return true;
 }
 
+void RoundAcceleration::save(RoundState& state) const {
+  if (step_.rank() == 0) return;
+  state.put("step U", step_.U);
+  state.put("step V", step_.V);
+  state.put("gradient U", gradient_.U);
+  state.put("gradient V", gradient_.V);
+}
+
+void RoundAcceleration::restore(const RoundState& state) {
+  step_ = {};
+  if (!state.factors.contains("step U")) return;
+  step_ = {state.factor("step U", backend_), state.factor("step V", backend_)};
+  step_.Z = Resident<float>(backend_, problem_.X.rows, step_.rank());
+  gradient_ = {state.factor("gradient U", backend_), state.factor("gradient V", backend_)};
+}
+
 }  // namespace poise

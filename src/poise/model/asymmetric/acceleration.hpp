@@ -1,6 +1,7 @@
 #pragma once
 
 #include "poise/model/asymmetric/problem.hpp"
+#include "poise/model/low_rank/round_state.hpp"
 
 namespace poise {
 
@@ -19,6 +20,10 @@ class RoundAcceleration {
   bool advance(const AsymmetricPoint& next, AsymmetricPoint& point, double& gained);
   /// The next direction is the round's own.
   void restart() { step_ = {}; }
+
+  /// The last direction and the last round's change.
+  void save(RoundState& state) const;
+  void restore(const RoundState& state);
 
  private:
   [[nodiscard]] double inner(const Resident<float>& A, const Resident<float>& B) const;

@@ -70,6 +70,23 @@ class AsymmetricPair final : public FactorPair {
   }
   Factors take() override { return {point_.U.take(), point_.V.take()}; }
 
+  void save(RoundState& state) const override {
+    state.put("U", point_.U);
+    state.put("V", point_.V);
+    state.put("Z", point_.Z);
+    state.put("scores", point_.scores);
+    state.numbers["Z gram"] = point_.Z_gram;
+    state.put("objective", objective_);
+    acceleration_.save(state);
+  }
+
+  void restore(const RoundState& state) override {
+    point_ = {state.factor("U", backend_), state.factor("V", backend_), state.factor("Z", backend_),
+              state.numbers.at("Z gram"), state.factor("scores", backend_)};
+    objective_ = state.number("objective");
+    acceleration_.restore(state);
+  }
+
   RoundDone round(double excess, bool last) override {
     const double target = last ? std::min(excess, options_.tolerance * explained()) : excess;
     AsymmetricPoint next{point_.U.clone(), point_.V.clone(), {}, point_.Z_gram, {}};
@@ -208,7 +225,7 @@ std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank) {
 
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
                           const Spectrum& spectrum, Backend& backend, const Execution& execution,
-                          LeftFactorCache* cache) {
+                          LeftFactorCache* cache, RoundCheckpoint* checkpoint) {
   validate(options);
   assert(spectrum.pairs() >= std::min(options.rank, X.cols));
   check_memory(options, asymmetric_memory(X, std::min(options.rank, X.cols)));
@@ -221,7 +238,7 @@ LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& 
   LeftFactorCache own;
   AsymmetricPair pair(problem, possible, spectrum, cache != nullptr ? *cache : own, backend, execution,
                       watch);
-  alternate(pair, possible, W.observed, execution.observer, watch, fit);
+  alternate(pair, possible, W.observed, execution.observer, watch, fit, checkpoint);
   return fit;
 }
 

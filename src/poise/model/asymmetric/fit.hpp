@@ -8,6 +8,7 @@
 #include "poise/model/asymmetric/left_factor.hpp"
 #include "poise/model/closed_form.hpp"
 #include "poise/model/low_rank.hpp"
+#include "poise/model/low_rank/round_checkpoint.hpp"
 #include "poise/model/spectrum/spectrum.hpp"
 #include "poise/weighting/weights.hpp"
 
@@ -31,7 +32,7 @@ struct AsymmetricOptions : LowRankOptions {
 /// A `cache` keeps the items x items part for fits that differ in C alone, and changes no bit.
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
                           const Spectrum& spectrum, Backend& backend, const Execution& execution,
-                          LeftFactorCache* cache = nullptr);
+                          LeftFactorCache* cache = nullptr, RoundCheckpoint* checkpoint = nullptr);
 
 /// Bytes beyond X and the spectrum that the rounds need, without the items x items part.
 std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank);

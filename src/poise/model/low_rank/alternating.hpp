@@ -6,6 +6,7 @@
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/closed_form.hpp"
 #include "poise/model/low_rank.hpp"
+#include "poise/model/low_rank/round_checkpoint.hpp"
 
 namespace poise {
 
@@ -49,14 +50,18 @@ class FactorPair {
   /// Directions whose factors are not zero.
   [[nodiscard]] virtual std::int64_t live() const = 0;
   virtual Factors take() = 0;
+
+  /// Between rounds: all that the next ones depend on, and back to it.
+  virtual void save(RoundState& state) const = 0;
+  virtual void restore(const RoundState& state) = 0;
 };
 
 /// Rounds until one lowers the objective by no more than options.least_decrease, options.rounds at the most,
 /// unless the start is the optimum; then the pair's own objective and certificate.
 ///
 /// Inner solves may leave a tenth of the gain of the round before. A round that gains too little is followed
-/// by one to the tolerance, and if that gains enough, by more.
+/// by one to the tolerance, and if that gains enough, by more. With a checkpoint rounds begin where it ends.
 void alternate(FactorPair& pair, const LowRankOptions& options, double observed_weight, Observer* observer,
-               Stopwatch& watch, LowRankFit& fit);
+               Stopwatch& watch, LowRankFit& fit, RoundCheckpoint* checkpoint = nullptr);
 
 }  // namespace poise

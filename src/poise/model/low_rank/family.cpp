@@ -39,6 +39,12 @@ Trained trained_of(LowRankFit& fit, std::shared_ptr<const Scorer> model) {
           .trace = std::move(fit.trace)};
 }
 
+std::optional<RoundCheckpoint> round_checkpoint(const FitContext& context) {
+  if (context.checkpoint.empty()) return {};
+  return RoundCheckpoint(context.checkpoint, context.checkpoint_key, context.processes,
+                         context.execution.observer);
+}
+
 bool has_rounds(const ModelParameters& parameters) {
   return !parameters.unweighted() || parameters.lambda_exponent != 0 || parameters.start == Start::random;
 }

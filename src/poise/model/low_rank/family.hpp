@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "poise/model/family.hpp"
+#include "poise/model/low_rank/round_checkpoint.hpp"
 
 namespace poise {
 
@@ -13,6 +15,9 @@ std::vector<FamilyParameter> low_rank_parameters(const FamilyParameter& beside);
 
 /// The report of a fit, with the model made of its factors.
 Trained trained_of(LowRankFit& fit, std::shared_ptr<const Scorer> model);
+
+/// Where the context asks for one.
+std::optional<RoundCheckpoint> round_checkpoint(const FitContext& context);
 
 /// Whether there are rounds, and not a closed form.
 bool has_rounds(const ModelParameters& parameters);

@@ -9,6 +9,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/version.hpp"
+#include "poise/comm/packed.hpp"
 #include "poise/storage/container.hpp"
 
 namespace poise {
@@ -57,6 +58,23 @@ void write(const std::filesystem::path& path, const Metadata& metadata, const Sp
   }
 }
 
+/// The first process' pairs at all of them; none if it has none.
+std::optional<Spectrum> shared_spectrum(std::optional<Spectrum> own, Processes& processes,
+                                        std::int64_t items) {
+  std::string message;
+  if (processes.first() && own) {
+    const MatrixView<const float> Q = own->Q.view();
+    message = packed({bytes_of(own->s), bytes_of(std::vector<float>(Q.data, Q.data + Q.rows * Q.cols))});
+  }
+  message = processes.broadcast(std::move(message));
+  if (message.empty()) return {};
+  const std::vector<std::string> parts = unpacked(message);
+  Spectrum spectrum{values_of<double>(parts.at(0)), {}};
+  spectrum.Q = Matrix<float>(items, spectrum.pairs());
+  std::ranges::copy(values_of<float>(parts.at(1)), spectrum.Q.view().data);
+  return spectrum;
+}
+
 }  // namespace
 
 std::int64_t spectrum_step(std::int64_t rank, std::int64_t items) {
@@ -66,13 +84,19 @@ std::int64_t spectrum_step(std::int64_t rank, std::int64_t items) {
 }
 
 Spectrum cached_spectrum(const std::filesystem::path& folder, const std::string& data_checksum, CsrView X,
-                         std::int64_t rank, Backend& backend, const Execution& execution) {
+                         std::int64_t rank, Backend& backend, const Execution& execution,
+                         Processes* processes) {
   const std::int64_t pairs = spectrum_step(rank, X.cols);
   const std::filesystem::path path = folder / fmt::format("spectrum-{}.poise", pairs);
   const Metadata metadata = metadata_of(data_checksum);
-  if (auto cached = read(path, metadata, X.cols, pairs, execution.threads)) return std::move(*cached);
+  const bool first = processes == nullptr || processes->first();
+  std::optional<Spectrum> cached;
+  if (first) cached = read(path, metadata, X.cols, pairs, execution.threads);
+  // Hosts may have folders of their own: what the others find there is not asked.
+  if (processes != nullptr) cached = shared_spectrum(std::move(cached), *processes, X.cols);
+  if (cached) return std::move(*cached);
   Spectrum spectrum = top_spectrum(X, {}, pairs, backend, execution);
-  write(path, metadata, spectrum);
+  if (first) write(path, metadata, spectrum);
   return spectrum;
 }
 

@@ -57,7 +57,9 @@ class WmfFamily : public ModelFamily {
     const Spectrum none;
     const Spectrum& pairs = each.start == Start::closed_form ? context.eigenpairs(each.rank) : none;
     watch.book("eigenpairs");
-    LowRankFit fit = fit_wmf(context.X, W, options, pairs, context.backend, context.execution);
+    std::optional<RoundCheckpoint> checkpoint = round_checkpoint(context);
+    LowRankFit fit = fit_wmf(context.X, W, options, pairs, context.backend, context.execution,
+                             checkpoint ? &*checkpoint : nullptr);
     fit.seconds.merge(seconds);
     WmfTraining training{.weighting = each.weighting,
                          .lambda = options.regularization(),

@@ -79,6 +79,42 @@ class WmfRounds final : public FactorPair {
   [[nodiscard]] std::int64_t live() const override { return live_; }
   Factors take() override { return {current_.U.take(), current_.V.take()}; }
 
+  void save(RoundState& state) const override {
+    state.put("U", current_.U);
+    state.put("V", current_.V);
+    if (has_before_) {
+      state.put("U before", before_.U);
+      state.put("V before", before_.V);
+      state.numbers["U to current"] = U_to_current_;
+      state.numbers["V to current"] = V_to_current_;
+    }
+    Matrix<double> roots(1, std::ssize(U_roots_));
+    std::ranges::copy(U_roots_, roots.row(0).begin());
+    state.numbers["U roots"] = std::move(roots);
+    state.put("start objective", start_objective_);
+    state.put("objective", objective_);
+    state.put("gained", gained_);
+    state.put("in float64", in_float64_ ? 1 : 0);
+    state.put("momentum", momentum_);
+  }
+
+  void restore(const RoundState& state) override {
+    current_ = {state.factor("U", backend_), state.factor("V", backend_)};
+    has_before_ = state.factors.contains("U before");
+    if (has_before_) {
+      before_ = {state.factor("U before", backend_), state.factor("V before", backend_)};
+      U_to_current_ = state.numbers.at("U to current");
+      V_to_current_ = state.numbers.at("V to current");
+    }
+    const auto roots = state.numbers.at("U roots").row(0);
+    U_roots_.assign(roots.begin(), roots.end());
+    start_objective_ = state.number("start objective");
+    objective_ = state.number("objective");
+    gained_ = state.number("gained");
+    in_float64_ = state.number("in float64") != 0;
+    momentum_ = state.number("momentum");
+  }
+
   RoundDone round(double /*excess*/, bool /*last*/) override {
     const double felt = told_apart * W_.observed;
     if (!in_float64_ && gained_ < felt) {
@@ -256,14 +292,14 @@ void validate(const WmfOptions& options) {
 }
 
 LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const Spectrum& spectrum,
-                   Backend& backend, const Execution& execution) {
+                   Backend& backend, const Execution& execution, RoundCheckpoint* checkpoint) {
   validate(options);
   check_memory(options, wmf_memory(X.rows, X.cols, X.entries(), options.rank));
   LowRankFit fit;
   Stopwatch watch(fit.seconds);
   const WmfProblem problem(X, W, options, backend, execution);
   WmfRounds pair(X, problem, options, spectrum, backend, watch);
-  alternate(pair, options, W.observed, execution.observer, watch, fit);
+  alternate(pair, options, W.observed, execution.observer, watch, fit, checkpoint);
   fit.trace.back().objective = fit.objective;
   return fit;
 }

@@ -6,6 +6,7 @@
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/model/low_rank.hpp"
+#include "poise/model/low_rank/round_checkpoint.hpp"
 #include "poise/model/spectrum/spectrum.hpp"
 #include "poise/model/wmf/lambda.hpp"
 #include "poise/weighting/weights.hpp"
@@ -37,7 +38,7 @@ void validate(const WmfOptions& options);
 /// serve a weighted problem as well, for it only starts there. Not read with a random start. Some
 /// 2 iterations x 4 nnz d operations a round; memory: wmf_memory.
 LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const Spectrum& spectrum,
-                   Backend& backend, const Execution& execution);
+                   Backend& backend, const Execution& execution, RoundCheckpoint* checkpoint = nullptr);
 
 /// Bytes that fit_wmf needs beyond X and W; its result is among them.
 std::uint64_t wmf_memory(std::int64_t users, std::int64_t items, std::int64_t entries, std::int64_t rank);

@@ -1,0 +1,29 @@
+"""Four hosts, made of network namespaces with TCP between them, one of which is lost in the middle of training."""
+import pytest
+
+from conftest import HANG, PROGRAM, none_left, run
+from hosts import hosts_or_skip
+from test_faults import LONG, MODELS, demo, sentences, wait_for  # noqa: F401
+
+
+@pytest.mark.parametrize("lost", ["killed", "cut off"])
+def test_a_lost_host_ends_the_job_and_the_next_run_goes_on(demo, tmp_path, lost):  # noqa: F811
+    model = ["train", demo, *MODELS["wmf"], *LONG, "--threads", 1]
+    run(*model, "--out", tmp_path / "wanted")
+    command = [PROGRAM, *model, "--out", tmp_path / "model", "--checkpoint", tmp_path / "rounds", "--rank-timeout", 3]
+    with hosts_or_skip(4, tmp_path) as hosts:
+        process = hosts.begin([0, 1, 2, 3], *command)
+        wait_for((tmp_path / "rounds" / "rounds.part").exists, process)
+        hosts.kill(3) if lost == "killed" else hosts.cut_off(3)
+        error = process.communicate(timeout=HANG)[1]
+        assert process.returncode != 0 and not (tmp_path / "model").exists()
+        if lost == "killed":
+            assert "daemon" in error or sentences(error), error  # mpirun says so, in words of its own
+        else:
+            assert [line for line in sentences(error) if f"rank 3 on {hosts.names[3]} has been silent" in line], error
+        assert none_left(tmp_path), [hosts.processes(k) for k in range(4)]
+        process = hosts.begin([0, 1, 2], *command)
+        error = process.communicate(timeout=HANG)[1]
+        assert process.returncode == 0, error
+        assert "rounds were in" in error
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "wanted").read_bytes()
