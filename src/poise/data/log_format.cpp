@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/base/lower_case.hpp"
 #include "poise/base/suggest.hpp"
 #include "poise/data/log/byte_source.hpp"
 #include "poise/data/log/chunks.hpp"
@@ -30,9 +31,7 @@ constexpr std::array<std::pair<std::string_view, LogFormat>, 8> names = {{
 
 /// The file's name in lower case, without the suffix of its compression.
 std::string plain_name(const std::filesystem::path& file) {
-  std::string name = file.filename().string();
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::string name = lower_case(file.filename().string());
   for (const std::string_view ending : {".gz", ".zst"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
   }
