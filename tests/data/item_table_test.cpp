@@ -8,16 +8,16 @@
 
 #include "poise/base/error.hpp"
 
-namespace poise {
+namespace poise::testing {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 std::filesystem::path table_of(const std::string& text, const std::string& name = "items.csv") {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / ("table_" + name);
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / ("table_" + name);
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }
@@ -75,9 +75,9 @@ TEST(ItemTable, NamesTheLineOfAProblem) {
   EXPECT_THAT(problem_of("id,title\n1,a\n,b\n"), HasSubstr(":3: no id"));
   EXPECT_THAT(problem_of("id,title\n1,\xff\n"), HasSubstr(":2: the text is not UTF-8"));
   EXPECT_THAT(problem_of(std::string("id,title\n1,a\0b\n", 15)), HasSubstr(":2: the line holds a NUL byte"));
-  EXPECT_THROW(ItemTable::read(testing::TempDir()), Error);
+  EXPECT_THROW(ItemTable::read(::testing::TempDir()), Error);
   EXPECT_THROW(ItemTable::read("/no/such/file"), Error);
 }
 
 }  // namespace
-}  // namespace poise
+}  // namespace poise::testing
