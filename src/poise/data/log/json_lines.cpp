@@ -48,14 +48,16 @@ class ObjectReader final : public nlohmann::json_sax<Json> {
   [[nodiscard]] const Held& value() const { return held_[2]; }
 
   bool null() override { return take(Kind::null, {}); }
-  bool boolean(bool) override { return take(Kind::other, {}); }
+  bool boolean(bool /*value*/) override { return take(Kind::other, {}); }
   bool number_integer(std::int64_t number) override { return take(Kind::number, fmt::to_string(number)); }
   bool number_unsigned(std::uint64_t number) override { return take(Kind::number, fmt::to_string(number)); }
-  bool number_float(double, const std::string& written) override { return take(Kind::number, written); }
+  bool number_float(double /*value*/, const std::string& written) override {
+    return take(Kind::number, written);
+  }
   bool string(std::string& text) override { return take(Kind::text, text); }
-  bool binary(Json::binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(); }
-  bool start_array(std::size_t) override { return depth_ == 0 ? fail_with(no_object) : open(); }
+  bool binary(Json::binary_t& /*bytes*/) override { return false; }
+  bool start_object(std::size_t /*count*/) override { return open(); }
+  bool start_array(std::size_t /*count*/) override { return depth_ == 0 ? fail_with(no_object) : open(); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
@@ -66,7 +68,8 @@ class ObjectReader final : public nlohmann::json_sax<Json> {
     return fail_with(fmt::format("the object has the field {} twice; write it once", shown(name)));
   }
 
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(std::size_t position, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
     return fail_with(
         fmt::format("the line is no JSON from byte {} on; write one object on each line", position));
   }

@@ -24,9 +24,9 @@ struct Batch {
 class BatchReader {
  public:
   /// Polls the observer, if there is one, while it waits for an input.
-  BatchReader(const std::vector<LogInput>& inputs, const LogOptions& options, const ReadSizes& sizes,
+  BatchReader(const std::vector<LogInput>& inputs, LogOptions options, const ReadSizes& sizes,
               const Observer* observer)
-      : inputs_(inputs), options_(options), sizes_(sizes), observer_(observer) {
+      : inputs_(inputs), options_(std::move(options)), sizes_(sizes), observer_(observer) {
     resolve();
   }
 
