@@ -2,7 +2,8 @@
 # make test   installs what is missing, builds, and runs every test
 # make build  builds the release program at build/release/bin/poise and the Python package at build/release/python
 #
-# Also: property (certificates against dense algebra, 1 000 cases), pip-test, bench, bench-check, cuda-check, fuzz, format, tidy, tsan, docs (the manual as pages), clean. With CUDA=1 build, test and bench include
+# Also: property (certificates against dense algebra, 1 000 cases), pip-test, bench, bench-check, cuda-check, fuzz, hostile (hostile clients against
+# a server with sanitizers), format, tidy, tsan, docs (the manual as pages), clean. With CUDA=1 build, test and bench include
 # the GPU backend, at the same paths; it needs CUDA's nvcc.
 
 SHELL := /bin/sh
@@ -11,7 +12,7 @@ FUZZ_SECONDS ?= 60
 WITH_CUDA := -DPOISE_CUDA=$(if $(filter 1 on ON yes,$(CUDA)),ON,OFF)
 SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 
-.PHONY: build demo test property pip-test bench bench-check cuda-check fuzz format format-check tidy tsan docs clean
+.PHONY: build demo test property pip-test bench bench-check cuda-check fuzz hostile format format-check tidy tsan docs clean
 
 build:
 	@scripts/install-packages.sh build
@@ -69,6 +70,14 @@ fuzz:
 	@cmake --preset fuzz
 	@cmake --build --preset fuzz
 	@scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+# The hostile clients against a server that is built with AddressSanitizer and UndefinedBehaviorSanitizer; a small quarantine, so that memory tells.
+hostile:
+	@scripts/install-packages.sh test
+	@cmake --preset asan -B build/asan-program -DPOISE_BUILD_APP=ON -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_PYTHON=OFF
+	@cmake --build build/asan-program --target poise_program
+	@ASAN_OPTIONS=quarantine_size_mb=4 POISE=$(CURDIR)/build/asan-program/bin/poise POISE_TEST_DATA=build OMP_WAIT_POLICY=passive \
+	  /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/cli/test_serve_hostile.py tests/cli/test_serve_bytes.py
 
 format:
 	@scripts/install-packages.sh format

@@ -32,7 +32,9 @@ LogOptions LogFlags::options(const std::vector<std::filesystem::path>& inputs) c
   result.header = header == "yes" ? Header::yes : header == "no" ? Header::no : Header::automatic;
   result.skip_bad_lines = skip_bad_lines;
   result.format = resolve_log_format(inputs, result);
-  result.keep_above = keep_above ? keep_above : usual_threshold(result);
+  result.keep_above = keep_above;
+  result.threshold_of_format = true;
+  result.query = query;
   return result;
 }
 
@@ -89,6 +91,10 @@ std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags) {
                   "--keep-above", flags.keep_above,
                   "Keep rows whose value is greater (default: 3.5 for movielens and netflix, otherwise off)")
               ->check(finite_number()),
+          parser
+              .add_option("--query", flags.query,
+                          "For an SQLite database: a select of user, item and perhaps value")
+              ->type_name("SQL"),
           parser.add_flag("--skip-bad-lines", flags.skip_bad_lines,
                           "Count and skip bad lines instead of stopping at the first")};
 }

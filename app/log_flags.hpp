@@ -19,6 +19,7 @@ struct LogFlags {
   std::string header = "auto";
   std::optional<double> keep_above;
   bool skip_bad_lines = false;
+  std::string query;
 
   /// Error{usage} for a malformed list of columns.
   void check() const;

@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "dataset_report.hpp"
 #include "estimate.hpp"
+#include "input_files.hpp"
 #include "interrupt.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
@@ -107,9 +108,9 @@ Dataset split_log(const PrepareFlags& options, const Interactions& log, const Ex
 Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const Context& context) {
   const auto read = [&](const std::vector<fs::path>& inputs) {
     Interactions log = read_log(inputs, reading, context.execution);
-    context.say(fmt::format("{} read as {}", inputs.front().string(), with_names(log.reading, flag_name)));
+    context.say(fmt::format("{} read as {}", shown_inputs(inputs), with_names(log.reading, flag_name)));
     // For several logs, one hint about the first is enough.
-    if (!reading.keep_above && &inputs == &options.inputs) hint_about_values(log, context);
+    if (!log.keep_above && &inputs == &options.inputs) hint_about_values(log, context);
     return log;
   };
   if (options.split != "given") return split_log(options, read(options.inputs), context.execution);
@@ -185,8 +186,9 @@ void say_if_without_targets(const Dataset& dataset, const Context& context) {
   }
 }
 
-void run_prepare(const PrepareFlags& options, const Context& context) {
+void run_prepare(PrepareFlags options, const Context& context) {
   check_flags(options);
+  options.inputs = matching_files(options.inputs);
   check_folder_can_be_written(options.out);
   if (!options.export_pro_sg.empty()) check_folder_can_be_written(options.export_pro_sg);
   say_prepare_estimate(options, context);
@@ -205,14 +207,19 @@ void run_prepare(const PrepareFlags& options, const Context& context) {
 
 Run setup_prepare(CLI::App& parser) {
   auto options = std::make_shared<PrepareFlags>();
-  parser.add_option("INPUT", options->inputs, "Logs (plain, .gz, .zst), or a folder for netflix and pro-sg")
+  parser
+      .add_option("INPUT", options->inputs,
+                  "Logs (plain, .gz, .zst), patterns such as 'log-*.csv', - for standard input, an SQLite "
+                  "database, or a "
+                  "folder for netflix and pro-sg")
       ->required()
       ->type_name("FILE");
   parser.add_option("--out", options->out, "Folder for the prepared data")->required()->type_name("DIR");
   parser
       .add_option("--format", options->log.format,
-                  "auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg")
-      ->check(one_of({"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "pro-sg"}))
+                  "auto, csv, movielens, netflix, triplets, pairs, adjacency, jsonl, sqlite or pro-sg")
+      ->check(one_of({"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "jsonl",
+                      "sqlite", "pro-sg"}))
       ->capture_default_str();
   add_log_flags(parser, options->log);
   parser.add_option("--min-user-items", options->min_user_items, "Drop users with fewer items (default: 5)")
@@ -248,7 +255,11 @@ Run setup_prepare(CLI::App& parser) {
       "  poise prepare ml-20m/ratings.csv --out ml-20m.data --held-out-users 10000\n"
       "  poise prepare shop.csv.zst --columns CustomerID,StockCode,Quantity --keep-above 0 --out shop.data\n"
       "  poise prepare train.txt --test test.txt --format adjacency --split given --out gowalla.data\n"
-      "  poise prepare pro_sg/ --out data");
+      "  poise prepare pro_sg/ --out data\n"
+      "  poise prepare 'logs/2024-*.jsonl.gz' --columns user,item --out data\n"
+      "  poise prepare shop.db --query \"select customer, product, sum(quantity) from orders group by 1, 2\" "
+      "--out shop.data\n"
+      "  zcat log.csv.gz | grep -v robot | poise prepare - --out data");
   return [options](const Context& context) { run_prepare(*options, context); };
 }
 

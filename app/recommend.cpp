@@ -34,6 +34,7 @@ struct RecommendFlags {
   std::int64_t k = 20;
   std::filesystem::path exclude;
   std::filesystem::path only;
+  std::filesystem::path titles;
   bool explain = false;
   std::string format = "table";
 };
@@ -94,6 +95,7 @@ void run_recommend(const RecommendFlags& options, const Context& context) {
   options.log.check();
   // Many users are divided among all processes.
   if (options.histories.empty() && !context.processes->first()) return;
+  const auto titles = read_titles(options.titles);
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const ItemIndex index(model.info.items);
   const RecommendHistories input = histories_of(options, index, model.info.items.size(), context);
@@ -114,7 +116,7 @@ void run_recommend(const RecommendFlags& options, const Context& context) {
                                        backend.get(), *context.processes)
                   : recommend(*model.scorer, histories, recommendation, context.execution, backend.get());
   if (!context.processes->first()) return;
-  print_recommendations(model, input, lists, options.explain, format);
+  print_recommendations(model, input, lists, options.explain, format, titles.get());
 }
 
 }  // namespace
@@ -144,10 +146,11 @@ Run setup_recommend(CLI::App& parser) {
   parser.add_option("--only", options->only, "File of item ids to choose from, one per line")
       ->type_name("FILE");
   parser.add_flag("--explain", options->explain, "Also show what each item of the history adds to a score");
+  add_titles_option(parser, options->titles);
   add_format_option(parser, options->format);
   parser.footer(
       "Examples:\n"
-      "  poise recommend ease.model --items 85123A,22423 -k 10 --explain\n"
+      "  poise recommend ease.model --items 85123A,22423 -k 10 --explain --titles titles.csv\n"
       "  poise recommend popularity.model --history bought.txt --exclude sold_out.txt --format csv\n"
       "  poise recommend ease.model --histories shop.csv --columns CustomerID,StockCode,Quantity "
       "--keep-above 0 -k 5 --format csv > recommended.csv");

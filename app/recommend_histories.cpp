@@ -9,6 +9,8 @@
 #include "poise/data/histories.hpp"
 #include "poise/data/log_reader.hpp"
 
+#include "input_files.hpp"
+
 namespace poise::app {
 
 namespace {
@@ -65,13 +67,13 @@ RecommendHistories one_history(const std::vector<std::int32_t>& history, std::in
 UserHistories read_user_histories(const std::filesystem::path& log, const LogFlags& flags,
                                   const Context& context) {
   LogOptions options = flags.options({log});
-  options.keep_low = options.keep_above.has_value();
+  options.keep_low = true;
   if (options.format == LogFormat::pro_sg) {
     fail(ErrorKind::input, "{} is a folder of the pro-sg layout; --histories takes a log of user,item rows",
          log.string());
   }
   Interactions interactions = read_log({log}, options, context.execution);
-  context.say(fmt::format("{} read as {}", log.string(), with_names(interactions.reading, flag_name)));
+  context.say(fmt::format("{} read as {}", shown_inputs({log}), with_names(interactions.reading, flag_name)));
   const auto count = [&](std::int64_t number, std::string_view what) {
     if (number > 0) context.say(fmt::format("{}: {} {}", log.string(), grouped(number), what));
   };
@@ -79,7 +81,7 @@ UserHistories read_user_histories(const std::filesystem::path& log, const LogFla
   count(interactions.empty_ids, "rows dropped: no user or no item id");
   count(interactions.below_threshold,
         "rows with a value not above the threshold: their items count as seen, not as liked");
-  if (!options.keep_above) hint_about_values(interactions, context);
+  if (!interactions.keep_above) hint_about_values(interactions, context);
   const Csr seen = rows_of(group_by_user(take_low_rows(interactions), context.execution));
   Csr liked = rows_of(group_by_user(interactions, context.execution));
   return {.users = std::move(interactions.users),

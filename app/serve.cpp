@@ -42,6 +42,7 @@ struct ServeFlags {
   std::filesystem::path api_key_file;
   std::vector<std::string> allow_host;
   std::vector<std::string> cors_origin;
+  std::vector<std::string> picture_origin;
   std::string access_log;
   Limits limits;
 };
@@ -77,14 +78,16 @@ serve::ServiceOptions service_options(const ServeFlags& options, AccessLog& log,
       .limits = options.limits,
       .access = {.keys = {}, .hosts = options.allow_host, .origins = options.cors_origin},
       .traffic = traffic_shares(options.ab),
-      .shadow = options.shadow};
+      .shadow = options.shadow,
+      .picture_origins = options.picture_origin};
   result.limits.connections = affordable_connections(options.limits.connections);
   if (!options.api_key_file.empty()) result.access.keys = serve::ApiKeys::read(options.api_key_file);
   if (options.host != "0.0.0.0" && options.host != "::") {
     const bool v6 = options.host.find(':') != std::string::npos;
     result.access.hosts.push_back(v6 ? "[" + options.host + "]" : options.host);
   }
-  if (!options.items.empty()) result.catalogue = serve::ItemCatalogue::read_csv(options.items);
+  if (!options.items.empty())
+    result.catalogue = std::make_unique<const serve::ItemCatalogue>(ItemTable::read(options.items));
   if (!options.histories.empty())
     result.users =
         std::make_unique<serve::KnownUsers>(served_histories(options.histories, options.log, context));
@@ -186,6 +189,9 @@ void add_access(CLI::App& parser, ServeFlags& options) {
       "A name in Host that is answered, beside localhost and the address of --host; repeatable");
   parser.add_option("--cors-origin", options.cors_origin,
                     "Origin of another page that may read answers, e.g. https://shop.example; repeatable");
+  parser.add_option("--picture-origin", options.picture_origin,
+                    "Origin of pictures in --items that the page may show, e.g. https://img.shop.example; "
+                    "repeatable");
   parser.add_option("--access-log", options.access_log, "A line of JSON for each answer; - for stdout")
       ->type_name("FILE");
 }
@@ -198,7 +204,7 @@ Run setup_serve(CLI::App& parser) {
       ->type_name("FILE ...");
   parser.add_flag("--demo", options->demo, "Serve small models of generated data; needs no files");
   parser
-      .add_option("--items", options->items,
+      .add_option("--items,--titles", options->items,
                   "csv with a header: id, title and any further columns; answers then carry titles")
       ->type_name("FILE");
   CLI::Option* const histories =

@@ -78,7 +78,8 @@ Demo make_demo(const Context& context) {
     std::from_chars(items[i].data(), items[i].data() + items[i].size(), number);
     titles.push_back(demo_title(number));
   }
-  demo.catalogue = std::make_unique<const serve::ItemCatalogue>(items, std::move(titles));
+  demo.catalogue = std::make_unique<const serve::ItemCatalogue>(
+      std::make_unique<const ItemTable>(items, std::move(titles)));
   demo.users = std::make_unique<const serve::KnownUsers>(histories_of(data.dataset));
   return demo;
 }

@@ -40,7 +40,7 @@ ServiceOptions fuzz_options() {
     ids.push_back("i" + std::to_string(i));
     titles.push_back("Title of " + std::to_string(i));
   }
-  options.catalogue = std::make_unique<const ItemCatalogue>(ids, titles);
+  options.catalogue = std::make_unique<const ItemCatalogue>(std::make_unique<const ItemTable>(ids, titles));
   UserHistories histories{.users = {}, .items = ids, .liked = {}, .seen = {}};
   histories.users.push_back("u");
   histories.liked = {.rows = 1, .cols = item_count, .offsets = {0, 2}, .indices = {1, 3}, .values = {1, 2}};

@@ -5,7 +5,7 @@
 set -eu
 
 build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libtomlplusplus-dev libfmt-dev
-       nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libboost-dev libjs-vega
+       nlohmann-json3-dev zlib1g-dev libzstd-dev libsqlite3-dev libxxhash-dev libboost-dev libjs-vega
        libopenmpi-dev openmpi-bin
        python3 python3-dev pybind11-dev python3-numpy python3-scipy"
 test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3-pytest python3-pandas python3-sklearn mypy zstd clang-format"

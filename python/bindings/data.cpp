@@ -112,7 +112,8 @@ void bind_log(py::module_& module) {
                     return run({threads, progress}, [&](const Execution& execution) {
                       const Paths paths = paths_of(inputs);
                       options.format = resolve_log_format(paths, options);
-                      options.keep_above = keep_above ? keep_above : usual_threshold(options);
+                      options.keep_above = keep_above;
+                      options.threshold_of_format = true;
                       return read_log(paths, options, execution);
                     });
                   })

@@ -47,7 +47,8 @@ class RunningServer {
   static serve::ServiceOptions options_of(const std::string& items) {
     serve::ServiceOptions options;
     options.limits.drain_timeout = 5;
-    if (!items.empty()) options.catalogue = serve::ItemCatalogue::read_csv(items);
+    if (!items.empty())
+      options.catalogue = std::make_unique<const serve::ItemCatalogue>(ItemTable::read(items));
     return options;
   }
 

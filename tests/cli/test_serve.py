@@ -1,15 +1,15 @@
 """`poise serve`: its answers, models, reloads, keys, and end."""
 import json
-import random
 import shutil
 import signal
+import socket
 import threading
 import time
 
 import pytest
 
 from conftest import HANG, run
-from serving import serving
+from serving import read_all, serving
 
 
 @pytest.fixture(scope="module")
@@ -43,76 +43,7 @@ def server(models, titles, shop, tmp_path_factory):
         yield server
 
 
-def recommended(text):
-    """The bytes under "recommendations"."""
-    begin = text.index('"recommendations":') + len('"recommendations":')
-    return json.JSONDecoder().raw_decode(text, begin), text[begin:json.JSONDecoder().raw_decode(text, begin)[1]]
-
-
-def program_bytes(models, tmp_path, request):
-    """What `poise recommend --json` prints for the same request."""
-    arguments = ["recommend", models / f"{request['model']}.model", "-k", request["k"], "--json"]
-    if request["history"]:
-        arguments += ["--items", ",".join(request["history"])]
-    else:
-        (tmp_path / "nothing").write_text("\n")
-        arguments += ["--history", tmp_path / "nothing"]
-    for name in ("exclude", "only"):
-        if name in request:
-            (tmp_path / name).write_text("\n".join(request[name]) + "\n")
-            arguments += [f"--{name}", tmp_path / name]
-    if request.get("explain"):
-        arguments.append("--explain")
-    return recommended(run(*arguments).out)[1]
-
-
-def random_request(draw):
-    items = [f"i{i}" for i in range(60)]
-    request = {"model": draw.choice(NAMES[:3] if draw.random() < 0.8 else NAMES), "history": draw.choices(items, k=draw.randrange(0, 12)),
-               "k": draw.choice([1, 3, 20, 100])}
-    if draw.random() < 0.4:
-        request["exclude"] = draw.choices(items + ["unknown"], k=5)
-    if draw.random() < 0.3:
-        request["only"] = draw.choices(items + ["unknown"], k=15)
-    if draw.random() < 0.5 and request["model"] != "popularity":
-        request["explain"] = True
-    return request
-
-
-def test_answers_are_the_bytes_of_recommend(server, models, tmp_path):
-    draw = random.Random(3)
-    requests = [random_request(draw) for _ in range(80)]
-    known = [program_bytes(models, tmp_path, request) for request in requests]
-    connection = server.connect()
-    for request, expected in zip(requests, known):
-        status, _, text = server.ask("POST", "/v1/recommend", request, connection=connection)
-        assert status == 200 and recommended(text)[1] == expected
-    batch = server.ask("POST", "/v1/recommend", {"batch": requests[:50]})[2]
-    assert [json.dumps(a["recommendations"]) for a in json.loads(batch)["batch"]] == [json.dumps(json.loads(e)) for e in known[:50]]
-    # The same from many connections at once.
-    wrong = []
-
-    def ask_some(seed):
-        mine = server.connect()
-        for k in random.Random(seed).choices(range(len(requests)), k=60):
-            text = server.ask("POST", "/v1/recommend", requests[k], connection=mine)[2]
-            if recommended(text)[1] != known[k]:
-                wrong.append(k)
-
-    threads = [threading.Thread(target=ask_some, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(HANG)
-    assert wrong == []
-
-
-def test_users_are_those_of_the_log(server, models, shop):
-    for model in NAMES:
-        listed = run("recommend", models / f"{model}.model", "--histories", shop.parent / "log.csv", "-k", 5, "--json").json["users"]
-        for user in random.Random(1).sample(listed, 20):
-            answer = server.post("/v1/recommend", {"user": user["user"], "k": 5, "model": model})
-            assert answer["recommendations"] == user["recommendations"]
+def test_users_are_those_of_the_log(server):
     history = server.get("/v1/users/u3/history")
     assert history["user"] == "u3" and len(history["history"]) > 3 and set(history["history"][0]) == {"item", "value"}
     assert server.get("/v1/users/nobody/history", 404)["error"]["code"] == "unknown_user"
@@ -204,14 +135,6 @@ def test_metrics(server):
         assert name in text
     for line in text.splitlines():
         assert line.startswith("#") or float(line.rsplit(" ", 1)[1]) >= 0
-
-
-def test_one_thread_gives_the_same_bytes(server, models, tmp_path):
-    draw = random.Random(5)
-    with serving(tmp_path / "one", *[models / f"{name}.model" for name in NAMES], "--threads", 1, "--map") as other:
-        for request in [random_request(draw) for _ in range(100)]:
-            first, second = (each.ask("POST", "/v1/recommend", request)[2] for each in (server, other))
-            assert recommended(first)[1] == recommended(second)[1]
 
 
 def test_filters_of_the_server(models, tmp_path):
@@ -370,6 +293,36 @@ def test_sigterm_under_load_answers_every_request(models, tmp_path):
         assert server.process.wait(HANG) == 0
         assert load.end() == [], "each client's last answer closed its connection"
         assert "stopped" in server.said()
+
+
+def test_sigterm_answers_what_is_under_way(models, tmp_path):
+    """Requests behind each other in one connection, one that is half sent, and a reload."""
+    with serving(tmp_path / "s", models / "ease.model") as server:
+        body = b'{"history":["i1"],"k":3}'
+        request = b"POST /v1/recommend HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        clients = [socket.create_connection(("127.0.0.1", server.port), timeout=HANG) for _ in range(3)]
+        half, many, reload = clients
+        half.sendall(request[:-10])
+        wait_for(lambda: server.metric("poise_connections") >= 3)
+        many.sendall(request * 500)
+        reload.sendall(request.replace(b"recommend", b"reload").replace(body, b"{}").replace(b"Content-Length: %d" % len(body), b"Content-Length: 2"))
+        assert many.recv(1, socket.MSG_PEEK) and reload.recv(1, socket.MSG_PEEK), "both were begun"
+        server.signal(signal.SIGTERM)
+        wait_for(lambda: "draining" in server.said() or server.process.poll() is not None or refused(server))
+        half.sendall(request[-10:])
+        assert [read_all(client).count(b"HTTP/1.1 200 OK\r\n") for client in clients] == [1, 500, 1]
+        assert server.process.wait(HANG) == 0
+        for client in clients:
+            client.close()
+
+
+def refused(server):
+    """Whether the server takes no further connections."""
+    try:
+        socket.create_connection(("127.0.0.1", server.port), timeout=HANG).close()
+        return False
+    except ConnectionError:
+        return True
 
 
 def test_openapi_is_what_the_server_does(server):

@@ -10,8 +10,6 @@
 namespace poise::testing {
 namespace {
 
-using logs::is_utf8;
-
 TEST(LogText, ParsesNumbersAsFromCharsDoes) {
   for (const std::string text :
        {"0", "5", "3.5", ".5", "5.", "0.1", "123456789012345", "1234567890123456789", "0.000001", "-1.5",
@@ -37,17 +35,6 @@ TEST(LogText, ParsesWholeNumbersOfDigitsAlone) {
   EXPECT_EQ(parse_whole_number("010", 10), 10);
   for (const char* text : {"", "11", "-1", "+1", " 1", "1.0", "x", "99999999999999999999"}) {
     EXPECT_FALSE(parse_whole_number(text, 10)) << text;
-  }
-}
-
-TEST(LogText, KnowsUtf8) {
-  for (const char* text : {"", "plain ascii text", "gr\xc3\xbc\xc3\x9f", "\xe6\x98\xa0\xe7\x94\xbb",
-                           "\xf0\x9f\x8e\xac", "\xed\x9f\xbf", "\xee\x80\x80", "\xf4\x8f\xbf\xbf"}) {
-    EXPECT_TRUE(is_utf8(text)) << text;
-  }
-  for (const char* text : {"\x80", "\xc3", "abcdefgh\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf",
-                           "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xe6\x98", "a\xff"}) {
-    EXPECT_FALSE(is_utf8(text)) << text;
   }
 }
 

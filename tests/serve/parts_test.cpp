@@ -49,12 +49,13 @@ TEST(StrictJson, RefusesTheRest) {
 }
 
 TEST(ItemCatalogue, FindsBeginningsOfWords) {
-  const ItemCatalogue items(ids_of({"a1", "a2", "b3", "b4"}),
-                            ids_of({"Green Tea, loose", "The Green Tree", "Tea pot", "\xc3\x89tude"}));
+  const ItemCatalogue items(std::make_unique<const ItemTable>(
+      ids_of({"a1", "a2", "b3", "b4"}),
+      ids_of({"Green Tea, loose", "The Green Tree", "Tea pot", "\xc3\x89tude"})));
   const auto found = [&](std::string_view text, std::int64_t most = 10) {
     std::vector<std::string> result;
     for (const std::int64_t item : items.find(text, most, [](std::string_view id) { return id != "b4"; }))
-      result.emplace_back(items.id(item));
+      result.emplace_back(items.table().id(item));
     return result;
   };
   EXPECT_THAT(found("gre"), ElementsAre("a1", "a2"));
@@ -65,21 +66,6 @@ TEST(ItemCatalogue, FindsBeginningsOfWords) {
   EXPECT_THAT(found("ea"), IsEmpty());
   EXPECT_THAT(found("\xc3\x89tude"), IsEmpty()) << "not accepted";
   EXPECT_THAT(found("", 2), ElementsAre("a1", "a2"));
-  EXPECT_EQ(items.title_of("a2"), "The Green Tree");
-  EXPECT_EQ(items.title_of("nothing"), "");
-}
-
-TEST(ItemCatalogue, ReadsCsv) {
-  const auto items = ItemCatalogue::read_csv(
-      written("items.csv", "\xef\xbb\xbfpicture,title,id\r\n/1.png,\"A \"\"b\"\", c\nd\",x\n\n,plain,y\n"));
-  ASSERT_EQ(items->size(), 2);
-  EXPECT_EQ(items->id(0), "x");
-  EXPECT_EQ(items->title(0), "A \"b\", c\nd");
-  EXPECT_THAT(items->columns(0), ElementsAre(testing::Pair("picture", "/1.png")));
-  EXPECT_THAT(items->columns(1), IsEmpty());
-  for (const char* const text : {"", "id\n1\n", "id,title\n1\n", "id,title\n1,\"a\n", "id,title\n1,a\"b\n",
-                                 "id,title\n1,\"a\"b\n", "id,title\n,a\n", "id,title\n1,\xff\n"})
-    EXPECT_THROW(ItemCatalogue::read_csv(written("bad.csv", text)), Error) << text;
 }
 
 TEST(ApiKeys, AreComparedInFull) {

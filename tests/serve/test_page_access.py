@@ -1,8 +1,11 @@
 """The explorer page for everyone and against everything: names, contrast, keyboard, phones, keys, hostile titles.
 POISE_SCREENSHOTS, where set, is a folder for pictures."""
+import base64
+import http.server
 import json
 import os
 import pathlib
+import threading
 
 import pytest
 
@@ -196,3 +199,53 @@ def test_complaints_and_requests_are_noticed(browser, server):
     texts = json.dumps(browser.complaints())
     assert "'no'" in texts or '"no"' in texts
     assert "connect-src" in texts and "style-src" in texts
+
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+class Pictures(http.server.BaseHTTPRequestHandler):
+    """Another host, which notes who asks."""
+
+    def do_GET(self):
+        self.server.asked.append((self.path, self.headers["Referer"]))
+        self.send_response(200 if self.path == "/2.png" else 404)
+        self.send_header("Content-Type", "image/png")
+        self.end_headers()
+        self.wfile.write(base64.b64decode(PIXEL) if self.path == "/2.png" else b"")
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def picture_host():
+    host = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pictures)
+    host.asked = []
+    thread = threading.Thread(target=host.serve_forever)
+    thread.start()
+    yield host
+    host.shutdown()
+    thread.join()
+    host.server_close()
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_pictures_come_from_allowed_hosts_alone(browser, data, tmp_path, picture_host, allowed):
+    origin = f"http://127.0.0.1:{picture_host.server_address[1]}"
+    run("train", data, "--model", "ease", "--lambda", "50", "--out", tmp_path / "ease.model")
+    (tmp_path / "titles.csv").write_text(f'id,title,image\n1,One,"data:image/png;base64,{PIXEL}"\n2,Two,{origin}/2.png\n'
+                                         f"3,Three,/local.png\n4,Four,{origin}.evil.example/4.png\n5,Five,javascript:alert(1)\n6,Six,\n")
+    flags = ["--picture-origin", origin] if allowed else []
+    with serving(tmp_path / "run", tmp_path / "ease.model", "--titles", tmp_path / "titles.csv", *flags) as server:
+        page = Driver(browser, f"http://127.0.0.1:{server.port}/")
+        page.open()
+        loaded = "[...document.querySelectorAll('#found img')].map(each => [each.closest('li').dataset.item, each.alt, each.naturalWidth])"
+        page.until("document.querySelectorAll('#found li').length >= 6 && [...document.querySelectorAll('#found img')].every(each => each.complete)")
+        assert page.evaluate(loaded) == [["1", "", 1]] + [["2", "", 1]] * allowed
+        page.like("One", "Two")
+        page.until("document.querySelectorAll('#liked li').length === 2")
+        assert page.evaluate("document.querySelectorAll('#liked img').length") == 1 + allowed
+        assert {address for address, _ in picture_host.asked} == ({"/2.png"} if allowed else set())
+        assert {referer for _, referer in picture_host.asked} <= {None}, "nobody learns where the page is"
+        assert browser.complaints() == []

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct Interactions {
   /// How the log was interpreted: format, and for delimited text delimiter, header and columns, e.g. "csv,
   /// delimiter ',', header, user = column 1 (userId), item = column 2 (movieId), no value".
   std::string reading;
+
+  std::optional<double> keep_above;  ///< the threshold of values that was applied
 
   [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(user.size()); }
 };

@@ -31,19 +31,24 @@ struct LogOptions {
   /// user has seen but does not like.
   bool keep_low = false;
   bool skip_bad_lines = false;  ///< count bad lines instead of failing at the first
+  /// Without `keep_above`: the usual threshold of the format, once that is known.
+  bool threshold_of_format = false;
+  std::string query = {};  ///< for sqlite: a select of user, item and perhaps value
 };
 
 /// The format that read_log uses: the one asked for, else the detected one. But if columns are asked for,
-/// delimited text is csv; so it is with a delimiter or a header option if adjacency was detected.
+/// delimited text is csv; so it is with a delimiter or a header option if adjacency was detected. Of a pipe
+/// it is automatic: read_log finds it.
 LogFormat resolve_log_format(const std::vector<std::filesystem::path>& inputs, const LogOptions& options);
 
 /// The default threshold of ratings: 3.5 for netflix, and for movielens if a value is read; else none.
-/// options.format comes from resolve_log_format; read_log itself applies no default.
+/// options.format comes from resolve_log_format; read_log applies it where threshold_of_format asks for it.
 std::optional<double> usual_threshold(const LogOptions& options);
 
-/// Reads the inputs, in order, as one log: plain, gzip or zstd files; for netflix also folders of mv_*.txt or
-/// combined_data_*.txt files, in the order of their names. Text is UTF-8, lines end with LF or CRLF, blank
-/// lines are skipped, ids are kept unchanged. The result says how the text was interpreted.
+/// Reads the inputs, in order, as one log: plain, gzip or zstd files, or standard input as "-"; for netflix
+/// also folders of mv_*.txt or combined_data_*.txt files, in the order of their names. Text is UTF-8, lines
+/// end with LF or CRLF, blank lines are skipped, ids are kept unchanged. The result says how the text was
+/// interpreted.
 ///
 /// A line is bad with too few fields, a value that is not a finite number, a NUL byte, an id that is not
 /// UTF-8 or longer than 4096 bytes, or wrong quotes; the first such line is an Error{input} that names file

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -10,5 +11,8 @@ namespace poise {
 inline std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
+
+/// A text as JSON.
+inline std::string json_quoted(std::string_view text) { return json_text(nlohmann::ordered_json(text)); }
 
 }  // namespace poise

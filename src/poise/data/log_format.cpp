@@ -7,17 +7,19 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/base/lower_case.hpp"
 #include "poise/base/suggest.hpp"
 #include "poise/data/log/byte_source.hpp"
 #include "poise/data/log/chunks.hpp"
 #include "poise/data/log/sample.hpp"
+#include "poise/data/log/sqlite.hpp"
 #include "poise/data/numbers.hpp"
 
 namespace poise {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, LogFormat>, 8> names = {{
+constexpr std::array<std::pair<std::string_view, LogFormat>, 10> names = {{
     {"auto", LogFormat::automatic},
     {"csv", LogFormat::csv},
     {"movielens", LogFormat::movielens},
@@ -25,14 +27,14 @@ constexpr std::array<std::pair<std::string_view, LogFormat>, 8> names = {{
     {"triplets", LogFormat::triplets},
     {"pairs", LogFormat::pairs},
     {"adjacency", LogFormat::adjacency},
+    {"jsonl", LogFormat::json_lines},
+    {"sqlite", LogFormat::sqlite},
     {"pro-sg", LogFormat::pro_sg},
 }};
 
 /// The file's name in lower case, without the suffix of its compression.
 std::string plain_name(const std::filesystem::path& file) {
-  std::string name = file.filename().string();
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::string name = lower_case(file.filename().string());
   for (const std::string_view ending : {".gz", ".zst"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
   }
@@ -88,6 +90,13 @@ bool are_adjacency(const std::vector<std::string_view>& lines) {
   return tokens.size() > 1 && !table;
 }
 
+bool is_json_lines(const std::filesystem::path& name, const std::vector<std::string_view>& lines) {
+  const std::string plain = plain_name(name);
+  if (plain.ends_with(".jsonl") || plain.ends_with(".ndjson")) return true;
+  return !lines.empty() && lines.front().starts_with('{') &&
+         lines.front().find('"') != std::string_view::npos;
+}
+
 bool has_file(const std::filesystem::path& folder, bool (*wanted)(const std::filesystem::path&)) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -106,7 +115,9 @@ bool is_netflix_name(const std::filesystem::path& file) {
 }
 
 LogFormat detect_format(const std::filesystem::path& name, std::string_view sample, bool whole) {
+  if (is_sqlite(sample)) return LogFormat::sqlite;
   const std::vector<std::string_view> lines = first_lines(sample, whole);
+  if (is_json_lines(name, lines)) return LogFormat::json_lines;
   if (lines.empty()) return LogFormat::csv;
   if (lines.front().starts_with("userId,movieId,rating")) return LogFormat::movielens;
   if (plain_name(name) == "ratings.dat" && guess_delimiter(sample, whole) == "::")
@@ -133,7 +144,8 @@ LogFormat parse_log_format(std::string_view name) {
     std::vector<std::string_view> known;
     for (const auto& [each, format] : names) known.push_back(each);
     fail(ErrorKind::usage,
-         "unknown format '{}'{}; choose auto, csv, movielens, netflix, triplets, pairs, adjacency or pro-sg",
+         "unknown format '{}'{}; choose auto, csv, movielens, netflix, triplets, pairs, adjacency, jsonl, "
+         "sqlite or pro-sg",
          name, did_you_mean(name, known));
   }
   return found->second;
@@ -153,9 +165,7 @@ LogFormat detect_log_format(const std::vector<std::filesystem::path>& inputs) {
          input.string());
   }
   // Reading from a pipe would consume the log itself.
-  if (std::filesystem::exists(input, ignored) && !std::filesystem::is_regular_file(input, ignored)) {
-    return LogFormat::csv;
-  }
+  if (logs::is_read_once(input)) return LogFormat::automatic;
   logs::ChunkReader reader(logs::open_bytes(input), input.string(), 1);
   const std::string_view sample = reader.sample();
   return logs::detect_format(input, sample, reader.at_end());

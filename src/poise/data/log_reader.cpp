@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "poise/base/error.hpp"
+#include "poise/data/log/byte_source.hpp"
 #include "poise/data/log/read_inputs.hpp"
+#include "poise/data/log/sqlite.hpp"
 
 namespace poise {
 
@@ -35,6 +37,12 @@ std::vector<logs::LogInput> find_files(const Paths& inputs, LogFormat format) {
   std::vector<logs::LogInput> files;
   for (const std::filesystem::path& input : inputs) {
     std::error_code error;
+    if (input == logs::standard_input) {
+      if (std::count(inputs.begin(), inputs.end(), input) > 1)
+        fail(ErrorKind::usage, "standard input (-) is given twice");
+      files.push_back({input});
+      continue;
+    }
     if (format == LogFormat::netflix && std::filesystem::is_directory(input, error)) {
       for (const std::filesystem::path& file : netflix_files(input)) files.push_back({file});
       continue;
@@ -53,14 +61,26 @@ std::vector<logs::LogInput> find_files(const Paths& inputs, LogFormat format) {
 
 }  // namespace
 
+LogFormat logs::format_for(LogFormat detected, const LogOptions& options) {
+  switch (detected) {
+    case LogFormat::netflix:
+    case LogFormat::pro_sg:
+    case LogFormat::json_lines:
+    case LogFormat::sqlite:
+      return detected;
+    default:
+      break;
+  }
+  const bool told =
+      !options.columns.empty() || !options.delimiter.empty() || options.header != Header::automatic;
+  if (detected == LogFormat::adjacency && told) return LogFormat::csv;
+  return options.columns.empty() ? detected : LogFormat::csv;
+}
+
 LogFormat resolve_log_format(const Paths& inputs, const LogOptions& options) {
   if (options.format != LogFormat::automatic) return options.format;
   const LogFormat format = detect_log_format(inputs);
-  if (format == LogFormat::netflix || format == LogFormat::pro_sg) return format;
-  const bool told =
-      !options.columns.empty() || !options.delimiter.empty() || options.header != Header::automatic;
-  if (format == LogFormat::adjacency && told) return LogFormat::csv;
-  return options.columns.empty() ? format : LogFormat::csv;
+  return format == LogFormat::automatic ? format : logs::format_for(format, options);
 }
 
 std::optional<double> usual_threshold(const LogOptions& options) {
@@ -75,10 +95,15 @@ Interactions read_log(const Paths& inputs, const LogOptions& options, const Exec
   if (inputs.empty()) fail(ErrorKind::usage, "no input given; name the file or folder that holds the log");
   LogOptions resolved = options;
   resolved.format = resolve_log_format(inputs, options);
+  if (!options.query.empty() && resolved.format != LogFormat::sqlite)
+    fail(ErrorKind::usage, "{} goes with an SQLite database; {} is none", "query"_p,
+         logs::display_name(inputs.front()));
   if (resolved.format == LogFormat::pro_sg) {
     fail(ErrorKind::usage, "{} is a split folder (pro-sg), not a log", inputs.front().string());
   }
-  return logs::read_inputs(find_files(inputs, resolved.format), resolved, logs::ReadSizes(), execution);
+  const std::vector<logs::LogInput> files = find_files(inputs, resolved.format);
+  if (resolved.format == LogFormat::sqlite) return logs::read_sqlite(files, resolved, execution);
+  return logs::read_inputs(files, resolved, logs::ReadSizes(), execution);
 }
 
 }  // namespace poise

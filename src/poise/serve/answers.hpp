@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "poise/serve/http.hpp"
 #include "poise/serve/item_catalogue.hpp"
@@ -22,7 +23,12 @@ struct Sources {
   std::string_view shadow;         ///< the model that scores along; empty: none
   const ItemCatalogue* catalogue;  ///< null: there are no titles
   const KnownUsers* users;         ///< null: no histories were given
+  const std::vector<std::string>& picture_origins;
   Metrics& metrics;
+
+  [[nodiscard]] const ItemTable* titles() const {
+    return catalogue != nullptr ? &catalogue->table() : nullptr;
+  }
 };
 
 // Each answers one endpoint; a Refusal is thrown, and so is the library's Error.

@@ -66,7 +66,7 @@ Response answer_similar(const Sources& sources, std::string_view body) {
   const RankedLists list = similar(model->scorer(), *item, k);
   const auto found = recommendations_of(model->scorer(), model->items(), {}, {}, list.items(0),
                                         list.scores(0), Explained::no);
-  Titles titles(sources.catalogue);
+  Titles titles(sources.titles());
   titles.add(id);
   for (const Recommendation& each : found) titles.add(each.item);
   return {.body = fmt::format("{{\"model\":{},\"item\":{},\"similar\":{}{}}}", json_quoted(model->name()),
@@ -84,9 +84,12 @@ Response answer_items(const Sources& sources, std::string_view query) {
   const auto known = [&](std::string_view id) { return model->index().find(id).has_value(); };
   Json items = Json::array();
   for (const std::int64_t item : catalogue.find(text, limit, known)) {
-    Json row = {{"id", catalogue.id(item)}};
-    if (!catalogue.title(item).empty()) row["title"] = catalogue.title(item);
-    for (const auto& [column, value] : catalogue.columns(item)) {
+    const ItemTable& table = catalogue.table();
+    Json row = {{"id", table.id(item)}};
+    if (!table.title(item).empty()) row["title"] = table.title(item);
+    if (const std::string_view picture = table.picture_of(table.id(item)); !picture.empty())
+      row["picture"] = picture;
+    for (const auto& [column, value] : table.columns(item)) {
       if (!row.contains(column)) row[std::string(column)] = value;
     }
     items.push_back(std::move(row));
@@ -102,7 +105,7 @@ Response answer_history(const Sources& sources, std::string_view user) {
   const UserHistories& histories = sources.users->histories();
   const auto items = histories.liked.view().row(*row);
   const auto values = histories.liked.view().row_values(*row);
-  Titles titles(sources.catalogue);
+  Titles titles(sources.titles());
   Json history = Json::array();
   for (std::size_t e = 0; e < items.size(); ++e) {
     Json entry = {{"item", histories.items[items[e]]}};
@@ -121,7 +124,8 @@ Response answer_models(const Sources& sources) {
   return {.body = json_text({{"version", std::string(version())},
                              {"models", std::move(cards)},
                              {"titles", sources.catalogue != nullptr},
-                             {"histories", sources.users != nullptr}})};
+                             {"histories", sources.users != nullptr},
+                             {"picture_origins", sources.picture_origins}})};
 }
 
 Response answer_reload(const Sources& sources, std::string_view body) {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "poise/serve/utf8.hpp"
+#include "poise/base/utf8.hpp"
 
 namespace poise::serve {
 namespace {

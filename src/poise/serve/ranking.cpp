@@ -92,29 +92,10 @@ Ranking rank(const Sources& sources, std::shared_ptr<const ServedModel> model,
   return result;
 }
 
-void Titles::add(std::string_view id) {
-  if (catalogue_ != nullptr) ids_.insert(id);
-}
-
-void Titles::add(const Ranking& ranking, bool explained) {
-  if (catalogue_ == nullptr) return;
-  for (const std::int32_t item : ranking.items) ids_.insert(ranking.model->items()[item]);
+void add_titles(const Ranking& ranking, bool explained, Titles& titles) {
+  for (const std::int32_t item : ranking.items) titles.add(ranking.model->items()[item]);
   if (!explained) return;
-  for (const std::int32_t item : ranking.history.indices) ids_.insert(ranking.model->items()[item]);
+  for (const std::int32_t item : ranking.history.indices) titles.add(ranking.model->items()[item]);
 }
-
-std::string Titles::text() const {
-  if (catalogue_ == nullptr) return {};
-  std::string text = ",\"titles\":{";
-  for (const std::string_view id : ids_) {
-    const std::string_view title = catalogue_->title_of(id);
-    if (title.empty()) continue;
-    if (text.back() != '{') text += ',';
-    text += json_quoted(id) + ":" + json_quoted(title);
-  }
-  return text + "}";
-}
-
-std::string json_quoted(std::string_view text) { return json_text(Json(text)); }
 
 }  // namespace poise::serve

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "poise/recommend/titles.hpp"
 #include "poise/serve/answers.hpp"
 #include "poise/serve/recommend_request.hpp"
 
@@ -26,22 +26,7 @@ struct Ranking {
 Ranking rank(const Sources& sources, std::shared_ptr<const ServedModel> model,
              const RecommendRequest& request);
 
-/// Titles of the items that an answer names.
-class Titles {
- public:
-  explicit Titles(const ItemCatalogue* catalogue) : catalogue_(catalogue) {}
-  void add(std::string_view id);
-  /// The items of a list, and of its history where it is explained.
-  void add(const Ranking& ranking, bool explained);
-  /// `,"titles":{...}`; nothing where there is no catalogue.
-  [[nodiscard]] std::string text() const;
-
- private:
-  const ItemCatalogue* catalogue_;
-  std::set<std::string_view> ids_;
-};
-
-/// A JSON text.
-std::string json_quoted(std::string_view text);
+/// Adds the items of a list, and of its history where it is explained.
+void add_titles(const Ranking& ranking, bool explained, Titles& titles);
 
 }  // namespace poise::serve

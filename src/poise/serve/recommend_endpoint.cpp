@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/base/json_text.hpp"
 #include "poise/serve/answers.hpp"
 #include "poise/serve/ranking.hpp"
 #include "poise/serve/recommend_request.hpp"
@@ -75,7 +76,7 @@ std::vector<RecommendRequest> batch_of(const Json& json, const Limits& limits) {
 Response answer_batch(const Sources& sources, const ModelSet& models, const Json& json) {
   const std::vector<RecommendRequest> requests = batch_of(json, sources.limits);
   std::vector<Ranking> rankings;
-  Titles titles(sources.catalogue);
+  Titles titles(sources.titles());
   std::string text = "{\"batch\":[";
   for (std::size_t k = 0; k < requests.size(); ++k) {
     try {
@@ -84,7 +85,7 @@ Response answer_batch(const Sources& sources, const ModelSet& models, const Json
       refusal.message = fmt::format("batch[{}]: {}", k, refusal.message);
       throw;
     }
-    titles.add(rankings.back(), requests[k].explain);
+    add_titles(rankings.back(), requests[k].explain, titles);
     text += (k > 0 ? ",{" : "{") + answer_text(rankings.back()) + "}";
   }
   return {.body = text + "]" + titles.text() + "}"};
@@ -99,8 +100,8 @@ Response answer_recommend(const Sources& sources, std::string_view body) {
   const RecommendRequest request = read_recommend_request(json, sources.limits, "");
   check_explained({request}, sources.limits);
   const Ranking ranking = rank(sources, model_for(sources, *models, request), request);
-  Titles titles(sources.catalogue);
-  titles.add(ranking, request.explain);
+  Titles titles(sources.titles());
+  add_titles(ranking, request.explain, titles);
   return {.body = "{" + answer_text(ranking) + titles.text() + "}",
           .after = shadow_work(sources, request, ranking)};
 }
@@ -123,12 +124,12 @@ Response answer_compare(const Sources& sources, std::string_view body) {
   if (json.contains("model")) throw Refusal{400, "bad_field", "name two models in models, not one in model"};
   const RecommendRequest request = read_recommend_request(json, sources.limits, "");
   check_explained({request, request}, sources.limits);
-  Titles titles(sources.catalogue);
+  Titles titles(sources.titles());
   std::vector<Ranking> rankings;
   std::string text = "{\"models\":[";
   for (const auto& model : compared) {
     rankings.push_back(rank(sources, model, request));
-    titles.add(rankings.back(), request.explain);
+    add_titles(rankings.back(), request.explain, titles);
     text += (rankings.size() > 1 ? ",{" : "{") + answer_text(rankings.back()) + "}";
   }
   std::int64_t common = 0;

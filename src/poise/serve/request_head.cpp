@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "poise/serve/lower_case.hpp"
+#include "poise/base/lower_case.hpp"
 
 namespace poise::serve {
 namespace {

@@ -75,7 +75,9 @@ ServedModel::ServedModel(std::string name, LoadedModel model, std::string checks
 ServedModel::~ServedModel() = default;
 
 const ItemCatalogue& ServedModel::catalogue() const {
-  std::call_once(catalogue_made_, [this] { catalogue_ = ItemCatalogue::of_ids(items()); });
+  std::call_once(catalogue_made_, [this] {
+    catalogue_ = std::make_unique<const ItemCatalogue>(std::make_unique<const ItemTable>(items()));
+  });
   return *catalogue_;
 }
 

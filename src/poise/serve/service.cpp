@@ -54,10 +54,16 @@ Service::Service(Models& models, ServiceOptions options)
                .shadow = options_.shadow,
                .catalogue = options_.catalogue.get(),
                .users = options_.users.get(),
+               .picture_origins = options_.picture_origins,
                .metrics = metrics_},
       id_seed_(std::random_device()() * std::uint64_t{0x9E3779B97F4A7C15}) {
   if (!options_.shadow.empty() && find_model(*models.now(), options_.shadow) == nullptr)
     fail(ErrorKind::usage, "{} {}: there is no model of this name", "shadow"_p, options_.shadow);
+  for (const std::string& origin : options_.picture_origins) {
+    if (!is_picture_origin(origin))
+      fail(ErrorKind::usage, "{} takes an origin such as https://img.shop.example, not '{}'",
+           "picture-origin"_p, origin);
+  }
 }
 
 Exchange Service::begin() {
@@ -93,7 +99,7 @@ Response Service::dispatch(const Request& request, const Exchange& exchange) {
   if (request.head.method == "OPTIONS") return {.status = 204};
   switch (exchange.admitted.endpoint->id) {
     case EndpointId::page:
-      return explorer_page();
+      return explorer_page(options_.picture_origins);
     case EndpointId::livez:
       return {.body = "{\"status\":\"alive\"}"};
     case EndpointId::readyz:

@@ -21,6 +21,8 @@ struct ServiceOptions {
   std::string shadow = {};  ///< a model that scores along
   std::unique_ptr<const ItemCatalogue> catalogue = nullptr;
   std::unique_ptr<const KnownUsers> users = nullptr;
+  /// Hosts whose pictures the page may show, as https://img.shop.example: see is_picture_origin.
+  std::vector<std::string> picture_origins = {};
   /// Receives a line of JSON for each answer; several threads call it at once. None: no log.
   std::function<void(std::string_view line)> access_log = {};
 };

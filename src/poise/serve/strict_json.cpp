@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "poise/base/byte_order_mark.hpp"
+#include "poise/base/utf8.hpp"
 #include "poise/serve/http.hpp"
-#include "poise/serve/utf8.hpp"
 
 namespace poise::serve {
 namespace {

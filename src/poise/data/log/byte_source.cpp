@@ -26,9 +26,10 @@ constexpr std::size_t buffer_size = 256 * 1024;
 class StoredBytes {
  public:
   StoredBytes(const std::filesystem::path& file, const Observer* observer)
-      : name_(file.string()), observer_(observer) {
+      : name_(display_name(file)), observer_(observer) {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer where no observer can be polled.
-    file_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file_ = file == standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                   : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ < 0) {
       fail_on_file(ErrorKind::input, "cannot open {}: {}; check the path", name_, std::strerror(errno));
     }
@@ -227,6 +228,17 @@ std::unique_ptr<ByteSource> open_stored(StoredBytes stored) {
 }
 
 }  // namespace
+
+std::string display_name(const std::filesystem::path& file) {
+  return file == standard_input ? "standard input" : file.string();
+}
+
+bool is_read_once(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return file == standard_input ||
+         (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored) &&
+          !std::filesystem::is_directory(file, ignored));
+}
 
 std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& file, const Observer* observer) {
   return open_stored(StoredBytes(file, observer));

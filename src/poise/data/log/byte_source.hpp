@@ -22,9 +22,17 @@ class ByteSource {
   [[nodiscard]] virtual std::uint64_t consumed() const = 0;
 };
 
-/// Opens a file: plain, gzip (any number of members) or zstd (any number of frames, windows up to 128 MiB),
-/// recognized by its first bytes. A missing file or a folder is an Error{input}. While it waits for bytes (of
-/// a pipe) it polls the observer: Error{interrupted} if it asks to stop.
+/// The path that stands for standard input, and its name in messages.
+constexpr std::string_view standard_input = "-";
+std::string display_name(const std::filesystem::path& file);
+
+/// Whether a second reading would not find the bytes again: standard input, a pipe.
+bool is_read_once(const std::filesystem::path& file);
+
+/// Opens a file, or standard input for "-": plain, gzip (any number of members) or zstd (any number of
+/// frames, windows up to 128 MiB), recognized by its first bytes. A missing file or a folder is an
+/// Error{input}. While it waits for bytes (of a pipe) it polls the observer: Error{interrupted} if it asks to
+/// stop.
 std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& file, const Observer* observer = nullptr);
 
 /// The same for bytes in memory, which must outlive the source; `name` is used in messages.

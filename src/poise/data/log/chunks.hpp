@@ -11,6 +11,7 @@
 namespace poise::logs {
 
 struct DelimitedLayout;
+struct JsonFields;
 
 /// A piece of one input that ends at a line end (or at the input's end).
 struct Chunk {
@@ -21,6 +22,7 @@ struct Chunk {
   std::int64_t first_line = 1;     ///< for a first chunk, the line at which it begins (counted from 1)
   std::uint64_t stored_bytes = 0;  ///< how many bytes of the input it took, before decompression
   std::shared_ptr<const DelimitedLayout> layout;  ///< for delimited formats
+  std::shared_ptr<const JsonFields> fields;       ///< for JSON lines
 };
 
 /// Throws the Error{input} of an input that holds no row.

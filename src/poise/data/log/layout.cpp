@@ -240,4 +240,35 @@ FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& o
   return found;
 }
 
+TableLayout find_table_layout(const Fields& names, const std::vector<Fields>& rows, const LogOptions& options,
+                              const std::string& file) {
+  TableLayout found;
+  DelimitedLayout& layout = found.layout;
+  if (!options.columns.empty()) {
+    layout = asked_columns(options.columns, names, file);
+    const int last = std::max({layout.user, layout.item, layout.value.value_or(0)});
+    if (last >= static_cast<int>(names.size()))
+      fail(ErrorKind::usage, "the query has {} columns, and column {} is asked for", names.size(), last + 1);
+  } else {
+    const auto user = find_role(names, ColumnRole::user);
+    const auto item = find_role(names, ColumnRole::item);
+    if (user && item)
+      layout = {.delimiter = {}, .user = *user, .item = *item, .value = find_role(names, ColumnRole::value)};
+    if (!layout.value && names.size() == 3) {
+      const int rest = 3 - layout.user - layout.item;
+      const auto numbers = std::ranges::count_if(
+          rows, [&](const Fields& fields) { return is_number(fields, static_cast<std::size_t>(rest)); });
+      if (2 * numbers >= std::ssize(rows) && !holds_times(rows, static_cast<std::size_t>(rest)))
+        layout.value = rest;
+    }
+  }
+  const auto column = [&](int number) {
+    return fmt::format("column {} ({})", number + 1, plain(names[number]));
+  };
+  found.reading = fmt::format("sqlite, user = {}, item = {}, {}", column(layout.user), column(layout.item),
+                              layout.value ? "value = " + column(*layout.value) : std::string("no value"));
+  if (options.keep_above) found.reading += fmt::format(", rows with a value above {}", *options.keep_above);
+  return found;
+}
+
 }  // namespace poise::logs

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "poise/data/log/delimited.hpp"
 #include "poise/data/log_reader.hpp"
@@ -29,6 +30,17 @@ void check_layout_options(const LogOptions& options);
 /// header does not have is an Error{input}.
 FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& options,
                         const std::string& file);
+
+/// The columns of a query's result: those asked for; else those with known names, if user and item have them;
+/// else the first is the user, the second the item. Where no value is named, the third of three columns is
+/// it, if it holds numbers that are no Unix times. `rows` are the first rows, at least one.
+struct TableLayout {
+  DelimitedLayout layout;
+  std::string reading;  ///< in words
+};
+TableLayout find_table_layout(const std::vector<std::string>& names,
+                              const std::vector<std::vector<std::string>>& rows, const LogOptions& options,
+                              const std::string& file);
 
 /// The role of a column, from names that public data sets use; case, blanks, '_' and '-' are ignored.
 enum class ColumnRole { unknown, user, item, value };

@@ -5,6 +5,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/data/log/delimited.hpp"
+#include "poise/data/log/json_lines.hpp"
 #include "poise/data/log/line_formats.hpp"
 
 namespace poise::logs {
@@ -26,6 +27,8 @@ ParsedChunk parse_chunk(const Chunk& chunk, LogFormat format, const RowRules& ru
       return parse_netflix(chunk, rules, chunk.first ? &no_movie : nullptr);
     case LogFormat::adjacency:
       return parse_adjacency(chunk, rules);
+    case LogFormat::json_lines:
+      return parse_json_lines(chunk, rules);
     default:
       return parse_delimited(chunk, rules);
   }
@@ -40,8 +43,10 @@ void Merger::add(Chunk chunk, ParsedChunk parsed) {
   stored_bytes_done_ += chunk.stored_bytes;
   parse_again_if_needed(chunk, parsed);
 
-  const std::string name = inputs_[chunk.input].path.string();
-  if (parsed.bad) fail(ErrorKind::input, "{}:{}: {}", name, line_ + parsed.bad->line, parsed.bad->problem);
+  const std::string name = name_of(inputs_[chunk.input]);
+  if (parsed.bad)
+    fail(ErrorKind::input, "{}{}{}: {}", name, format_ == LogFormat::sqlite ? ", row " : ":",
+         line_ + parsed.bad->line, parsed.bad->problem);
   append_rows(parsed);
   line_ += parsed.lines;
   records_ += parsed.records;

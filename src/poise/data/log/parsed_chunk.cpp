@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/base/utf8.hpp"
 #include "poise/data/log/text.hpp"
 #include "poise/data/numbers.hpp"
 

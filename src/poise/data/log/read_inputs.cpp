@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/data/log/json_lines.hpp"
 #include "poise/data/log/layout.hpp"
 #include "poise/data/log/merger.hpp"
 
@@ -23,9 +24,14 @@ struct Batch {
 class BatchReader {
  public:
   /// Polls the observer, if there is one, while it waits for an input.
-  BatchReader(const std::vector<LogInput>& inputs, const LogOptions& options, const ReadSizes& sizes,
+  BatchReader(const std::vector<LogInput>& inputs, LogOptions options, const ReadSizes& sizes,
               const Observer* observer)
-      : inputs_(inputs), options_(options), sizes_(sizes), observer_(observer) {}
+      : inputs_(inputs), options_(std::move(options)), sizes_(sizes), observer_(observer) {
+    resolve();
+  }
+
+  /// With the format found and its usual threshold.
+  [[nodiscard]] const LogOptions& options() const { return options_; }
 
   Batch next() {
     Batch batch;
@@ -45,13 +51,15 @@ class BatchReader {
     constexpr std::size_t most_chunks = 1024;
     std::size_t bytes = 0;
     while (bytes < sizes_.batch && batch.chunks.size() < most_chunks && input_ < inputs_.size()) {
-      const bool first = !reader_;
-      const std::int64_t first_line = first ? open_input() : 0;
+      if (!reader_) open_input();
+      const bool first = !std::exchange(begun_, true);
+      const std::int64_t first_line = first ? begin_input() : 0;
       Chunk chunk = reader_->next();
       chunk.input = input_;
       chunk.first = first;
       chunk.first_line = first_line;
       chunk.layout = layout_;
+      chunk.fields = fields_;
       if (chunk.last) {
         reader_.reset();
         ++input_;
@@ -61,28 +69,69 @@ class BatchReader {
     }
   }
 
-  /// Opens the current input and skips its header; returns the line at which its rows begin.
-  std::int64_t open_input() {
+  void open_input() {
     const LogInput& input = inputs_[input_];
-    const std::string name = input.path.string();
+    const std::string name = name_of(input);
     reader_.emplace(input.bytes ? open_bytes(*input.bytes, name) : open_bytes(input.path, observer_), name,
                     sizes_.chunk);
+    begun_ = false;
+  }
+
+  /// Finds what the options leave open from the first input, which may be read only once.
+  void resolve() {
+    if (options_.format == LogFormat::automatic) {
+      open_input();
+      const std::string_view sample = reader_->sample();
+      options_.format = format_for(detect_format(inputs_.front().path, sample, reader_->at_end()), options_);
+      if (options_.format == LogFormat::sqlite)
+        fail(ErrorKind::input, "{} is an SQLite database, which cannot be read from a pipe; name its file",
+             name_of(inputs_.front()));
+    }
+    if (options_.threshold_of_format && !options_.keep_above) options_.keep_above = usual_threshold(options_);
+    if (!options_.keep_above) options_.keep_low = false;
+  }
+
+  /// Skips the header of the current input; returns the line at which its rows begin.
+  std::int64_t begin_input() {
     if (options_.format == LogFormat::netflix || options_.format == LogFormat::adjacency) {
       note(describe_lines(options_));
       return 1;
     }
+    return options_.format == LogFormat::json_lines ? begin_json() : begin_delimited();
+  }
 
+  std::int64_t begin_json() {
+    const std::string name = name_of(inputs_[input_]);
     const std::string_view sample = reader_->sample();
-    FoundLayout found = find_layout(sample, reader_->at_end(), options_, name);
-    if (found.blank && reader_->at_end()) fail_without_rows(name);
-    if (options_.keep_above && !found.layout.value) {
+    if (sample.find_first_not_of(" \t\r\n") == std::string_view::npos && reader_->at_end())
+      fail_without_rows(name);
+    JsonFields found = find_fields(sample, options_, name);
+    check_value(found.value.has_value(), fields_ ? std::optional(fields_->value.has_value()) : std::nullopt);
+    note(found.reading);
+    fields_ = std::make_shared<const JsonFields>(std::move(found));
+    return 1;
+  }
+
+  /// Throws the Error of an input without values where they are needed, or were read before.
+  void check_value(bool has_value, std::optional<bool> before) const {
+    const std::string name = name_of(inputs_[input_]);
+    if (options_.keep_above && !has_value) {
       fail(ErrorKind::usage,
            "{} has no value column to compare with a threshold; name it, or leave the threshold out", name);
     }
-    if (layout_ && layout_->value.has_value() != found.layout.value.has_value()) {
+    if (before && *before != has_value) {
       fail(ErrorKind::input, "of {} and {}, only one has a value column; name the columns to read",
-           inputs_[input_ - 1].path.string(), name);
+           name_of(inputs_[input_ - 1]), name);
     }
+  }
+
+  std::int64_t begin_delimited() {
+    const std::string name = name_of(inputs_[input_]);
+    const std::string_view sample = reader_->sample();
+    FoundLayout found = find_layout(sample, reader_->at_end(), options_, name);
+    if (found.blank && reader_->at_end()) fail_without_rows(name);
+    check_value(found.layout.value.has_value(),
+                layout_ ? std::optional(layout_->value.has_value()) : std::nullopt);
     note(found.reading);
     reader_->skip(found.header_bytes);
     layout_ = std::make_shared<const DelimitedLayout>(std::move(found.layout));
@@ -93,17 +142,19 @@ class BatchReader {
   void note(const std::string& reading) {
     if (reading == last_reading_) return;
     last_reading_ = reading;
-    if (!reading_.empty()) reading_ += fmt::format("; from {} on ", inputs_[input_].path.string());
+    if (!reading_.empty()) reading_ += fmt::format("; from {} on ", name_of(inputs_[input_]));
     reading_ += reading;
   }
 
   const std::vector<LogInput>& inputs_;
-  const LogOptions& options_;
+  LogOptions options_;
   const ReadSizes sizes_;
   const Observer* const observer_;
   std::size_t input_ = 0;
   std::optional<ChunkReader> reader_;
+  bool begun_ = false;  // a chunk of the current input was read
   std::shared_ptr<const DelimitedLayout> layout_;
+  std::shared_ptr<const JsonFields> fields_;
   std::string reading_;
   std::string last_reading_;
 };
@@ -128,6 +179,11 @@ void check_options(const LogOptions& options) {
          "the format {} has no columns to choose and no delimiter; choose csv for delimited text",
          netflix ? "netflix" : "adjacency");
   }
+  if (options.format == LogFormat::json_lines &&
+      (!options.delimiter.empty() || options.header != Header::automatic)) {
+    fail(ErrorKind::usage, "JSON lines have neither delimiter nor header; leave {} and {} out", "delimiter"_p,
+         "header"_p);
+  }
   if ((adjacency || options.format == LogFormat::pairs) && options.keep_above) {
     fail(ErrorKind::usage, "the format {} has no values to compare with a threshold; leave the threshold out",
          adjacency ? "adjacency" : "pairs");
@@ -144,12 +200,14 @@ std::future<Batch> start(std::launch policy, const Work& work) {
   }
 }
 
-Interactions read_and_merge(const std::vector<LogInput>& inputs, const LogOptions& options,
+Interactions read_and_merge(const std::vector<LogInput>& inputs, const LogOptions& asked,
                             const ReadSizes& sizes, const Execution& execution) {
-  const RowRules rules{options.keep_above, options.keep_low, options.skip_bad_lines};
   const std::uint64_t size = total_size(inputs);
   Progress progress(execution.observer, "reading", size, "B");
-  BatchReader reader(inputs, options, sizes, execution.observer);
+  BatchReader reader(inputs, asked, sizes, execution.observer);
+  const LogOptions& options = reader.options();
+  check_options(options);
+  const RowRules rules{options.keep_above, options.keep_low, options.skip_bad_lines};
   Merger merger(inputs, options.format, rules, size);
   const auto policy = execution.threads > 1 ? std::launch::async : std::launch::deferred;
 
@@ -169,14 +227,19 @@ Interactions read_and_merge(const std::vector<LogInput>& inputs, const LogOption
   }
   Interactions log = merger.finish();
   log.reading = reader.reading();
+  log.keep_above = options.keep_above;
   return log;
 }
 
 }  // namespace
 
+std::string name_of(const LogInput& input) {
+  return input.bytes ? input.path.string() : display_name(input.path);
+}
+
 Interactions read_inputs(const std::vector<LogInput>& inputs, const LogOptions& options,
                          const ReadSizes& sizes, const Execution& execution) {
-  check_options(options);
+  if (options.format != LogFormat::automatic) check_options(options);
   try {
     return read_and_merge(inputs, options, sizes, execution);
   } catch (const std::bad_alloc&) {

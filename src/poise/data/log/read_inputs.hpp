@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,13 +19,19 @@ struct LogInput {
   std::optional<std::string_view> bytes = {};
 };
 
+std::string name_of(const LogInput& input);
+
+/// The format to read by, where this one was detected: see resolve_log_format.
+LogFormat format_for(LogFormat detected, const LogOptions& options);
+
 /// The sizes of pieces of the log. No result depends on them; tests make them small.
 struct ReadSizes {
   std::size_t chunk = 1U << 20U;   ///< bytes parsed by one thread at a time
   std::size_t batch = 16U << 20U;  ///< bytes parsed while the next ones are read
 };
 
-/// read_log, after the inputs were resolved to files and options.format to a format.
+/// read_log, after the inputs were resolved to files. A format that is still automatic is found from the
+/// first input's first bytes.
 Interactions read_inputs(const std::vector<LogInput>& inputs, const LogOptions& options,
                          const ReadSizes& sizes, const Execution& execution);
 

@@ -75,7 +75,10 @@ function recommend() {
 function search() {
   const query = new URLSearchParams({q: byId('query').value, limit: 8, model: state.model});
   return show('search', ask(`/v1/items?${query}`), ({items}) => {
-    for (const item of items) if (item.title) titles.set(item.id, item.title);
+    for (const item of items) {
+      if (item.title) titles.set(item.id, item.title);
+      if (item.picture) pictures.set(item.id, item.picture);
+    }
     byId('search-note').textContent = items.length === 0 ? 'No item begins like this.'
       : byId('query').value.trim() === '' ? 'Some items to begin with:' : `${plural(items.length, 'item')} found:`;
     refill(byId('found'), items.map(({id}) => row(id, '', likeButton(id))), byId('query'));
@@ -151,13 +154,14 @@ function chooseModels() {
   if (state.similar !== null) show('similar', neighbourhood(state.similar), drawSimilar);
 }
 
-function begin({version, models, histories}) {
+function begin({version, models, histories, picture_origins}) {
   byId('access').hidden = true;
   byId('key').value = '';
   byId('explorer').hidden = false;
   byId('served-note').textContent = `Version ${version}, ${plural(models.length, 'model')}`;
   byId('histories').hidden = !histories;
   state.cards = models;
+  pictureOrigins = picture_origins;
   state.model = models.find(card => card.default).name;
   byId('model').replaceChildren(...models.map(card => new Option(card.name, card.name, card.default, card.default)));
   fillOthers();

@@ -37,7 +37,7 @@ function difference(place, there) {
 
 function recommendation(entry, place, other) {
   const title = titleOf(entry.item);
-  const head = make('div', {className: 'head'}, make('bdi', {className: 'title'}, title), ' ',
+  const head = make('div', {className: 'head'}, ...picture(entry.item), make('bdi', {className: 'title'}, title), ' ',
                     make('span', {className: 'score'}, number(entry.score)));
   if (other) head.append(' ', difference(place, other.get(entry.item)));
   const row = make('li', {'data-item': entry.item}, head);

@@ -32,11 +32,24 @@ function refill(parent, children, otherwise) {
 const titles = new Map();
 const titleOf = id => titles.get(id) ?? `Item ${id}`;
 
+const pictures = new Map();
+let pictureOrigins = [];  // whose pictures the content security policy allows
+
+/** The item's picture, before its title; nothing where it has none, the policy forbids it, or it does not load. */
+function picture(item) {
+  const address = pictures.get(item) ?? '';
+  if (!address.startsWith('data:image/') && !pictureOrigins.some(origin => address.startsWith(`${origin}/`))) return [];
+  const image = make('img', {className: 'picture', alt: '', loading: 'lazy', decoding: 'async', width: 40, height: 40});
+  image.addEventListener('error', () => image.remove());
+  image.src = address;
+  return [image, ' '];
+}
+
 const shortened = (text, most) => text.length <= most ? text : `${[...text].slice(0, most - 1).join('')}…`;
 
 /** A row of a list: the item's title, a detail where there is one, and buttons. */
 function row(item, detail, ...buttons) {
-  return make('li', {'data-item': item}, make('bdi', {className: 'title'}, titleOf(item)), ' ',
+  return make('li', {'data-item': item}, ...picture(item), make('bdi', {className: 'title'}, titleOf(item)), ' ',
               ...(detail === '' ? [] : [make('span', {className: 'score'}, detail), ' ']),
               make('span', {className: 'actions'}, ...buttons));
 }
@@ -68,6 +81,7 @@ async function ask(path, body) {
   }
   if (!answer.ok) throw new Error(message);
   for (const [id, title] of Object.entries(json.titles ?? {})) titles.set(id, title);
+  for (const [id, address] of Object.entries(json.pictures ?? {})) pictures.set(id, address);
   return json;
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace poise::serve {
+namespace poise {
 
 /// ASCII letters in lower case; other bytes as they are.
 inline std::string lower_case(std::string_view text) {
@@ -14,4 +14,4 @@ inline std::string lower_case(std::string_view text) {
   return result;
 }
 
-}  // namespace poise::serve
+}  // namespace poise
