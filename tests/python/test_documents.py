@@ -1,4 +1,5 @@
 """Docstrings, examples and types."""
+import ast
 import doctest
 import importlib
 import os
@@ -11,6 +12,7 @@ import pytest
 from conftest import HANG, SOURCE
 
 import poise
+from poise import _kernels, _poise
 
 MODULES = [f"poise.{path.stem}" for path in sorted(pathlib.Path(poise.__file__).parent.glob("_*.py")) if path.stem != "__init__"]
 EXAMPLES = sorted((SOURCE / "examples").glob("*.py"))
@@ -64,6 +66,25 @@ def test_types(tmp_path):
     wrong.write_text("import poise\npoise.EASE(regularisation=3)\npoise.load(3).recommend()\n")
     out = mypy(wrong)
     assert out.returncode == 1 and "regularisation" in out.stdout and out.stdout.count("error:") >= 3
+
+
+@pytest.mark.parametrize("module", [_poise, _kernels], ids=lambda module: module.__name__)
+def test_stubs_are_complete(module):
+    """Every function, class and member of the extension modules has its types, and nothing else has."""
+    stub = ast.parse((SOURCE / "python" / "poise" / (module.__name__.rpartition(".")[2] + ".pyi")).read_text())
+
+    def declared(body):
+        found = {each.name for each in body if isinstance(each, (ast.FunctionDef, ast.ClassDef))}
+        return found | {each.target.id for each in body if isinstance(each, ast.AnnAssign)}
+
+    def defined(item):
+        return {name for name in vars(item) if not name.startswith("_") or name in ("__version__", "__init__")}
+
+    assert declared(stub.body) == defined(module)
+    for each in stub.body:
+        if isinstance(each, ast.ClassDef) and each.name != "NumericalError":
+            members = {name for name in vars(getattr(module, each.name)) if not name.startswith("_")}
+            assert declared(each.body) - {"__init__"} == members, each.name
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quick-start.md"])
