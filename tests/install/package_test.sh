@@ -103,7 +103,7 @@ if [ "${POISE_PACKAGE_TESTS:-yes}" = yes ]; then
   say "tests/cli with the installed program, tests/python with the installed package"
   install python3-pytest python3-pandas python3-sklearn mypy zstd man-db fish zsh curl procps
   mkdir "$root/source"
-  (cd "$source" && git ls-files -co --exclude-standard | grep -v '^bench/\|^fuzz/' | tar -cf - -T - 2>/dev/null) | tar -xf - -C "$root/source"
+  (cd "$source" && git ls-files -co --exclude-standard | tar -cf - -T - 2>/dev/null) | tar -xf - -C "$root/source"
   suite() {
     inside env POISE=/usr/bin/poise POISE_TEST_DATA=/none OMP_WAIT_POLICY=passive PYTHONDONTWRITEBYTECODE=1 sh -c \
       "cd /source && python3 -m pytest -q -p no:cacheprovider $*" || test $? -eq 77
