@@ -48,8 +48,10 @@ def test_there_are_examples():
 
 
 def mypy(*arguments):
-    environment = {**os.environ, "MYPYPATH": str(pathlib.Path(poise.__file__).parents[1])}
-    environment.pop("PYTHONPATH", None)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    folder = pathlib.Path(poise.__file__).parents[1]
+    if folder.name not in ("dist-packages", "site-packages"):  # where mypy looks by itself
+        environment["MYPYPATH"] = str(folder)
     return subprocess.run(
         ["/usr/bin/python3", "-m", "mypy", "--config-file", str(SOURCE / "pyproject.toml"), "--no-incremental", *map(str, arguments)],
         capture_output=True, text=True, timeout=HANG, env=environment, cwd=SOURCE,
