@@ -13,7 +13,7 @@ inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root L
 debs() { for each in "$root"/debs/$1; do printf '/debs/%s\n' "$(basename "$each")"; done; }
 install() { inside apt-get install -y -qq --no-install-recommends "$@" >"$work/apt.log" 2>&1 || { tail -20 "$work/apt.log"; exit 1; }; }
 cleanup() {
-  for folder in dev/shm proc; do umount "$root/$folder" 2>/dev/null || true; done
+  for folder in dev/pts dev/shm proc; do umount "$root/$folder" 2>/dev/null || true; done
 }
 trap cleanup EXIT
 
@@ -31,8 +31,9 @@ rm -rf "$root"
 mkdir -p "$root"
 tar -xf "$base" -C "$root"
 mount -t proc proc "$root/proc"
-mkdir -p "$root/dev/shm"
+mkdir -p "$root/dev/shm" "$root/dev/pts"
 mount -t tmpfs tmpfs "$root/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 mkdir "$root/debs"
 cp "$packages"/*.deb "$root/debs/"
