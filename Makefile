@@ -2,8 +2,10 @@
 # make test   installs what is missing, builds, and runs every test
 # make build  builds the release program at build/release/bin/poise and the Python package at build/release/python
 #
-# Also: property (certificates against dense algebra, 1 000 cases), pip-test, bench, bench-check, cuda-check, fuzz, hostile (hostile clients against
-# a server with sanitizers), format, tidy, tsan, docs (the manual as pages), clean. With CUDA=1 build, test and bench include
+# make deb    builds the Debian packages, at build/deb
+#
+# Also: package-test (the packages in a clean Debian), property (certificates against dense algebra, 1 000 cases), pip-test, bench, bench-check,
+# cuda-check, fuzz, hostile (hostile clients against a server with sanitizers), format, tidy, tsan, docs (the manual as pages), clean. With CUDA=1 build, test and bench include
 # the GPU backend, at the same paths; it needs CUDA's nvcc.
 
 SHELL := /bin/sh
@@ -12,21 +14,33 @@ FUZZ_SECONDS ?= 60
 WITH_CUDA := -DPOISE_CUDA=$(if $(filter 1 on ON yes,$(CUDA)),ON,OFF)
 SOURCES = $(shell git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh')
 
-.PHONY: build demo test property pip-test bench bench-check cuda-check fuzz hostile format format-check tidy tsan docs clean
+.PHONY: build demo deb package-test test property pip-test bench bench-check cuda-check fuzz hostile format format-check tidy tsan docs clean
 
 build:
 	@scripts/install-packages.sh build
-	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=OFF $(WITH_CUDA)
+	@cmake --preset release -DPOISE_UNITY=ON -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=OFF -DPOISE_BUILD_PYTHON=ON $(WITH_CUDA)
 	@cmake --build --preset release
 
-demo: build
+# The program alone, at the place and with the objects of `make build`.
+demo:
+	@scripts/install-packages.sh program
+	@cmake --preset release -DPOISE_UNITY=ON -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=OFF -DPOISE_BUILD_PYTHON=OFF $(WITH_CUDA)
+	@cmake --build --preset release --target poise_program
 	@scripts/demo.sh $(POISE)
+
+deb:
+	@scripts/install-packages.sh deb
+	@scripts/deb.sh
+
+package-test: deb
+	@scripts/install-packages.sh package
+	@tests/install/package_test.sh "$(CURDIR)"
 
 test: format-check
 	@scripts/install-packages.sh test
 	@scripts/cuda-check.sh
 	@echo "== release: every test"
-	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_UNITY=ON -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
+	@cmake --preset release -DPOISE_BUILD_TESTS=ON -DPOISE_UNITY=ON -DPOISE_BUILD_BENCH=ON -DPOISE_BUILD_PYTHON=ON $(WITH_CUDA)
 	@cmake --build --preset release
 	@ctest --preset release
 	@echo "== AddressSanitizer and UndefinedBehaviorSanitizer: library and tests"
@@ -46,7 +60,7 @@ pip-test:
 
 bench:
 	@scripts/install-packages.sh bench
-	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON $(WITH_CUDA)
+	@cmake --preset release -DPOISE_BUILD_TESTS=OFF -DPOISE_BUILD_BENCH=ON -DPOISE_BUILD_PYTHON=ON $(WITH_CUDA)
 	@cmake --build --preset release
 	@build/release/bin/poise_bench
 

@@ -1,16 +1,14 @@
 """The Python package, with the library inside its extension module."""
 import pathlib
-import re
 
 from skbuild import setup
 
 source = pathlib.Path(__file__).resolve().parent
-version = re.search(r"project\(poise VERSION ([0-9.]+)", (source / "CMakeLists.txt").read_text())
-assert version is not None
+version = (source / "VERSION").read_text().strip()
 
 setup(
     name="poise",
-    version=version.group(1),
+    version=version,
     description="Exact, fast, certified linear recommendation from implicit feedback",
     long_description=(source / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
@@ -23,6 +21,7 @@ setup(
     extras_require={"pandas": ["pandas"]},
     zip_safe=False,
     cmake_args=[
+        "-DPOISE_UNITY=ON",
         "-DPOISE_BUILD_APP=OFF",
         "-DPOISE_BUILD_TESTS=OFF",
         "-DPOISE_BUILD_BENCH=OFF",

@@ -1,95 +1,76 @@
-#include <map>
-
-#include <fmt/ranges.h>
-
 #include "command.hpp"
+#include "completion_script.hpp"
 #include "option_values.hpp"
 
 namespace poise::app {
 
 namespace {
 
-/// The completion of an option's value, or of a positional: words to choose from, files, folders, or nothing.
-std::string completes(CLI::Option& option) {
-  if (const std::vector<std::string> choices = choices_of(option); !choices.empty())
-    return fmt::format("words=\"{}\"", fmt::join(choices, " "));
-  const std::string type = option.get_type_name();
-  if (type.starts_with("FILE")) return "files=-f";
-  return type.starts_with("DIR") ? "files=-d" : "";
+/// An option's help as one line for a list: its first sentence.
+std::string short_help(const CLI::Option& option) {
+  std::string text = option.get_description();
+  for (char& letter : text)
+    if (letter == '\n') letter = ' ';
+  if (const std::size_t end = text.find(". "); end != std::string::npos) text.resize(end);
+  return text;
 }
 
-/// The branch of a command: the values of its options, by the preceding word; then its flags and positionals.
-std::string branch(const Command& command) {
+CompletedOption completed(CLI::Option& option) {
+  CompletedOption found{.help = short_help(option), .takes_value = option.get_expected_min() != 0};
+  for (const std::string& name : option.get_snames()) found.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) found.names.push_back("--" + name);
+  found.words = choices_of(option);
+  const std::string type = option.get_type_name();
+  if (!found.words.empty())
+    found.offer = Offer::words;
+  else if (type.starts_with("FILE"))
+    found.offer = Offer::files;
+  else if (type.starts_with("DIR"))
+    found.offer = Offer::folders;
+  return found;
+}
+
+/// A command's options, and what its positional arguments complete to: files if they differ.
+CompletedCommand completed(const Command& command) {
   CLI::App parser;
   SharedOptions shared;
   command.setup(parser);
   add_shared_options(parser, shared);
-  std::string flags;
-  std::string positional;
-  std::map<std::string, std::string> by_value;  // completion -> the flags that use it
+  CompletedCommand found{.name = command.name, .summary = command.summary};
+  bool first = true;
   for (CLI::Option* option : all_options(parser)) {
-    std::vector<std::string> names;
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    if (names.empty()) {
-      const std::string value = completes(*option);
-      positional = value.empty() || (!positional.empty() && positional != value) ? "files=-f" : value;
+    CompletedOption each = completed(*option);
+    if (!each.names.empty()) {
+      found.options.push_back(std::move(each));
       continue;
     }
-    flags += fmt::format("{}{}", flags.empty() ? "" : " ", fmt::join(names, " "));
-    if (option->get_expected_min() == 0) continue;
-    std::string& same = by_value[completes(*option)];
-    same += fmt::format("{}{}", same.empty() ? "" : "|", fmt::join(names, "|"));
+    const bool same = first || (each.offer == found.positional.offer && each.words == found.positional.words);
+    if (each.offer == Offer::nothing || !same) each = {.offer = Offer::files};
+    each.help.clear();
+    found.positional = std::move(each);
+    first = false;
   }
-  std::string text = fmt::format("    {})\n      case \"$previous\" in\n", command.name);
-  for (const auto& [value, names] : by_value) text += fmt::format("        {}) {} ;;\n", names, value);
-  return text + fmt::format("        *) flags=\"{}\" {} ;;\n      esac ;;\n", flags, positional);
+  return found;
 }
 
-void run_completion(const Context& context) {
-  std::string names;
-  std::string branches;
-  for (const Command& command : commands()) {
-    names += fmt::format("{}{}", names.empty() ? "" : " ", command.name);
-    branches += branch(command);
-  }
-  // bash splits --flag=value into three words. In a list with commas the last part is completed.
-  const std::string script = fmt::format(
-      "_poise() {{\n"
-      "  local current=\"${{COMP_WORDS[COMP_CWORD]}}\" previous=\"${{COMP_WORDS[COMP_CWORD-1]}}\"\n"
-      "  local flags=\"\" words=\"\" files=\"\"\n"
-      "  if [ \"$current\" = \"=\" ]; then\n"
-      "    current=\"\"\n"
-      "  elif [ \"$previous\" = \"=\" ]; then\n"
-      "    previous=\"${{COMP_WORDS[COMP_CWORD-2]}}\"\n"
-      "  fi\n"
-      "  case \"$COMP_CWORD ${{COMP_WORDS[1]}}\" in\n"
-      "    1\\ *) words=\"{0} help --help --version\" ;;\n"
-      "    *\\ help) words=\"{0}\" ;;\n"
-      "  esac\n"
-      "  [ \"$COMP_CWORD\" -gt 1 ] && case \"${{COMP_WORDS[1]}}\" in\n{1}  esac\n"
-      "  COMPREPLY=()\n"
-      "  if [[ \"$flags\" && \"$current\" == -* ]]; then\n"
-      "    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$current\")\n"
-      "  elif [ \"$words\" ]; then\n"
-      "    local last=\"${{current##*,}}\"\n"
-      "    mapfile -t COMPREPLY < <(compgen -P \"${{current%\"$last\"}}\" -W \"$words\" -- \"$last\")\n"
-      "  elif [ \"$files\" ]; then\n"
-      "    mapfile -t COMPREPLY < <(compgen \"$files\" -- \"$current\")\n"
-      "  fi\n"
-      "}}\n"
-      "complete -o filenames -F _poise poise\n",
-      names, branches);
-  context.print({{"bash", script}}, script);
+void run_completion(const Context& context, const std::string& shell) {
+  std::vector<CompletedCommand> all;
+  for (const Command& command : commands()) all.push_back(completed(command));
+  const std::string script = shell == "zsh"    ? zsh_script(all)
+                             : shell == "fish" ? fish_script(all)
+                                               : bash_script(all);
+  context.print({{shell, script}}, script);
 }
 
 }  // namespace
 
 Run setup_completion(CLI::App& parser) {
   auto shell = std::make_shared<std::string>();
-  parser.add_option("SHELL", *shell, "bash")->required()->check(one_of({"bash"}));
-  parser.footer("Example:\n  source <(poise completion bash)");
-  return [shell](const Context& context) { run_completion(context); };
+  parser.add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
+  parser.footer(
+      "Example:\n  source <(poise completion bash)\n"
+      "  poise completion fish > ~/.config/fish/completions/poise.fish");
+  return [shell](const Context& context) { run_completion(context, *shell); };
 }
 
 }  // namespace poise::app

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <csignal>
 #include <functional>
 #include <thread>
 
@@ -9,7 +11,8 @@
 namespace poise::app {
 
 /// Signals of a server: SIGTERM and Ctrl-C drain it, a second one stops it at once, SIGHUP reloads. The
-/// calling thread and those it starts later take none of them; a thread of its own waits for them.
+/// calling thread and those it starts later take none of them; a thread of its own waits for them, and for
+/// those that threads from before took.
 class ServeSignals {
  public:
   ServeSignals();
@@ -25,6 +28,7 @@ class ServeSignals {
  private:
   std::atomic<bool> ended_ = false;
   std::thread waiting_;
+  std::array<struct sigaction, 3> before_ = {};  ///< what the signals did before
 };
 
 }  // namespace poise::app

@@ -8,11 +8,10 @@ function(poise_layer name)
   target_include_directories(${layer} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_compile_features(${layer} PRIVATE cxx_std_20)
   target_link_libraries(${layer} PRIVATE fmt::fmt OpenMP::OpenMP_CXX ${ARGN} poise_compile_options)
-  if(POISE_BUILD_PYTHON)
-    # The extension module is a shared object that contains the library; calls within a file stay inlined.
-    set_target_properties(${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_compile_options(${layer} PRIVATE -fno-semantic-interposition)
-  endif()
+  # The shared library and Python's extension module consist of these objects too; calls within a file stay inlined. Always, so that
+  # builds with and without them have the same objects.
+  set_target_properties(${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${layer} PRIVATE -fno-semantic-interposition)
   if(POISE_UNITY)
     # Each folder is one translation unit: headers are parsed, and templates instantiated, once for all of its files.
     set_target_properties(${layer} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Installs the Debian packages that are missing: `install-packages.sh build` for building and running Poise,
+# Installs the Debian packages that are missing: `install-packages.sh program` for the program, `build` for everything,
 # `test` for the tests as well, `bench` for the benchmarks, `pip` for `pip install .`, `fuzz` for the fuzzers, `format`
-# for the formatter, `docs` for the manual as pages. Says what it does or, without permission, which command to run by hand.
+# for the formatter, `docs` for the manual as pages, `deb` for Debian packages, `package` for their test. Says what it does or, without permission, which command to run by hand.
 set -eu
 
-build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libtomlplusplus-dev libfmt-dev
-       nlohmann-json3-dev zlib1g-dev libzstd-dev libsqlite3-dev libxxhash-dev libboost-dev libjs-vega
-       libopenmpi-dev openmpi-bin
-       python3 python3-dev pybind11-dev python3-numpy python3-scipy"
-test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3-pytest python3-pandas python3-sklearn mypy zstd clang-format"
+program="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libtomlplusplus-dev libfmt-dev
+         nlohmann-json3-dev zlib1g-dev libzstd-dev libsqlite3-dev libxxhash-dev libboost-dev libjs-vega"
+build="$program libopenmpi-dev openmpi-bin python3 python3-dev pybind11-dev python3-numpy python3-scipy"
+test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3-pytest python3-pandas python3-sklearn mypy zstd clang-format fish zsh man-db"
 fuzz="$build clang libclang-rt-14-dev libomp-dev"
 
 case "${1:-build}" in
+  program) wanted=$program ;;
   build) wanted=$build ;;
   bench) wanted="$test wrk" ;;
   test) wanted="$test chromium" ;;
@@ -21,7 +21,9 @@ case "${1:-build}" in
   tsan) wanted="$test clang libclang-rt-14-dev libomp-dev" ;;
   format) wanted=clang-format ;;
   docs) wanted=mkdocs ;;
-  *) echo "usage: $0 [build|bench|test|pip|fuzz|tidy|tsan|format|docs]" >&2; exit 2 ;;
+  deb) wanted="$build debhelper dh-python dpkg-dev fakeroot lintian mkdocs" ;;
+  package) wanted=debootstrap ;;
+  *) echo "usage: $0 [program|build|bench|test|pip|fuzz|tidy|tsan|format|docs|deb|package]" >&2; exit 2 ;;
 esac
 
 command -v dpkg-query >/dev/null || {

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -15,47 +15,100 @@
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 
+/// Arrays cross the border by Python's buffer protocol, and NumPy makes its arrays from it in Python. Nothing
+/// here is compiled against NumPy, so that one module serves every version of it.
 namespace poise::python {
 
 /// A matrix as Python passes it: (rows, columns), int64 row offsets, int32 column indices, float32 values or
 /// None.
 using CsrArrays =
-    std::tuple<std::pair<std::int64_t, std::int64_t>, pybind11::array, pybind11::array, pybind11::object>;
+    std::tuple<std::pair<std::int64_t, std::int64_t>, pybind11::object, pybind11::object, pybind11::object>;
 
 /// A view of it without a copy, valid while the arrays live. TypeError for other element types or gaps
 /// between elements.
 CsrView view_of(const CsrArrays& arrays);
 
+/// The letter of an element type in the buffer protocol (module struct).
+template <class T>
+constexpr char letter_of() {
+  if constexpr (std::is_same_v<T, float>) return 'f';
+  if constexpr (std::is_same_v<T, double>) return 'd';
+  if constexpr (std::is_same_v<T, std::uint8_t>) return 'B';
+  if constexpr (std::is_same_v<T, std::int32_t>) return 'i';
+  if constexpr (std::is_same_v<T, std::int64_t>) return 'l';
+  if constexpr (std::is_same_v<T, std::uint64_t>) return 'L';
+}
+
+/// An object's memory without gaps.
+struct Block {
+  const void* data = nullptr;
+  std::vector<std::int64_t> shape;
+};
+
+/// The memory of an object with the buffer protocol, valid while the object lives. TypeError for another
+/// element type, another number of dimensions, or gaps between elements.
+Block block_of(const pybind11::handle& object, char letter, int dimensions);
+
+/// Whether the object has elements of this type.
+bool has_elements(const pybind11::handle& object, char letter);
+
 /// The elements of a one-dimensional array of exactly this type.
 template <class T>
-std::span<const T> elements_of(const pybind11::array& array) {
-  if (!pybind11::isinstance<pybind11::array_t<T>>(array) || array.ndim() != 1 ||
-      (array.size() > 1 && array.strides(0) != static_cast<pybind11::ssize_t>(sizeof(T))))
-    throw pybind11::type_error("an array of another element type, or with gaps");
-  return {static_cast<const T*>(array.data()), static_cast<std::size_t>(array.size())};
+std::span<const T> elements_of(const pybind11::handle& array) {
+  const Block block = block_of(array, letter_of<T>(), 1);
+  return {static_cast<const T*>(block.data), static_cast<std::size_t>(block.shape[0])};
 }
+
+/// A matrix of float32 whose rows follow each other without gaps.
+MatrixView<const float> matrix_of(const pybind11::handle& array);
+
+/// Memory of the library as Python sees it: with the buffer protocol.
+struct Memory {
+  std::shared_ptr<const void> owner;
+  const void* data;
+  std::vector<pybind11::ssize_t> shape;
+  char letter;
+  pybind11::ssize_t size;  ///< of an element, in bytes
+  bool read_only;
+};
+
+/// A NumPy array over this memory.
+pybind11::object as_array(Memory memory);
 
 /// A read-only array over memory that `owner` keeps alive.
 template <class T>
-pybind11::array shared_array(std::vector<pybind11::ssize_t> shape, const T* data,
-                             std::shared_ptr<const void> owner) {
-  auto* const held = new std::shared_ptr<const void>(std::move(owner));
-  const pybind11::capsule base(held,
-                               [](void* kept) { delete static_cast<std::shared_ptr<const void>*>(kept); });
-  pybind11::array_t<T> array(std::move(shape), data, base);
-  array.attr("flags").attr("writeable") = false;
-  return array;
+pybind11::object shared_array(std::vector<pybind11::ssize_t> shape, const T* data,
+                              std::shared_ptr<const void> owner) {
+  return as_array({std::move(owner), data, std::move(shape), letter_of<T>(), sizeof(T), true});
 }
 
 /// An array that takes ownership of a vector.
 template <class T>
-pybind11::array owned_array(std::vector<T> values) {
+pybind11::object owned_array(std::vector<T> values) {
   auto kept = std::make_shared<const std::vector<T>>(std::move(values));
   return shared_array<T>({static_cast<pybind11::ssize_t>(kept->size())}, kept->data(), kept);
 }
 
-/// A matrix whose rows follow each other without gaps.
-pybind11::array shared_matrix(MatrixView<const float> matrix, std::shared_ptr<const void> owner);
+/// A new matrix to fill here and to hand to Python, where it is writable.
+template <class T>
+class NewMatrix {
+ public:
+  NewMatrix(std::int64_t rows, std::int64_t cols)
+      : rows_(rows),
+        cols_(cols),
+        elements_(std::make_shared_for_overwrite<T[]>(static_cast<std::size_t>(rows * cols))) {}
+
+  [[nodiscard]] T* data() { return elements_.get(); }
+  [[nodiscard]] MatrixView<T> view() { return {data(), rows_, cols_, cols_}; }
+  [[nodiscard]] pybind11::object array() const {
+    return as_array({elements_, elements_.get(), {rows_, cols_}, letter_of<T>(), sizeof(T), false});
+  }
+
+ private:
+  std::int64_t rows_;
+  std::int64_t cols_;
+  std::shared_ptr<T[]> elements_;
+};
 
 /// The arrays of a matrix, sharing its memory.
 CsrArrays shared_csr(CsrView matrix, const std::shared_ptr<const void>& owner);

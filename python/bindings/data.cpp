@@ -39,7 +39,7 @@ Header header_of(std::optional<bool> header) {
 }
 
 /// A log from Python's arrays; ids are numbered by first appearance.
-Interactions log_from(const py::array& users, const py::array& items, const py::object& values,
+Interactions log_from(const py::object& users, const py::object& items, const py::object& values,
                       const std::vector<std::string>& user_ids, const std::vector<std::string>& item_ids,
                       std::int64_t empty_ids) {
   const auto copy = []<class T>(std::span<const T> elements) {
@@ -50,7 +50,7 @@ Interactions log_from(const py::array& users, const py::array& items, const py::
   log.items = ids_of(item_ids);
   log.user = copy(elements_of<std::int32_t>(users));
   log.item = copy(elements_of<std::int32_t>(items));
-  if (!values.is_none()) log.value = copy(elements_of<float>(py::reinterpret_borrow<py::array>(values)));
+  if (!values.is_none()) log.value = copy(elements_of<float>(values));
   log.empty_ids = empty_ids;
   log.reading = "arrays";
   if (log.user.size() != log.item.size() || (!log.value.empty() && log.value.size() != log.user.size()))

@@ -79,12 +79,12 @@ void bind_inspect(py::module_& module) {
     return run_for_entries(matrix.indices.size() + matrix.offsets.size(), threads,
                            [&](const Execution& execution) { return is_canonical(matrix, execution); });
   });
-  module.def("look_at_values", [](const py::array& values, int threads) {
+  module.def("look_at_values", [](const py::object& values, int threads) {
     const auto look = [&]<class T>(std::span<const T> elements) {
       return run_for_entries(elements.size(), threads,
                              [&](const Execution& execution) { return look_at(elements, execution); });
     };
-    if (py::isinstance<py::array_t<float>>(values)) return look(elements_of<float>(values));
+    if (has_elements(values, letter_of<float>())) return look(elements_of<float>(values));
     return look(elements_of<double>(values));
   });
 }

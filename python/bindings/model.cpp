@@ -41,33 +41,28 @@ auto run_for_users(std::int64_t users, const Calling& calling, Body&& body) {
 py::tuple to_arrays(const RankedLists& lists) {
   std::int64_t width = 0;
   for (std::int64_t row = 0; row < lists.rows(); ++row) width = std::max(width, lists.size(row));
-  py::array_t<std::int32_t> items({lists.rows(), width});
-  py::array_t<float> scores({lists.rows(), width});
+  NewMatrix<std::int32_t> items(lists.rows(), width);
+  NewMatrix<float> scores(lists.rows(), width);
   for (std::int64_t row = 0; row < lists.rows(); ++row) {
-    std::int32_t* const item = items.mutable_data() + row * width;
-    float* const score = scores.mutable_data() + row * width;
+    std::int32_t* const item = items.data() + row * width;
+    float* const score = scores.data() + row * width;
     std::ranges::copy(lists.items(row), item);
     std::ranges::copy(lists.scores(row), score);
     std::fill(item + lists.size(row), item + width, -1);
     std::fill(score + lists.size(row), score + width, std::numeric_limits<float>::quiet_NaN());
   }
-  return py::make_tuple(items, scores);
-}
-
-MatrixView<const float> matrix_of(const py::array_t<float, py::array::c_style>& array) {
-  return {array.data(), array.shape(0), array.shape(1), array.shape(1)};
+  return py::make_tuple(items.array(), scores.array());
 }
 
 py::tuple recommend_to(const Model& model, const CsrArrays& histories, std::int64_t k, bool exclude_history,
                        const std::vector<std::int32_t>& exclude,
-                       std::optional<std::vector<std::int32_t>> only,
-                       const std::optional<py::array_t<float, py::array::c_style>>& user_factors,
+                       std::optional<std::vector<std::int32_t>> only, const py::object& user_factors,
                        const std::string& device, int threads) {
   const CsrView rows = view_of(histories);
   const RecommendOptions options{
       .k = k, .exclude_history = exclude_history, .exclude = exclude, .only = std::move(only)};
   std::optional<FactorScorer> factors;
-  if (user_factors) factors.emplace(matrix_of(*user_factors), model.wmf()->V());
+  if (!user_factors.is_none()) factors.emplace(matrix_of(user_factors), model.wmf()->V());
   const Scorer& scorer = factors ? static_cast<const Scorer&>(*factors) : *model.scorer;
   return to_arrays(run_for_users(rows.rows, {threads, py::none()}, [&](const Execution& execution) {
     const auto backend =
@@ -96,25 +91,24 @@ py::tuple similar_to(const Model& model, const std::vector<std::int32_t>& items,
       }));
 }
 
-py::array_t<float> scores_of(const Model& model, const CsrArrays& histories, int threads) {
+py::object scores_of(const Model& model, const CsrArrays& histories, int threads) {
   const CsrView rows = view_of(histories);
-  py::array_t<float> scores({rows.rows, model.scorer->items()});
-  const MatrixView<float> all{scores.mutable_data(), rows.rows, model.scorer->items(), model.scorer->items()};
+  NewMatrix<float> scores(rows.rows, model.scorer->items());
   const auto fill = [&](const Execution& execution) {
-    model.scorer->score(rows, all, execution);
+    model.scorer->score(rows, scores.view(), execution);
     return 0;
   };
   run_for_users(rows.rows, {threads, py::none()}, fill);
-  return scores;
+  return scores.array();
 }
 
-py::array_t<float> factors_of(const Model& model, const CsrArrays& histories, int threads) {
+py::object factors_of(const Model& model, const CsrArrays& histories, int threads) {
   const CsrView rows = view_of(histories);
   const Wmf& wmf = *model.wmf();
   if (rows.cols != wmf.items())
     fail(ErrorKind::input, "the histories are over {} items but the model knows {}", rows.cols, wmf.items());
-  py::array_t<float> factors({rows.rows, wmf.rank()});
-  float* const out = factors.mutable_data();
+  NewMatrix<float> factors(rows.rows, wmf.rank());
+  float* const out = factors.data();
   const auto fill = [&](const Execution& execution) {
     const Tiling tiling{rows.rows, few_users};
     for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
@@ -125,7 +119,7 @@ py::array_t<float> factors_of(const Model& model, const CsrArrays& histories, in
     return 0;
   };
   run_for_users(rows.rows, {threads, py::none()}, fill);
-  return factors;
+  return factors.array();
 }
 
 py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArrays& targets,
@@ -140,8 +134,7 @@ py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArr
       .metrics = parse_metrics(metrics),
       .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
   std::span<const std::int64_t> counts;
-  if (!training_counts.is_none())
-    counts = elements_of<std::int64_t>(py::reinterpret_borrow<py::array>(training_counts));
+  if (!training_counts.is_none()) counts = elements_of<std::int64_t>(training_counts);
   const EvaluationResult result = run({threads, progress}, [&](const Execution& execution) {
     const auto backend = scoring_backend_of(
         device, [&] { return Work{.operations = model.scorer->operations(histories)}; }, execution);
@@ -152,14 +145,13 @@ py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArr
                                        {"metrics", to_json(estimates_of(result))}};
   std::vector<std::string> names;
   for (const Metric& metric : result.per_user_metrics) names.push_back(to_string(metric));
-  py::array_t<double> per_user({result.per_user.rows(), result.per_user.cols()});
-  std::copy_n(result.per_user.view().data, result.per_user.rows() * result.per_user.cols(),
-              per_user.mutable_data());
-  return py::make_tuple(json.dump(), names, owned_array(result.user_rows), per_user);
+  NewMatrix<double> per_user(result.per_user.rows(), result.per_user.cols());
+  std::copy_n(result.per_user.view().data, result.per_user.rows() * result.per_user.cols(), per_user.data());
+  return py::make_tuple(json.dump(), names, owned_array(result.user_rows), per_user.array());
 }
 
 /// The elements of a tensor, without a copy.
-py::array array_of(const Tensor& tensor, const std::shared_ptr<const void>& owner) {
+py::object array_of(const Tensor& tensor, const std::shared_ptr<const void>& owner) {
   const std::vector<py::ssize_t> shape(tensor.shape.begin(), tensor.shape.end());
   const auto shared = [&]<class T>(T /*of this type*/) {
     return shared_array<T>(shape, reinterpret_cast<const T*>(tensor.bytes.data()), owner);
@@ -195,7 +187,7 @@ Model from_loaded(LoadedModel loaded) {
   return {.info = std::move(loaded.info), .scorer = std::shared_ptr<const Scorer>(std::move(loaded.scorer))};
 }
 
-py::array to_bytes(const Model& model) {
+py::object to_bytes(const Model& model) {
   std::vector<std::byte> bytes =
       run({0, py::none()}, [&](const Execution&) { return model_bytes(model.info, *model.scorer); });
   auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -204,7 +196,7 @@ py::array to_bytes(const Model& model) {
 }
 
 /// The bytes are not copied; the model keeps them alive.
-Model from_bytes(const py::array& bytes) {
+Model from_bytes(const py::object& bytes) {
   const auto elements = std::as_bytes(elements_of<std::uint8_t>(bytes));
   Model model = from_loaded(run({0, py::none()}, [&](const Execution& execution) {
     return decode_model(Container::parse(elements, "the pickled model", execution.threads),
@@ -238,10 +230,10 @@ void bind_model(py::module_& module) {
       .def("factors", &factors_of)
       .def("evaluate", &evaluate_on)
       .def("explain",
-           [](const Model& model, const py::array& history, const py::object& values, std::int32_t item) {
+           [](const Model& model, const py::object& history, const py::object& values, std::int32_t item) {
              const auto items = elements_of<std::int32_t>(history);
              std::span<const float> r;
-             if (!values.is_none()) r = elements_of<float>(py::reinterpret_borrow<py::array>(values));
+             if (!values.is_none()) r = elements_of<float>(values);
              const auto found =
                  run_here([&](const Execution&) { return explain(*model.scorer, items, r, item); });
              std::vector<std::pair<std::int32_t, double>> result;

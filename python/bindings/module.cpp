@@ -16,8 +16,10 @@ PYBIND11_MODULE(_poise, module) {
   module.def("total_memory", &poise::total_memory);
   module.def("peak_memory", &poise::peak_memory);
   poise::python::bind_errors(module);
+  poise::python::bind_memory(module);
   poise::python::bind_inspect(module);
   poise::python::bind_data(module);
+  poise::python::bind_arrow(module);
   poise::python::bind_model(module);
   poise::python::bind_parameters(module);
   poise::python::bind_train(module);

@@ -5,8 +5,10 @@
 /// The parts of the module, one file each.
 namespace poise::python {
 
+void bind_memory(pybind11::module_& module);
 void bind_inspect(pybind11::module_& module);
 void bind_data(pybind11::module_& module);
+void bind_arrow(pybind11::module_& module);
 void bind_model(pybind11::module_& module);
 void bind_train(pybind11::module_& module);
 void bind_parameters(pybind11::module_& module);

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _poise
+from . import _html, _poise
 from ._ids import Ids, Index, ids_of, texts_of
 from ._matrix import as_scipy, csr_arrays
 from ._progress import Progress
@@ -34,7 +34,8 @@ class Dataset:
     """Interactions with ids: `train` is a CSR matrix, `users` and `items` are the ids of its rows and columns.
 
     Ids are whole numbers or texts. After `poise.split`, or if a file holds a split, `validation` and `test` are the
-    held-out users, and `train` has the others. Made by `from_dataframe`, `from_csr`, `from_file` and `poise.synth`.
+    held-out users, and `train` has the others. Made by `from_dataframe`, `from_arrow`, `from_csr`,
+    `from_file`, `load` and `poise.synth`.
 
     >>> import pandas, poise
     >>> log = pandas.DataFrame({"user": ["ann", "ann", "bob"], "item": [10, 20, 20]})
@@ -97,6 +98,25 @@ class Dataset:
         return data
 
     @classmethod
+    def from_arrow(cls, table: Any, user: str = "user", item: str = "item", value: Optional[str] = None) -> "Dataset":
+        """From a table of polars, pyarrow, DuckDB or anything else with `__arrow_c_stream__`, one row per interaction; no package
+        is needed for it. Ids are columns of whole numbers or texts, also as dictionaries (categories); values are numbers. A null is an
+        error; repeated pairs are merged and their values added.
+
+            poise.Dataset.from_arrow(polars.read_parquet("log.parquet"), "customer", "product")
+        """
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise TypeError(
+                f"{type(table).__name__} has no __arrow_c_stream__: a table of polars, pyarrow or DuckDB is needed; "
+                "from_dataframe takes frames of pandas"
+            )
+        data = cls()
+        stream = table.__arrow_c_stream__()  # named, so that it outlives an exception of the next line
+        data._log, users, items = _poise.log_from_stream(stream, user, item, value)
+        data._numbers = (users, items)
+        return data
+
+    @classmethod
     def from_csr(cls, user_items: Any, users: Optional[Sequence[Any]] = None, items: Optional[Sequence[Any]] = None) -> "Dataset":
         """A CSR matrix, users as rows, with the ids of its rows and columns (by default their numbers). It is not copied.
 
@@ -128,7 +148,7 @@ class Dataset:
         show_progress: bool = True,
     ) -> "Dataset":
         """Reads what `poise prepare` reads (logs of any delimiter, MovieLens, Netflix, ..., plain, gzip or zstd; a log may
-        be several files), a folder in Liang's `pro_sg` layout, or a folder that `poise prepare` or `save` wrote.
+        be several files), a folder in Liang's `pro_sg` layout, or prepared data like `load`.
 
         `columns` names or numbers (from 1) the columns of user, item and optionally value. `keep_above` keeps rows whose value
         is greater; by default 3.5 for the movielens and netflix formats, as in the program.
@@ -137,9 +157,7 @@ class Dataset:
         threads = threads_of(num_threads)
         with Progress(show_progress) as progress:
             if len(paths) == 1 and os.path.exists(os.path.join(paths[0], "data.poise")):
-                data = cls._of(_poise.Data.read(paths[0], threads, progress.report))
-                data._folder = paths[0]
-                return data
+                return cls.load(paths[0], num_threads=num_threads, show_progress=show_progress)
             names = [] if columns is None else [str(column) for column in columns]
             if not names and _poise.detect_format(paths, format) == "pro-sg":
                 return cls._of(_poise.Data.read_pro_sg(paths[0], threads, progress.report))
@@ -149,8 +167,24 @@ class Dataset:
             )
             return data
 
+    @classmethod
+    def load(cls, folder: Path, *, num_threads: int = 0, show_progress: bool = True) -> "Dataset":
+        """Prepared data: a folder that `save` or `poise prepare` wrote.
+
+        >>> import os, poise, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     poise.split(poise.synth("demo")).save(folder)
+        ...     poise.Dataset.load(folder, show_progress=False).kind
+        'users'
+        """
+        path = os.fspath(folder)
+        with Progress(show_progress) as progress:
+            data = cls._of(_poise.Data.read(path, threads_of(num_threads), progress.report))
+        data._folder = path
+        return data
+
     def save(self, folder: Path) -> None:
-        """Writes the data as `poise prepare` does; every command of the program takes the folder."""
+        """Writes the data as `poise prepare` does; `load` and every command of the program take the folder."""
         self._prepared().write(os.fspath(folder), 0, None)
 
     def export_pro_sg(self, folder: Path, values: bool = False) -> None:
@@ -223,6 +257,17 @@ class Dataset:
         )
         return f"<poise.Dataset: {rows} users x {columns} items, {self.train.nnz} interactions{parts}>"
 
+    def _repr_html_(self) -> str:
+        rows: List[Tuple[str, int, int]] = [("train", self.shape[0], int(self.train.nnz))]
+        for name in ("validation", "test"):
+            if self._has(name):
+                part = self._part(name)
+                rows.append((name, len(part.users), int(part.fold_in.nnz + part.held_out.nnz)))
+        ids = [(what, len(each), _html.some_ids(each, len(each))) for what, each in (("users", self.users), ("items", self.items))]
+        return _html.titled(
+            "poise.Dataset", _html.table(("part", "users", "interactions"), rows), _html.table(("", "number", "ids"), ids)
+        )
+
     # Storage.
 
     def _prepared(self) -> _poise.Data:
@@ -268,7 +313,7 @@ class Dataset:
         return self._indices[what]
 
     def __getstate__(self) -> Any:
-        raise TypeError("a Dataset is not pickled; save it to a folder, which Dataset.from_file reads")
+        raise TypeError("a Dataset is not pickled; save it to a folder, which Dataset.load reads")
 
 
 def synth(like: str = "demo", *, scale: float = 1.0, seed: int = 1, values: bool = False, num_threads: int = 0) -> Dataset:

@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterable, Optional, Tuple, Union
 import numpy as np
 import scipy.sparse
 
+from . import _html
 from ._dataset import Dataset, HeldOut
 from ._ids import texts_of
 from ._matrix import csr_arrays
@@ -21,6 +22,14 @@ def metric_list(metrics: Union[str, Iterable[str]]) -> str:
     return metrics if isinstance(metrics, str) else ",".join(metrics)
 
 
+class Evaluation(Dict[str, Any]):
+    """The dict that `evaluate` returns; a notebook shows its metrics as a table."""
+
+    def _repr_html_(self) -> str:
+        rows = [(name, each["mean"], each.get("stderr")) for name, each in self["metrics"].items()]
+        return _html.titled(f"{self['users']} users", _html.table(("metric", "mean", "standard error"), rows))
+
+
 def evaluate(
     model: Recommender,
     fold_in: Any,
@@ -32,7 +41,7 @@ def evaluate(
     per_user: bool = False,
     show_progress: bool = False,
     callback: Optional[Callback] = None,
-) -> Dict[str, Any]:
+) -> Evaluation:
     """Ranks all items outside the history for every user, and averages over the users that have targets.
 
     `fold_in` and `held_out` are CSR matrices, row k of both for one user; or `fold_in` is a `poise.HeldOut`, such as
@@ -64,7 +73,7 @@ def evaluate(
         text, names, rows, values = model._fitted().evaluate(
             histories, targets, counts, wanted, recall_denominator, model.device, threads, progress.report
         )
-    result: Dict[str, Any] = json.loads(text)
+    result = Evaluation(json.loads(text))
     result["seconds"] = time.monotonic() - begin
     if per_user:
         result["per_user"] = {"row": rows, **{name: values[:, k] for k, name in enumerate(names)}}

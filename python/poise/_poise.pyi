@@ -47,6 +47,12 @@ class Log:
     @staticmethod
     def synthesize(__like: str, __scale: float, __seed: int, __values: bool, __threads: int) -> Log: ...
 
+class Memory: ...
+
+def log_from_stream(
+    __capsule: object, __user: str, __item: str, __value: Optional[str]
+) -> Tuple[Log, Optional[bool], Optional[bool]]: ...
+
 class Data:
     split: str
     items: List[str]

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, Optional, Type, TypeVar, Union
+from typing import Any, Dict, List, Optional, Tuple, Type, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _poise
+from . import _html, _poise
 from ._dataset import Dataset
 from ._estimator import Estimator, warn_of_training, warn_without_values
 from ._ids import Index, ids_of
@@ -305,6 +305,20 @@ class Recommender(Estimator):
 
         fold_in, held_out = hold_out(user_items)
         return float(evaluate(self, fold_in, held_out, metrics=("ndcg@100",))["metrics"]["ndcg@100"]["mean"])
+
+    def _repr_html_(self) -> str:
+        parameters = _html.table(("parameter", "value"), self.get_params().items())
+        if not hasattr(self, "_model"):
+            return _html.titled(f"{type(self).__name__}, not fitted", parameters)
+        facts: List[Tuple[str, Any]] = [
+            ("items", self.n_items_),
+            ("ids", _html.some_ids(self.item_ids_, self.n_items_)),
+            ("objective", self.objective_),
+            ("converged", "yes" if self.converged_ else "no"),
+        ]
+        if self.certificate_ is not None:
+            facts += [(f"certificate, {name}", value) for name, value in self.certificate_.items() if isinstance(value, float)]
+        return _html.titled(type(self).__name__, parameters, _html.table(("fitted", ""), facts))
 
     # Files and pickles.
 

@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
-from . import _poise
+from . import _html, _poise
 from ._dataset import Dataset
 from ._estimator import warn_without_values
 from ._evaluate import DEFAULT_METRICS, metric_list
@@ -88,6 +88,10 @@ def write_files(folder: "Union[str, os.PathLike[str]]", files: Dict[str, str]) -
         os.replace(partial, os.path.join(os.fspath(folder), name))
 
 
+# What tells points apart in a notebook.
+_SHOWN = ("rank", "lambda", "alpha", "weighting")
+
+
 class SearchResult:
     """What a search found: `best_model`, fitted to convergence, `best` with its figures, and all `points`.
 
@@ -96,9 +100,10 @@ class SearchResult:
     `poise search --json`. `table` is a list of flat dicts, which `pandas.DataFrame` takes as it is.
     """
 
-    def __init__(self, results: Dict[str, Any], best_model: Optional[Recommender]) -> None:
+    def __init__(self, results: Dict[str, Any], best_model: Optional[Recommender], metric: str = "ndcg@100") -> None:
         self.results = results
         self.best_model = best_model
+        self.metric = metric
 
     @property
     def complete(self) -> bool:
@@ -132,6 +137,19 @@ class SearchResult:
         if self.best_model is None:
             return f"<poise.SearchResult: {len(self.points)} points, not complete>"
         return f"<poise.SearchResult: {len(self.points)} points, best {self.best_model!r}>"
+
+    def _repr_html_(self) -> str:
+        """The best points in a notebook."""
+        metric = self.metric
+        done = [point for point in self.points if metric in (point.get("validation") or {}) and not point.get("cut")]
+        done.sort(key=lambda point: -float(point["validation"][metric]["mean"]))
+        rows = [
+            (*(point.get(name) for name in _SHOWN), point["validation"][metric]["mean"]) for point in done[:10]
+        ]
+        state = "" if self.complete else ", not complete"
+        best = "" if self.best_model is None else _html.paragraph(f"best: {self.best_model!r}")
+        title = f"poise.SearchResult: {len(self.points)} points{state}"
+        return _html.titled(title, best, _html.table((*_SHOWN, f"validation {metric}"), rows))
 
 
 def search(
@@ -244,4 +262,4 @@ def search(
         best._adopt(native, data.items)
         best._training = data
         best._warn()
-    return SearchResult(json.loads(text), best)
+    return SearchResult(json.loads(text), best, metric)

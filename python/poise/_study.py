@@ -6,7 +6,7 @@ import os
 import tempfile
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _poise
+from . import _html, _poise
 from ._dataset import Dataset
 from ._evaluate import DEFAULT_METRICS, metric_list
 from ._progress import Callback, Progress
@@ -97,6 +97,14 @@ class StudyResult:
     def save(self, folder: "Union[str, os.PathLike[str]]") -> None:
         """Writes tables.md, tables.tex, results.csv, results.json and report.html; those of each split to a folder seed-N."""
         write_files(folder, self._files)
+
+    def _repr_html_(self) -> str:
+        """The conclusions and a table of the rows in a notebook; `html` is the whole page."""
+        metrics = [name for name in (self.table[0] if self.table else {}) if name.startswith("test ") and "@" in name and " " not in name[5:]]
+        head = ("data", "model", "rank", "kind", "alpha", *metrics)
+        rows = [tuple(row.get(name) for name in head) for row in self.table]
+        sentences = [_html.paragraph(f"{each['data']}: {each['sentence']}") for each in self.conclusions]
+        return _html.titled(repr(self)[1:-1], *sentences, _html.table(head, rows))
 
     def _repr_markdown_(self) -> str:
         return self.markdown

@@ -46,7 +46,7 @@ def test_help_shows_examples(poise, command):
     ("doctor", "--threads", "0"),
     ("doctor", "--threads", "many"),
     ("doctor", "--memory-limit", "lots"),
-    ("completion", "fish"),
+    ("completion", "tcsh"),
     ("prepare", "x", "--out", "y", "--target-share", "nan"),
     ("prepare", "x", "--out", "y", "--keep-above", "nan"),
     ("prepare", "x", "--out", "y", "--keep-above", "-inf"),
@@ -373,6 +373,7 @@ COMMAND_LINES = [
     ("info", "m"),
     ("doctor", "--threads", "2", "--memory-limit", "2G"),
     ("completion", "bash"),
+    ("completion", "fish"),
 ]
 
 
@@ -445,7 +446,7 @@ def test_completion(poise, tmp_path):
     assert complete("poise", "search", "--weighting", "log,co") == ["log,constant", "log,column"]
     assert complete("poise", "study", "--models", "ease,ed") == ["ease,edlae"]
     assert complete("poise", "study", "--models", "wmf,ease-") == ["wmf,ease-nu"]
-    assert complete("poise", "completion", "''") == ["bash"]
+    assert complete("poise", "completion", "''") == ["bash", "zsh", "fish"]
     assert complete("poise", "help", "ev") == ["evaluate"]
     # Files and folders where there is one to name, and nothing where there is not.
     folder = tmp_path / "some folder"

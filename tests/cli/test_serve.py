@@ -3,6 +3,7 @@ import json
 import shutil
 import signal
 import socket
+import subprocess
 import threading
 import time
 
@@ -407,3 +408,42 @@ def test_flags(poise, models, tmp_path):
 def test_a_taken_port(poise, models, tmp_path):
     with serving(tmp_path / "s", models / "ease.model") as server:
         assert "--port" in poise("serve", models / "ease.model", "--port", server.port, code=4).err
+
+
+# A library that starts a thread before main(), as OpenBLAS on pthreads does. Told by a file, the thread takes a signal itself.
+FOREIGN_THREAD = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void* wait_for_file(void* unused) {
+  while (access(getenv("TAKE_HUP"), F_OK) != 0) usleep(20000);
+  pthread_kill(pthread_self(), SIGHUP);
+  while (access(getenv("TAKE_TERM"), F_OK) != 0) usleep(20000);
+  pthread_kill(pthread_self(), SIGTERM);
+  for (;;) pause();
+  return unused;
+}
+__attribute__((constructor)) static void start(void) {
+  pthread_t thread;
+  if (getenv("TAKE_HUP") != NULL) pthread_create(&thread, NULL, wait_for_file, NULL);
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_signals_that_a_librarys_thread_takes(models, tmp_path, monkeypatch):
+    (tmp_path / "thread.c").write_text(FOREIGN_THREAD)
+    subprocess.run(["cc", "-shared", "-fPIC", "-pthread", "-o", tmp_path / "thread.so", tmp_path / "thread.c"], check=True)
+    hup, term = tmp_path / "hup", tmp_path / "term"
+    monkeypatch.setenv("LD_PRELOAD", str(tmp_path / "thread.so"))
+    monkeypatch.setenv("TAKE_HUP", str(hup))
+    monkeypatch.setenv("TAKE_TERM", str(term))
+    with serving(tmp_path / "server", models / "ease.model") as server:
+        hup.touch()
+        until = time.monotonic() + HANG
+        while "ease: reloaded" not in server.said() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert server.process.poll() is None
+        term.touch()
+        assert server.process.wait(HANG) == 0

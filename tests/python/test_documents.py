@@ -1,4 +1,5 @@
 """Docstrings, examples and types."""
+import ast
 import doctest
 import importlib
 import os
@@ -11,6 +12,7 @@ import pytest
 from conftest import HANG, SOURCE
 
 import poise
+from poise import _kernels, _poise
 
 MODULES = [f"poise.{path.stem}" for path in sorted(pathlib.Path(poise.__file__).parent.glob("_*.py")) if path.stem != "__init__"]
 EXAMPLES = sorted((SOURCE / "examples").glob("*.py"))
@@ -46,8 +48,10 @@ def test_there_are_examples():
 
 
 def mypy(cache, *arguments):
-    environment = {**os.environ, "MYPYPATH": str(pathlib.Path(poise.__file__).parents[1])}
-    environment.pop("PYTHONPATH", None)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    folder = pathlib.Path(poise.__file__).parents[1]
+    if folder.name not in ("dist-packages", "site-packages"):  # where mypy looks by itself
+        environment["MYPYPATH"] = str(folder)
     return subprocess.run(
         ["/usr/bin/python3", "-m", "mypy", "--config-file", str(SOURCE / "pyproject.toml"), "--cache-dir", str(cache), *map(str, arguments)],
         capture_output=True, text=True, timeout=HANG, env=environment, cwd=SOURCE,
@@ -64,6 +68,25 @@ def test_types(tmp_path):
     wrong.write_text("import poise\npoise.EASE(regularisation=3)\npoise.load(3).recommend()\n")
     out = mypy(tmp_path, wrong)
     assert out.returncode == 1 and "regularisation" in out.stdout and out.stdout.count("error:") >= 3
+
+
+@pytest.mark.parametrize("module", [_poise, _kernels], ids=lambda module: module.__name__)
+def test_stubs_are_complete(module):
+    """Every function, class and member of the extension modules has its types, and nothing else has."""
+    stub = ast.parse((SOURCE / "python" / "poise" / (module.__name__.rpartition(".")[2] + ".pyi")).read_text())
+
+    def declared(body):
+        found = {each.name for each in body if isinstance(each, (ast.FunctionDef, ast.ClassDef))}
+        return found | {each.target.id for each in body if isinstance(each, ast.AnnAssign)}
+
+    def defined(item):
+        return {name for name in vars(item) if not name.startswith("_") or name in ("__version__", "__init__")}
+
+    assert declared(stub.body) == defined(module)
+    for each in stub.body:
+        if isinstance(each, ast.ClassDef) and each.name != "NumericalError":
+            members = {name for name in vars(getattr(module, each.name)) if not name.startswith("_")}
+            assert declared(each.body) - {"__init__"} == members, each.name
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quick-start.md"])

@@ -4,7 +4,7 @@
 
 namespace poise {
 
-/// The library's version, e.g. "0.1.0".
+/// The library's version, e.g. "0.2.0".
 std::string_view version();
 
 }  // namespace poise
