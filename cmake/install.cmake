@@ -15,6 +15,6 @@ install(FILES ${PROJECT_BINARY_DIR}/poiseConfig.cmake ${PROJECT_BINARY_DIR}/pois
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/poise)
 
 # For compilers that are not run by CMake. With --static it names what a static library needs besides.
-set(poise_static_libraries "-fopenmp -lopenblas -llapacke -lz -lzstd -lxxhash -ldl -lpthread -lstdc++")
+set(poise_static_libraries "-fopenmp -lopenblas -llapacke -lz -lzstd -lsqlite3 -lxxhash -ldl -lpthread -lstdc++")
 configure_file(cmake/poise.pc.in poise.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/poise.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
