@@ -13,6 +13,7 @@
 namespace poise::app {
 
 // Each is defined in the file of its command.
+bool train_by_all(const std::vector<std::string>& arguments);
 Run setup_synth(CLI::App& parser);
 Run setup_prepare(CLI::App& parser);
 Run setup_train(CLI::App& parser);
@@ -32,7 +33,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"synth", "make synthetic interactions of a well-known shape", setup_synth},
       {"prepare", "read raw logs, filter, split, and store them as prepared data", setup_prepare},
-      {"train", "train a model on prepared data", setup_train, true, false, RunBy::first, "--neighbours"},
+      {"train", "train a model on prepared data", setup_train, true, false, RunBy::first, train_by_all},
       {"search", "find the best lambda, alpha and more on the validation part", setup_search, true, false,
        RunBy::all},
       {"study", "does weighting help? the paper's tables from your own data", setup_study, true, false,

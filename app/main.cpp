@@ -117,11 +117,7 @@ std::string device_of(const SharedOptions& shared, const Processes& processes) {
 }
 
 RunBy run_by(const Command& command, const std::vector<std::string>& arguments) {
-  const auto asks_for_all = [&](const std::string& argument) {
-    return argument == command.all_with || argument.starts_with(command.all_with + "=");
-  };
-  const bool all = !command.all_with.empty() && std::ranges::any_of(arguments, asks_for_all);
-  return all ? RunBy::all : command.run_by;
+  return command.all_if != nullptr && command.all_if(arguments) ? RunBy::all : command.run_by;
 }
 
 /// Parses and runs one command; other errors than those of parsing are thrown.

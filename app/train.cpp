@@ -9,7 +9,10 @@
 #include "poise/base/error.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
+#include "poise/comm/packed.hpp"
 #include "poise/model/full_rank/family.hpp"
+#include "poise/model/full_rank/spread_fit.hpp"
+#include "poise/model/full_rank/spread_full_rank.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
 #include "poise/model/neighbours/train.hpp"
 #include "poise/storage/atomic_file.hpp"
@@ -105,9 +108,22 @@ void refuse_unless(bool fit, std::string_view flag, std::string_view other) {
   if (!fit) fail(ErrorKind::usage, "{} does not go with {}; leave one of them out", flag, other);
 }
 
-/// The model; none in processes other than the first, which share the columns of a model with neighbours.
+/// What several processes share to train a dense model.
+struct Team {
+  ColumnShare share;
+  std::unique_ptr<DenseGrid> grid;
+};
+
+/// The model; none in processes other than the first, which share the columns of a model with neighbours. A
+/// team has a part of the model each.
 Trained train_model(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
-                    const TrainOptions& options, Backend& backend, const Context& context) {
+                    const TrainOptions& options, const std::optional<Team>& team, Backend& backend,
+                    const Context& context) {
+  if (team) {
+    FitContext fit{data.dataset.train.view(), context.memory_limit, backend, context.execution};
+    return train_full_rank_spread(full_rank_options(parameters, context.memory_limit), W, team->share,
+                                  *team->grid, fit);
+  }
   if (context.processes->several() && parameters.neighbours > 0) {
     FitContext fit{data.dataset.train.view(), context.memory_limit, backend, context.execution};
     return train_neighbours(full_rank_options(parameters, context.memory_limit), parameters.neighbours, W,
@@ -175,26 +191,41 @@ void run_train(TrainOptions options, const Context& context) {
   const ModelParameters parameters = parameters_of(options.flags, context);
   const bool counts_only = family_of(parameters).parameters.empty();
   check_neighbours(options, parameters, context);
-  const bool first = context.processes->first();
-  if (!first && parameters.neighbours == 0) return;  // all columns of a dense model belong together
+  Processes& processes = *context.processes;
+  const bool first = processes.first();
+  const bool by_team =
+      processes.has_grid() && parameters.family == Family::full_rank && parameters.neighbours == 0;
+  const bool shared = by_team || parameters.neighbours > 0;
+  if (!shared && processes.several())
+    context.say(
+        fmt::format("note: the first of the {} processes trains this model; the others wait (a dense one is "
+                    "shared where Poise was built with ScaLAPACK)",
+                    processes.size()));
+  if (!first && !shared) return;
   if (first) check_file_can_be_written(options.out);
   if (!options.trace.empty()) check_file_can_be_written(options.trace);
   double rate = 0;
   EarlyGpu early = early_gpu_for(least_operations(parameters, options.data), CudaReady::to_train, context,
                                  [&](Backend& gpu) { rate = product_rate(gpu); });
   const LoadedDataset data = read_dataset(options.data, context.execution);
-  if (parameters.neighbours > 0) check_same_data(options.data.string(), data.checksum, context);
+  if (shared) check_same_data(options.data.string(), data.checksum, context);
   watch.book("load");
   if (!counts_only) check_values(parameters.weighting.scheme, !data.dataset.train.values.empty(), context);
   const CsrView X = data.dataset.train.view();
   const int threads = context.execution.threads;
   const Weights W = weights_of(parameters, X, threads);
   watch.book("weights");
-  const TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
+  TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
+  std::optional<Team> team;
+  if (by_team) {
+    team.emplace(Team{ColumnShare(X.cols, processes), processes.make_grid()});
+    cost.bytes = static_cast<double>(spread_full_rank_memory(X, !W.uniform(), false, processes.size()));
+    cost.fit /= processes.size();
+  }
   watch.book("estimate");
   const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
-    check_memory_or_suggest(parameters, X, W, cost, *backend, context);
+    if (!team) check_memory_or_suggest(parameters, X, W, cost, *backend, context);
     if (rate == 0 || !backend->traits().own_memory) rate = product_rate(*backend);
     constexpr double worth_saying = 2;  // seconds
     if (cost.operations() >= worth_saying * rate) warn_if_slow(*backend, context);
@@ -203,8 +234,14 @@ void run_train(TrainOptions options, const Context& context) {
   watch.book("device");
 
   const std::uint64_t before = peak_memory();
-  Trained trained = train_model(parameters, data, W, options, *backend, context);
-  if (!first) return;
+  Trained trained = train_model(parameters, data, W, options, team, *backend, context);
+  const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
+  if (!first) {
+    if (!spread) return;
+    spread->serve(threads);
+    static_cast<void>(processes.gather(bytes_of(std::vector{peak_memory()})));
+    return;
+  }
   if (trained.resumed_columns > 0)
     context.say(fmt::format("{} columns were in {} already", grouped(trained.resumed_columns),
                             options.checkpoint.string()));
@@ -216,13 +253,13 @@ void run_train(TrainOptions options, const Context& context) {
   if (parameters.neighbours > 0) report_validation(*trained.model, data.dataset, context, report);
   if (options.keep_top) {
     texts["keep-top"] = fmt::format("{}", *options.keep_top);
-    trained.model =
-        std::make_shared<FullRank>(sparsify(dynamic_cast<const FullRank&>(*trained.model), *options.keep_top,
-                                            data, parameters, W, *backend, context, report));
+    trained.model = std::make_shared<FullRank>(
+        sparsify(*trained.model, *options.keep_top, data, parameters, W, *backend, context, report));
   }
   watch.book("report");
   const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
   if (!options.checkpoint.empty()) NeighbourCheckpoint::remove(options.checkpoint);
+  if (spread) spread->release();
   watch.book("save");
 
   const double total = seconds.at("start") + watch.total();
@@ -230,6 +267,10 @@ void run_train(TrainOptions options, const Context& context) {
   report.json["seconds"] = phases_json(total, seconds, written, trained.seconds);
   report.json["peak_bytes"] = peak_memory();
   report.json["bytes_before_training"] = before;
+  if (spread) {
+    for (const std::string& each : processes.gather(bytes_of(std::vector{peak_memory()})))
+      report.json["peak_bytes_of_ranks"].push_back(values_of<std::uint64_t>(each).front());
+  }
   report.json["expected_bytes"] = static_cast<std::uint64_t>(cost.bytes);
   report.json["device"] = backend->name();
   context.print(
@@ -241,6 +282,24 @@ void run_train(TrainOptions options, const Context& context) {
 }
 
 }  // namespace
+
+/// Whether all processes take part, as far as the command line says: in models with neighbours and in dense
+/// ones.
+bool train_by_all(const std::vector<std::string>& arguments) {
+  const auto full_rank = [](std::string_view name) {
+    return std::ranges::any_of(model_kinds(), [&](const ModelKind& kind) {
+      return kind.family == Family::full_rank && kind.name == name;
+    });
+  };
+  constexpr std::string_view model = "--model";
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string_view each = arguments[k];
+    if (each == "--neighbours" || each.starts_with("--neighbours=")) return true;
+    if (each == model && k + 1 < arguments.size() && full_rank(arguments[k + 1])) return true;
+    if (each.starts_with("--model=") && full_rank(each.substr(model.size() + 1))) return true;
+  }
+  return false;
+}
 
 Run setup_train(CLI::App& parser) {
   auto options = std::make_shared<TrainOptions>();

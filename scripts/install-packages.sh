@@ -6,7 +6,7 @@ set -eu
 
 build="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libtomlplusplus-dev libfmt-dev
        nlohmann-json3-dev zlib1g-dev libzstd-dev libxxhash-dev libboost-dev libjs-vega
-       libopenmpi-dev openmpi-bin
+       libopenmpi-dev openmpi-bin libscalapack-openmpi-dev
        python3 python3-dev pybind11-dev python3-numpy python3-scipy"
 test="$build libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3-pytest python3-pandas python3-sklearn mypy zstd clang-format"
 fuzz="$build clang libclang-rt-14-dev libomp-dev"

@@ -10,6 +10,9 @@
 #include <mpi.h>
 
 #include "poise/comm/plugin.hpp"
+#ifdef POISE_SCALAPACK
+#include "poise/comm/mpi/scalapack.hpp"
+#endif
 
 namespace poise {
 namespace {
@@ -66,6 +69,16 @@ class MpiTransport : public Transport {
     if (static_cast<std::size_t>(length) == piece_size) return {};
     return Message{.from = status.MPI_SOURCE, .bytes = std::exchange(whole, {})};
   }
+
+  bool all_sent() override {
+    drop_sent();
+    return sent_.empty();
+  }
+
+#ifdef POISE_SCALAPACK
+  [[nodiscard]] bool has_grid() const override { return true; }
+  std::unique_ptr<DenseGrid> make_grid() override { return make_scalapack_grid(size_, rank_); }
+#endif
 
   void finish() override { MPI_Finalize(); }
 
