@@ -6,7 +6,8 @@ On an idle machine with at least that many cores. Synthesizes the shape into WOR
 seconds of one process with P threads, seconds of P processes with one thread, and their ratio, the efficiency (the slowest process counts):
 
     inverse   G and A^-1 of a dense model (ScaLAPACK against the sweep)
-    columns   the weighted columns of a dense model, conjugate gradients and certificate, for items x items as below
+    columns   the weighted columns of a dense model, conjugate gradients and certificate, within --memory-limit: at the ML-20M shape 6 GB do not hold
+              T = X A^-1, so that one process takes the route that several always take
     wmf       a round of weighted matrix factorization
     study     the points of a search
 
@@ -42,6 +43,7 @@ def main():
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--like", default="ml-20m")
     parser.add_argument("--scale", default="1")
+    parser.add_argument("--memory-limit", default="6G")
     parser.add_argument("--parts", default="inverse,columns,wmf,study,memory")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
@@ -68,7 +70,7 @@ def main():
         line("whole", *(each["seconds"]["total"] for each in of))
     if "columns" in parts:
         names = ("woodbury T", "woodbury", "iterations", "others' iterations", "columns", "objective", "certificate", "correct")
-        of = [train(*shape, "--model", "full-rank", "--lambda", "500", "--alpha", "2")[1] for shape in ((1, count), (count, 1))]
+        of = [train(*shape, "--model", "full-rank", "--lambda", "500", "--alpha", "2", "--memory-limit", options.memory_limit)[1] for shape in ((1, count), (count, 1))]
         line("columns", *(phases(each, names) for each in of))
         line("whole", *(each["seconds"]["total"] for each in of))
     if "wmf" in parts:
@@ -86,7 +88,7 @@ def main():
     if "memory" in parts:
         n = json.loads(subprocess.run([options.program, "info", data, "--json"], check=True, stdout=subprocess.PIPE).stdout)["items"]
         for processes in (1, 2, 4):
-            trained = train(processes, 1, "--model", "full-rank", "--lambda", "500", "--alpha", "2")[1]
+            trained = train(processes, 1, "--model", "full-rank", "--lambda", "500", "--alpha", "2", "--memory-limit", options.memory_limit)[1]
             peak = max(trained.get("peak_bytes_of_ranks", [trained["peak_bytes"]]))
             model_bytes = 8 * n * n / processes + 2048 * n + trained["bytes_before_training"]
             print(f"memory     P = {processes}: {peak * 1e-9:.3f} GB a process, model {model_bytes * 1e-9:.3f} GB, ratio {peak / model_bytes:.2f}",

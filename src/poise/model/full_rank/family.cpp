@@ -39,7 +39,7 @@ std::unique_ptr<Scorer> read_sparse(const Container& file, int threads) {
 
 /// B, read from its processes some rows at a time while it is written.
 Tensor tensor_of_rows(const SpreadFullRank& model) {
-  constexpr std::uint64_t bytes_at_once = std::uint64_t{16} << 20U;
+  constexpr std::uint64_t bytes_at_once = std::uint64_t{4} << 20U;
   const auto n = static_cast<std::uint64_t>(model.items());
   const std::uint64_t row_bytes = n * sizeof(float);
   const std::uint64_t most =
