@@ -219,6 +219,29 @@ TEST(SpreadFullRank, Float64WhereItIsNeededAndSingularForAll) {
   EXPECT_EQ(told, 3);
 }
 
+TEST(SpreadFullRank, AFailureOfTheFirstProcessReachesThoseThatServe) {
+  std::atomic<int> reached = 0;
+  as_processes(3, [&](Processes& processes) {
+    const ColumnShare share(40, processes);
+    const SpreadFullRank model(Matrix<float>(40, std::ssize(share.own())), share);
+    Outcome outcome;
+    if (processes.first()) {
+      Matrix<float> rows(2, 40);
+      model.read_rows(3, rows.view());
+      outcome = {.code = 4, .sentence = "the disk is full"};
+    } else {
+      try {
+        model.serve(1);
+      } catch (const OtherProcessFailed&) {
+        ++reached;
+        outcome = {.code = 1, .because_of_other = true};
+      }
+    }
+    EXPECT_EQ(processes.conclude(outcome, "here", [](const std::string&) {}).code, 4);
+  });
+  EXPECT_EQ(reached, 2);
+}
+
 TEST(SpreadFullRank, WhatDoesNotFitNamesTheProcessesThatWouldDo) {
   check_grid_size(200'000, 19);
   testing::expect_error(ErrorKind::resources, "19 processes would do", [] { check_grid_size(200'000, 4); });
