@@ -6,7 +6,6 @@
 
 #include "poise/base/json_text.hpp"
 #include "poise/base/memory.hpp"
-#include "poise/model/family.hpp"
 
 #include "config_file.hpp"
 #include "option_values.hpp"
@@ -16,6 +15,7 @@
 namespace poise::app {
 
 // Each is defined in the file of its command.
+bool train_by_all(const std::vector<std::string>& arguments);
 Run setup_synth(CLI::App& parser);
 Run setup_prepare(CLI::App& parser);
 Run setup_train(CLI::App& parser);
@@ -31,30 +31,11 @@ Run setup_info(CLI::App& parser);
 Run setup_doctor(CLI::App& parser);
 Run setup_completion(CLI::App& parser);
 
-/// Whether processes share the training of a model: its columns with --neighbours, its rows where --model is
-/// of low rank. What a config file says is not known yet.
-static bool shares_training(const std::vector<std::string>& arguments) {
-  const auto low_rank = [](std::string_view name) {
-    return std::ranges::any_of(families(),
-                               [&](const auto& each) { return each->low_rank() && each->name == name; }) ||
-           std::ranges::any_of(model_kinds(),
-                               [&](const ModelKind& each) { return each.low_rank() && each.name == name; });
-  };
-  constexpr std::string_view model = "--model=";
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const std::string_view argument = arguments[k];
-    if (argument == "--neighbours" || argument.starts_with("--neighbours=")) return true;
-    if (argument.starts_with(model) && low_rank(argument.substr(model.size()))) return true;
-    if (argument == "--model" && k + 1 < arguments.size() && low_rank(arguments[k + 1])) return true;
-  }
-  return false;
-}
-
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
       {"synth", "make synthetic interactions of a well-known shape", setup_synth},
       {"prepare", "read raw logs, filter, split, and store them as prepared data", setup_prepare},
-      {"train", "train a model on prepared data", setup_train, true, false, RunBy::first, shares_training},
+      {"train", "train a model on prepared data", setup_train, true, false, RunBy::first, train_by_all},
       {"search", "find the best lambda, alpha and more on the validation part", setup_search, true, false,
        RunBy::all},
       {"study", "does weighting help? the paper's tables from your own data", setup_study, true, false,

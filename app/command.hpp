@@ -53,8 +53,8 @@ struct Command {
   /// Whether it scores, perhaps on a GPU: scoring_backend_for() then enforces the limit.
   bool scores = false;
   RunBy run_by = RunBy::first;
-  /// All processes run it with these arguments; null: never.
-  bool (*all_with)(const std::vector<std::string>& arguments) = nullptr;
+  /// Whether all processes run it with these arguments; null: as run_by says.
+  bool (*all_if)(const std::vector<std::string>& arguments) = nullptr;
 };
 
 /// All commands, in the order of the help.

@@ -5,6 +5,7 @@
 #include "poise/evaluate/evaluate.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/full_rank/spread_full_rank.hpp"
 
 #include "train.hpp"
 
@@ -20,15 +21,20 @@ std::optional<double> validation_ndcg(const Scorer& model, const Dataset& datase
       .mean;
 }
 
-FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset& data,
+FullRank sparsify(const Scorer& dense, std::int64_t keep, const LoadedDataset& data,
                   const ModelParameters& parameters, const Weights& W, Backend& backend,
                   const Context& context, TrainReport& report) {
   const Dataset& dataset = data.dataset;
-  FullRank sparse(keep_top(dense.dense(), keep, context.execution.threads));
+  const int threads = context.execution.threads;
+  const auto* const spread = dynamic_cast<const SpreadFullRank*>(&dense);
+  FullRank sparse(spread != nullptr ? spread->keep_top(keep, threads)
+                                    : keep_top(dynamic_cast<const FullRank&>(dense).dense(), keep, threads));
   Json kept = {{"per_column", keep}, {"entries", sparse.sparse()->entries()}};
   report.text += fmt::format("  kept       {} of {} entries", grouped(sparse.sparse()->entries()),
                              grouped(dense.items() * dense.items()));
-  const std::optional<double> all = validation_ndcg(dense, dataset, context.execution);
+  const Execution of_dense{.threads = spread != nullptr ? 1 : threads,
+                           .observer = context.execution.observer};
+  const std::optional<double> all = validation_ndcg(dense, dataset, of_dense);
   if (all) {
     const double after = *validation_ndcg(sparse, dataset, context.execution);
     kept["validation"] = {{"ndcg@100", {{"all", *all}, {"kept", after}}}};

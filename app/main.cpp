@@ -117,7 +117,7 @@ std::string device_of(const SharedOptions& shared, const Processes& processes) {
 }
 
 RunBy run_by(const Command& command, const std::vector<std::string>& arguments) {
-  return command.all_with != nullptr && command.all_with(arguments) ? RunBy::all : command.run_by;
+  return command.all_if != nullptr && command.all_if(arguments) ? RunBy::all : command.run_by;
 }
 
 /// --rank-timeout.

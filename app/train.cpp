@@ -7,19 +7,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "poise/backend/team.hpp"
 #include "poise/base/error.hpp"
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
-#include "poise/base/version.hpp"
-#include "poise/model/full_rank/family.hpp"
+#include "poise/comm/packed.hpp"
+#include "poise/model/full_rank/spread_full_rank.hpp"
 #include "poise/model/low_rank/round_checkpoint.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
-#include "poise/model/neighbours/train.hpp"
 #include "poise/storage/atomic_file.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
-#include "poise/train/trainer.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "device.hpp"
@@ -30,6 +27,7 @@
 #include "product_speed.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
+#include "train_together.hpp"
 #include "trained_report.hpp"
 
 namespace poise::app {
@@ -109,57 +107,6 @@ void refuse_unless(bool fit, std::string_view flag, std::string_view other) {
   if (!fit) fail(ErrorKind::usage, "{} does not go with {}; leave one of them out", flag, other);
 }
 
-/// Whether several processes train this model together.
-bool is_shared(const ModelParameters& parameters) {
-  return parameters.neighbours > 0 || parameters.low_rank();
-}
-
-/// A low-rank model by all processes, or with a checkpoint, or both. With a checkpoint Ctrl-C ends a round
-/// before it ends the program.
-Trained train_low_rank(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
-                       const TrainOptions& options, Backend& backend, const Context& context) {
-  RoundObserver by_rounds(context.execution.observer);
-  Execution execution = context.execution;
-  if (!options.checkpoint.empty()) execution.observer = &by_rounds;
-  std::unique_ptr<Backend> own;
-  if (context.processes->several())
-    own = make_team(*context.processes, execution.threads, execution.observer);
-  else if (!backend.traits().own_memory)
-    own = make_backend(BackendKind::cpu, execution.threads, execution.observer);
-  FitContext fit{.X = data.dataset.train.view(),
-                 .memory_limit = context.memory_limit,
-                 .backend = own ? *own : backend,
-                 .execution = execution,
-                 .folder = options.data,
-                 .checksum = data.checksum,
-                 .checkpoint = options.checkpoint,
-                 .processes = context.processes};
-  if (!options.checkpoint.empty()) {
-    fit.checkpoint_key = fmt::format("{} {} {}", version(), data.checksum, option_texts(parameters));
-    if (const std::int64_t rounds = RoundCheckpoint::rounds_in(options.checkpoint))
-      context.say(fmt::format("{} rounds were in {} already", rounds, options.checkpoint.string()));
-  }
-  context.processes->watch(execution.observer);
-  Trained trained = family_of(parameters).fit(parameters, W, fit);
-  context.processes->watch(context.execution.observer);
-  return trained;
-}
-
-/// The model; with neighbours none in processes other than the first.
-Trained train_model(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
-                    const TrainOptions& options, Backend& backend, const Context& context) {
-  if (context.processes->several() && parameters.neighbours > 0) {
-    FitContext fit{data.dataset.train.view(), context.memory_limit, backend, context.execution};
-    return train_neighbours(full_rank_options(parameters, context.memory_limit), parameters.neighbours, W,
-                            fit, context.processes);
-  }
-  if (parameters.low_rank() && (context.processes->several() || !options.checkpoint.empty()))
-    return train_low_rank(parameters, data, W, options, backend, context);
-  Trainer trainer(data, options.data, Keep::nothing, context.memory_limit, backend, context.execution);
-  if (!options.checkpoint.empty()) trainer.use_checkpoint(options.checkpoint);
-  return trainer.train(parameters, &W);
-}
-
 /// What a share of the dense optimum does not say: how a model with neighbours ranks.
 void report_validation(const Scorer& model, const Dataset& dataset, const Context& context,
                        TrainReport& report) {
@@ -217,26 +164,35 @@ void run_train(TrainOptions options, const Context& context) {
   const ModelParameters parameters = parameters_of(options.flags, context);
   const bool counts_only = family_of(parameters).parameters.empty();
   check_neighbours(options, parameters, context);
-  const bool first = context.processes->first();
-  if (!first && !is_shared(parameters)) return;  // all columns of a dense model belong together
+  Processes& processes = *context.processes;
+  const bool first = processes.first();
+  const bool shared = is_shared(parameters, processes);
+  if (!shared && processes.several())
+    context.say(
+        fmt::format("note: the first of the {} processes trains this model; the others wait (a dense one is "
+                    "shared where Poise was built with ScaLAPACK)",
+                    processes.size()));
+  if (!first && !shared) return;
   if (first) check_file_can_be_written(options.out);
   if (first && !options.trace.empty()) check_file_can_be_written(options.trace);
   double rate = 0;
   EarlyGpu early = early_gpu_for(least_operations(parameters, options.data), CudaReady::to_train, context,
                                  [&](Backend& gpu) { rate = product_rate(gpu); });
   const LoadedDataset data = read_dataset(options.data, context.execution);
-  if (is_shared(parameters)) check_same_data(options.data.string(), data.checksum, context);
+  if (shared) check_same_data(options.data.string(), data.checksum, context);
   watch.book("load");
   if (!counts_only) check_values(parameters.weighting.scheme, !data.dataset.train.values.empty(), context);
   const CsrView X = data.dataset.train.view();
   const int threads = context.execution.threads;
   const Weights W = weights_of(parameters, X, threads);
   watch.book("weights");
-  const TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
+  TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
+  const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
+  if (spread_out) cost = cost_of_each(cost, X, W, processes);
   watch.book("estimate");
   const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
-    check_memory_or_suggest(parameters, X, W, cost, *backend, context);
+    if (!spread_out) check_memory_or_suggest(parameters, X, W, cost, *backend, context);
     if (rate == 0 || !backend->traits().own_memory) rate = product_rate(*backend);
     constexpr double worth_saying = 2;  // seconds
     if (cost.operations() >= worth_saying * rate) warn_if_slow(*backend, context);
@@ -245,8 +201,14 @@ void run_train(TrainOptions options, const Context& context) {
   watch.book("device");
 
   const std::uint64_t before = peak_memory();
-  Trained trained = train_model(parameters, data, W, options, *backend, context);
-  if (!first) return;
+  Trained trained = train_together(parameters, data, W, options.data, options.checkpoint, *backend, context);
+  const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
+  if (!first) {
+    if (!spread) return;
+    spread->serve(threads);
+    static_cast<void>(processes.gather(bytes_of(std::vector{peak_memory()})));
+    return;
+  }
   if (trained.resumed_columns > 0)
     context.say(fmt::format("{} columns were in {} already", grouped(trained.resumed_columns),
                             options.checkpoint.string()));
@@ -258,9 +220,8 @@ void run_train(TrainOptions options, const Context& context) {
   if (parameters.neighbours > 0) report_validation(*trained.model, data.dataset, context, report);
   if (options.keep_top) {
     texts["keep-top"] = fmt::format("{}", *options.keep_top);
-    trained.model =
-        std::make_shared<FullRank>(sparsify(dynamic_cast<const FullRank&>(*trained.model), *options.keep_top,
-                                            data, parameters, W, *backend, context, report));
+    trained.model = std::make_shared<FullRank>(
+        sparsify(*trained.model, *options.keep_top, data, parameters, W, *backend, context, report));
   }
   watch.book("report");
   const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
@@ -268,6 +229,7 @@ void run_train(TrainOptions options, const Context& context) {
     parameters.neighbours > 0 ? NeighbourCheckpoint::remove(options.checkpoint)
                               : RoundCheckpoint::remove(options.checkpoint);
   }
+  if (spread) spread->release();
   watch.book("save");
 
   const double total = seconds.at("start") + watch.total();
@@ -275,6 +237,10 @@ void run_train(TrainOptions options, const Context& context) {
   report.json["seconds"] = phases_json(total, seconds, written, trained.seconds);
   report.json["peak_bytes"] = peak_memory();
   report.json["bytes_before_training"] = before;
+  if (spread) {
+    for (const std::string& each : processes.gather(bytes_of(std::vector{peak_memory()})))
+      report.json["peak_bytes_of_ranks"].push_back(values_of<std::uint64_t>(each).front());
+  }
   report.json["expected_bytes"] = static_cast<std::uint64_t>(cost.bytes);
   report.json["device"] = backend->name();
   context.print(

@@ -23,9 +23,10 @@ struct TrainReport {
 std::optional<double> validation_ndcg(const Scorer& model, const Dataset& dataset,
                                       const Execution& execution);
 
-/// The sparse model of the K largest entries per column; the report gains its loss. The dense matrix's
-/// certificate and both objectives bound the sparse model's distance from the minimum.
-FullRank sparsify(const FullRank& dense, std::int64_t keep, const LoadedDataset& data,
+/// The sparse model of the K largest entries per column of a dense one, of this process or of several; the
+/// report gains its loss. The dense matrix's certificate and both objectives bound the sparse model's
+/// distance from the minimum.
+FullRank sparsify(const Scorer& dense, std::int64_t keep, const LoadedDataset& data,
                   const ModelParameters& parameters, const Weights& W, Backend& backend,
                   const Context& context, TrainReport& report);
 

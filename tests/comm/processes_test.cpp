@@ -169,5 +169,19 @@ TEST(Packed, PartsOfAnyBytesComeBack) {
   EXPECT_THROW(unpacked("abc"), Error);
 }
 
+TEST(Processes, BroadcastsAmongSome) {
+  const Job job = run_as(5, [](Processes& processes) {
+    const std::vector<int> some = {3, 0, 4, 1};  // the first of the list has the bytes
+    if (processes.rank() != 2) {
+      EXPECT_EQ(processes.broadcast(processes.rank() == 3 ? "text" : "", some), "text");
+    }
+    processes.flush();
+    processes.meet();
+    EXPECT_FALSE(processes.has_grid());
+    return Outcome{};
+  });
+  EXPECT_THAT(codes(job), ElementsAre(0, 0, 0, 0, 0));
+}
+
 }  // namespace
 }  // namespace poise

@@ -48,11 +48,11 @@ def test_a_bound_rank_uses_its_own_cores():
 @pytest.mark.parametrize("size", [1, 3])
 def test_commands_of_one_process_run_once(data, tmp_path, size):
     """And write what they write without a launcher."""
-    arguments = ["--model", "full-rank", "--zero-diagonal", "--lambda", 5, "--memory-limit", "2G"]
+    arguments = ["--model", "popularity", "--memory-limit", "2G"]
     run("train", data, *arguments, "--out", tmp_path / "alone")
     result = mpirun(size, "train", data, *arguments, "--out", tmp_path / "launched", mark=tmp_path)
     assert (tmp_path / "alone").read_bytes() == (tmp_path / "launched").read_bytes()
-    assert result.out.count("full-rank model over") == 1
+    assert result.out.count("popularity over") == 1
     assert ("runs in the first of the 3 processes" in result.err) == (size > 1)
     result = mpirun(size, "info", data, "--json", mark=tmp_path)
     assert result.json["ranks"] == size

@@ -109,7 +109,8 @@ TEST(ColumnSystem, ThePreconditionerIsTheInverseWithAndWithoutOneCoordinate) {
       for (std::int64_t k = 0; k < 5; ++k) r(k, some_items[k]) = 0;
     }
     const Lent A_inverse(*backend, given.A_inverse);
-    ColumnPreconditioner<double> P(A_inverse.view(), given.diagonal, zero_diagonal, *backend);
+    const WholeInverse<double> whole(A_inverse.view(), *backend);
+    ColumnPreconditioner<double> P(whole, given.diagonal, zero_diagonal, *backend);
     P.apply({some_items, There(*backend, r)}, There(*backend, z));
     for (std::int64_t k = 0; k < 5; ++k) {
       MatrixXd reduced = given.A;
@@ -169,7 +170,8 @@ TEST(ColumnChecker, ProvesExcessesObjectivesAndResiduals) {
     const ColumnCase given(with_b);
     const Resident<double> A_inverse(*backend, given.A_inverse.view());
     const ColumnData data(given.problem, *backend, execution);
-    const ColumnChecker<double> checker(data, A_inverse.view(), {});
+    const WholeInverse<double> whole(A_inverse.view(), *backend);
+    const ColumnChecker<double> checker(data, whole, {});
     for (const bool zero_diagonal : {false, true}) {
       Matrix<float> beta(5, 17);
       for (std::int64_t k = 0; k < 5; ++k) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -26,6 +27,12 @@ struct Tensor {
   ElementType type = ElementType::u8;
   std::vector<std::int64_t> shape;
   std::span<const std::byte> bytes;
+  /// If not null, makes the bytes from `offset` on as they are written, in the order of the file: for a
+  /// tensor that no memory holds. There are `made_bytes` of them, and `bytes` is empty.
+  std::function<void(std::uint64_t offset, std::span<std::byte> to)> make = nullptr;
+  std::uint64_t made_bytes = 0;
+
+  [[nodiscard]] std::uint64_t size() const { return make ? made_bytes : bytes.size(); }
 };
 
 using Metadata = std::map<std::string, std::string>;

@@ -1,6 +1,7 @@
 #include "poise/comm/processes.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -119,14 +120,34 @@ Message Processes::receive(std::optional<int> from) {
 }
 
 std::string Processes::broadcast(std::string bytes) {
-  // A binomial tree: rank r receives from r without its lowest bit and passes on to the ranks below that bit.
-  int below = 1;
-  while (below < size() && (rank() & below) == 0) below *= 2;
-  if (!first()) bytes = receive(rank() - below).bytes;
+  std::vector<int> all(static_cast<std::size_t>(size()));
+  std::iota(all.begin(), all.end(), 0);
+  return broadcast(std::move(bytes), all);
+}
+
+std::string Processes::broadcast(std::string bytes, std::span<const int> ranks) {
+  // A binomial tree over places in the list: place p receives from p without its lowest bit and passes on to
+  // the places below that bit.
+  const auto place = static_cast<std::size_t>(std::ranges::find(ranks, rank()) - ranks.begin());
+  std::size_t below = 1;
+  while (below < ranks.size() && (place & below) == 0) below *= 2;
+  if (place > 0) bytes = receive(ranks[place - below]).bytes;
   for (below /= 2; below > 0; below /= 2) {
-    if (rank() + below < size()) send(rank() + below, bytes);
+    if (place + below < ranks.size()) send(ranks[place + below], bytes);
   }
   return bytes;
+}
+
+void Processes::flush() {
+  const auto left = [&] {
+    const bool all = !transport_ || transport_->all_sent();
+    if (!all) {
+      look_for_failure();
+      stop_if_asked(observer_);
+    }
+    return all;
+  };
+  wait_for(left, {});
 }
 
 std::vector<std::string> Processes::gather(std::string bytes) {

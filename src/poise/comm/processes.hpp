@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,20 @@ class Processes {
 
   /// The first process' bytes, at all of them. Costs log2 P messages one after the other.
   std::string broadcast(std::string bytes);
+  /// The same among some processes, of which this is one: the bytes of the first of `ranks`.
+  std::string broadcast(std::string bytes, std::span<const int> ranks);
+  /// Waits until all messages have left: bytes on their way take memory, and MPI moves large ones only while
+  /// somebody calls it.
+  void flush();
+  /// Waits for all. What follows may wait inside a library, which hears of no failure: better before.
+  void meet() { static_cast<void>(all_gather({})); }
+  /// Whether there is a library for dense matrices.
+  [[nodiscard]] bool has_grid() const { return transport_ && transport_->has_grid(); }
+  /// The processes as a grid for these; all of them make it together.
+  [[nodiscard]] std::unique_ptr<DenseGrid> make_grid() {
+    meet();
+    return transport_->make_grid();
+  }
   /// Everyone's bytes in the order of ranks, at the first process; empty at the others.
   std::vector<std::string> gather(std::string bytes);
   /// The same at all of them.

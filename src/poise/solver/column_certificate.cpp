@@ -64,7 +64,7 @@ Matrix<double> side_by_side(const Matrix<double>& left, const Matrix<double>& ri
 }  // namespace
 
 ColumnCertificate::ColumnCertificate(const SharedSystem& A, std::vector<double> observed, bool zero_diagonal,
-                                     Backend& backend, const Execution& execution)
+                                     Backend& backend, const Execution& execution, const ColumnShare* share)
     : A_(A),
       problem_(A.problem()),
       errors_(problem_, A.users_of(), backend, execution),
@@ -72,6 +72,7 @@ ColumnCertificate::ColumnCertificate(const SharedSystem& A, std::vector<double> 
       zero_diagonal_(zero_diagonal),
       backend_(backend),
       execution_(execution),
+      share_(share),
       n_(problem_.items()),
       explained_(n_, 0.0),
       ratio_(n_, unknown),
@@ -103,8 +104,17 @@ void ColumnCertificate::add(std::span<const std::int32_t> items, In<float> beta,
   errors_.add(items, beta, scores);
 }
 
+void ColumnCertificate::join_added() {
+  if (share_ == nullptr) return;
+  share_->join(explained_);
+  // A process without columns does not know whether there are multipliers.
+  if (share_->largest(own_.empty() ? 0 : 1) == 0) return;
+  own_.resize(n_, 0.0);
+  share_->join(own_);
+}
+
 ColumnCertificate::Probes ColumnCertificate::draw(ProbeStream stream, std::int64_t count,
-                                                  std::vector<double> s, In<float> columns) const {
+                                                  std::vector<double> s, SavedColumns columns) const {
   Probes probes{.s = std::move(s), .z = draw_probes(stream, n_, count, execution_.threads), .made = {}};
   for (std::int64_t i = 0; i < n_; ++i) {
     for (double& entry : probes.z.row(i)) entry *= probes.s[i];
@@ -146,7 +156,7 @@ InverseForms ColumnCertificate::choose_diagonal(ApproximateInverse& P) {
 }
 
 Matrix<double> ColumnCertificate::products_of_K(const Probes& probes, const InverseForms& forms,
-                                                In<float> columns) const {
+                                                SavedColumns columns) const {
   Matrix<double> Kz = residual_dots(A_, errors_, columns, forms, backend_);
   for (std::int64_t i = 0; i < n_; ++i) {
     for (std::int64_t p = 0; p < Kz.cols(); ++p)
@@ -190,9 +200,10 @@ void ColumnCertificate::bound_columns(const Probes& probes, const InverseForms& 
   }
 }
 
-void ColumnCertificate::prove(ApproximateInverse& P, In<float> columns, double tolerance) {
+void ColumnCertificate::prove(ApproximateInverse& P, SavedColumns columns, double tolerance) {
   if (n_ == 0) return;
   if (first_.z.rows() == 0) {
+    join_added();
     std::vector<double> s(n_);
     for (std::int32_t i = 0; i < n_; ++i) s[i] = scale(i);
     first_ = draw(ProbeStream::sum, count(), std::move(s), columns);
@@ -228,7 +239,12 @@ void ColumnCertificate::verify(std::int32_t i, double explained, double excess, 
   ratio_[i] = ratio;
 }
 
-void ColumnCertificate::prove_again(ApproximateInverse& P, In<float> columns) {
+void ColumnCertificate::prove_again(ApproximateInverse& P, SavedColumns columns) {
+  if (share_ != nullptr) {
+    std::vector<double> verified(verified_.begin(), verified_.end());
+    for (std::vector<double>* each : {&explained_, &excess_, &ratio_, &verified}) share_->join(*each);
+    std::ranges::transform(verified, verified_.begin(), [](double flag) { return flag != 0 ? 1 : 0; });
+  }
   sum_ = 0;
   slope_ = 0;
   slope_error_ = 0;

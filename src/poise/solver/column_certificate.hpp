@@ -40,9 +40,10 @@ struct EstimatedObjective {
 /// of the probes choose between them, and every bound holds for both.
 class ColumnCertificate {
  public:
-  /// For the autoencoder's problem (target X). `observed` is the weight of each column.
+  /// For the autoencoder's problem (target X). `observed` is the weight of each column. If there is a share,
+  /// each process adds and verifies its own columns, and all prove together.
   ColumnCertificate(const SharedSystem& A, std::vector<double> observed, bool zero_diagonal, Backend& backend,
-                    const Execution& execution);
+                    const Execution& execution, const ColumnShare* share = nullptr);
 
   /// Whether add() uses the scores on C's support.
   [[nodiscard]] bool takes_scores() const { return errors_.takes_scores(); }
@@ -56,9 +57,9 @@ class ColumnCertificate {
   /// bit.
   void expect_iterated_columns() { iterated_ = true; }
 
-  /// Bounds all columns, once all were added; row i of `columns` is column i. The same draws serve again with
+  /// Bounds all columns, once all were added. The same draws serve again with
   /// another P, because what they prove does not depend on P.
-  void prove(ApproximateInverse& P, In<float> columns, double tolerance);
+  void prove(ApproximateInverse& P, SavedColumns columns, double tolerance);
 
   /// Whether P was good enough for bounds close to the truth; the bounds hold in any case.
   [[nodiscard]] bool settled() const { return settled_; }
@@ -72,7 +73,7 @@ class ColumnCertificate {
   /// Records the measured figures of column i as it is saved now.
   void verify(std::int32_t i, double explained, double excess, double ratio);
   /// Bounds the sum again, by new draws over the columns that were not verified.
-  void prove_again(ApproximateInverse& P, In<float> columns);
+  void prove_again(ApproximateInverse& P, SavedColumns columns);
 
   [[nodiscard]] Certificate certificate() const;
 
@@ -93,14 +94,16 @@ class ColumnCertificate {
   /// The weight that the excess of column i is compared with; 0 if no user has the item.
   [[nodiscard]] double against(std::int32_t i) const;
   [[nodiscard]] Probes draw(ProbeStream stream, std::int64_t count, std::vector<double> s,
-                            In<float> columns) const;
+                            SavedColumns columns) const;
   /// y less d o z.
   [[nodiscard]] Matrix<double> lowered(const Probes& probes, std::span<const double> d,
                                        std::int64_t count) const;
   [[nodiscard]] InverseForms choose_diagonal(ApproximateInverse& P);
   /// K z = S (R'e - d o e).
   [[nodiscard]] Matrix<double> products_of_K(const Probes& probes, const InverseForms& forms,
-                                             In<float> columns) const;
+                                             SavedColumns columns) const;
+  /// Joins what the owners of columns have added.
+  void join_added();
   void bound_sum(const Probes& probes, const InverseForms& forms, const Matrix<double>& Kz, double doubt);
   /// Lowers the ratios to those that these probes prove.
   void bound_columns(const Probes& probes, const InverseForms& forms, const Matrix<double>& Kz, bool by_ratio,
@@ -113,6 +116,7 @@ class ColumnCertificate {
   bool zero_diagonal_;
   Backend& backend_;
   const Execution& execution_;
+  const ColumnShare* share_;
   std::int64_t n_;
   bool iterated_ = false;
   Probes first_;     // empty until they are drawn

@@ -9,6 +9,7 @@
 #include "poise/linalg/matrix.hpp"
 #include "poise/solver/column_data.hpp"
 #include "poise/solver/column_residual.hpp"
+#include "poise/solver/inverse_operator.hpp"
 
 namespace poise {
 
@@ -24,11 +25,11 @@ struct CheckedColumn {
 template <class T>
 class ColumnChecker {
  public:
-  /// `G` is X' diag(a) X; if it has no rows, residuals go through the data.
-  ColumnChecker(const ColumnData& data, In<T> A_inverse, In<double> G);
+  /// `G` is X' diag(a) X; if it has no rows, residuals go through the data. All must outlive it.
+  ColumnChecker(const ColumnData& data, const InverseOperator<T>& A_inverse, In<double> G);
 
   [[nodiscard]] const ColumnData& data() const { return data_; }
-  [[nodiscard]] In<T> A_inverse() const { return A_inverse_; }
+  [[nodiscard]] const InverseOperator<T>& A_inverse() const { return A_inverse_; }
   /// The diagonal of A^-1.
   [[nodiscard]] const std::vector<double>& inverse_diagonal() const { return diagonal_; }
 
@@ -53,7 +54,7 @@ class ColumnChecker {
 
   const ColumnData& data_;
   const ColumnProblem& problem_;
-  In<T> A_inverse_;
+  const InverseOperator<T>& A_inverse_;
   In<double> G_;
   Backend& backend_;
   std::vector<double> diagonal_;  // of A^-1

@@ -1,15 +1,22 @@
 #include "poise/solver/column_probes.hpp"
 
-#include "poise/solver/small_products.hpp"
-
 namespace poise {
 
-ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& E, In<float> columns,
+namespace {
+
+/// Products with E of the columns that this process holds, added up over all.
+Matrix<double> of_all(Matrix<double> of_own, const ColumnShare* share) {
+  if (share != nullptr)
+    share->add_up(std::span(of_own.view().data, static_cast<std::size_t>(of_own.rows() * of_own.cols())));
+  return of_own;
+}
+
+}  // namespace
+
+ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& E, SavedColumns columns,
                                    const Matrix<double>& z, Backend& backend) {
   const ColumnProblem& problem = A.problem();
-  const auto B_times = [&](const Matrix<double>& vectors) {
-    return times(Op::transpose, columns, vectors, backend);
-  };
+  const auto B_times = [&](const Matrix<double>& vectors) { return columns.times(vectors, backend); };
   ResidualProducts made{.R = {}, .B = B_times(z)};
   Matrix<double> v = z;  // sum_i b_i z_i q_i = bz - B bz
   for (std::int64_t i = 0; i < v.rows(); ++i) {
@@ -20,7 +27,8 @@ ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& 
     for (std::int64_t p = 0; p < v.cols(); ++p) v(i, p) -= Bbz.rows() > 0 ? Bbz(i, p) : made.B(i, p);
   }
   made.R = A.background(v);
-  const Matrix<double> weighted = E.empty() ? Matrix<double>() : E.products(columns, z);
+  const Matrix<double> weighted =
+      E.empty() ? Matrix<double>() : of_all(E.products(columns.rows, z), columns.share);
   for (std::int64_t i = 0; i < v.rows(); ++i) {
     for (std::int64_t p = 0; p < v.cols(); ++p)
       made.R(i, p) += (weighted.rows() > 0 ? weighted(i, p) : 0.0) - problem.l[i] * made.B(i, p);
@@ -28,13 +36,11 @@ ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& 
   return made;
 }
 
-Matrix<double> residual_dots(const SharedSystem& A, const WeightedErrors& E, In<float> columns,
+Matrix<double> residual_dots(const SharedSystem& A, const WeightedErrors& E, SavedColumns columns,
                              const InverseForms& forms, Backend& backend) {
   const ColumnProblem& problem = A.problem();
   const auto q_dot = [&](const Matrix<double>& v) {  // v_i - B_:i . v
-    Resident<double> result(backend, v.view());
-    backend.gemm(Op::none, Op::none, -1.0, columns, Lent(backend, v).view(), 1.0, result.view());
-    return result.take();
+    return columns.rest(v, backend);
   };
   Matrix<double> Lambda_e = forms.e;
   Matrix<double> data = forms.background;
@@ -47,7 +53,8 @@ Matrix<double> residual_dots(const SharedSystem& A, const WeightedErrors& E, In<
   }
   Matrix<double> dots = q_dot(data);
   const Matrix<double> penalty = item_weights ? q_dot(Lambda_e) : Matrix<double>();
-  const Matrix<double> weighted = E.empty() ? Matrix<double>() : E.dots(columns, forms.e);
+  const Matrix<double> weighted =
+      E.empty() ? Matrix<double>() : of_all(E.dots(columns.rows, forms.e), columns.share);
   for (std::int64_t i = 0; i < dots.rows(); ++i) {
     for (std::int64_t p = 0; p < dots.cols(); ++p) {
       dots(i, p) = problem.W->b_of(i) * dots(i, p) + (item_weights ? penalty(i, p) : 0.0) +

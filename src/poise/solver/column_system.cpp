@@ -24,13 +24,13 @@ void ColumnSystem<T>::apply(const Vectors<T>& p, Out<T> out) {
 template <class T>
 void ColumnPreconditioner<T>::apply(const Vectors<T>& r, Out<T> z) {
   const std::span<const std::int32_t> items = r.systems;
-  backend_.multiply_symmetric(r.x, A_inverse_, z);
+  A_inverse_.multiply(r.x, z);
   if (!zero_diagonal_) return;
   std::vector<double> factor(items.size());
   backend_.get_entries(In<T>(z), {}, items, factor);
   for (std::size_t k = 0; k < items.size(); ++k) factor[k] /= -diagonal_[items[k]];
   Resident<T> rows(backend_, z.rows, z.cols);
-  backend_.copy_rows(A_inverse_, items, rows.view(), {});
+  A_inverse_.copy_rows(items, rows.view());
   backend_.combine(std::vector<Term<T>>{{.x = z}, {.x = rows.view(), .rows = factor}}, z);
   backend_.set_entries(z, items, std::vector<double>(items.size(), 0.0));
 }

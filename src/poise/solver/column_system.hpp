@@ -2,6 +2,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/solver/column_problem.hpp"
+#include "poise/solver/inverse_operator.hpp"
 #include "poise/solver/linear_operator.hpp"
 
 namespace poise {
@@ -28,13 +29,13 @@ template <class T>
 class ColumnPreconditioner final : public LinearOperator<T> {
  public:
   /// `diagonal` is the diagonal of A^-1.
-  ColumnPreconditioner(In<T> A_inverse, std::span<const double> diagonal, bool zero_diagonal,
-                       Backend& backend)
+  ColumnPreconditioner(const InverseOperator<T>& A_inverse, std::span<const double> diagonal,
+                       bool zero_diagonal, Backend& backend)
       : A_inverse_(A_inverse), diagonal_(diagonal), zero_diagonal_(zero_diagonal), backend_(backend) {}
   void apply(const Vectors<T>& r, Out<T> z) override;
 
  private:
-  In<T> A_inverse_;
+  const InverseOperator<T>& A_inverse_;
   std::span<const double> diagonal_;
   bool zero_diagonal_;
   Backend& backend_;

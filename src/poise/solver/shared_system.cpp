@@ -7,7 +7,6 @@
 #include "poise/backend/resident.hpp"
 #include "poise/linalg/vector.hpp"
 #include "poise/solver/column_parts.hpp"
-#include "poise/solver/small_products.hpp"
 
 namespace poise {
 
@@ -97,7 +96,7 @@ Matrix<double> SharedSystem::background(const Matrix<double>& v) const {
 template <class T>
 Matrix<double> ComputedInverse<T>::apply(const Matrix<double>& y) {
   std::vector<double> scales = column_scales(y);
-  const Matrix<T> product = times(Op::none, A_inverse_, scaled<T>(y, scales, {}), backend_);
+  const Matrix<T> product = A_inverse_.times(scaled<T>(y, scales, {}));
   Matrix<double> e(y.rows(), y.cols());
   for (double& scale : scales) scale = 1 / scale;
   for (std::int64_t i = 0; i < y.rows(); ++i) {
@@ -110,7 +109,7 @@ Matrix<double> InverseOfColumns::apply(const Matrix<double>& y) {
   const std::vector<double> ones(y.cols(), 1.0);
   Matrix<double> w = scaled<double>(y, ones, p_);
   const std::vector<double> scales = column_scales(w);
-  const Matrix<float> product = times(Op::transpose, columns_, scaled<float>(w, scales, {}), backend_);
+  const Matrix<float> product = columns_.times(scaled<float>(w, scales, {}), backend_);
   for (std::int64_t i = 0; i < y.rows(); ++i) {
     for (std::int64_t k = 0; k < y.cols(); ++k) w(i, k) -= static_cast<double>(product(i, k)) / scales[k];
   }

@@ -6,6 +6,8 @@
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/solver/column_problem.hpp"
+#include "poise/solver/inverse_operator.hpp"
+#include "poise/solver/saved_columns.hpp"
 
 namespace poise {
 
@@ -46,25 +48,24 @@ class ApproximateInverse {
 template <class T>
 class ComputedInverse final : public ApproximateInverse {
  public:
-  ComputedInverse(In<T> A_inverse, Backend& backend) : A_inverse_(A_inverse), backend_(backend) {}
+  explicit ComputedInverse(const InverseOperator<T>& A_inverse) : A_inverse_(A_inverse) {}
   [[nodiscard]] Matrix<double> apply(const Matrix<double>& y) override;
 
  private:
-  In<T> A_inverse_;
-  Backend& backend_;
+  const InverseOperator<T>& A_inverse_;
 };
 
 /// The inverse from which unweighted columns were made: B_:i = e_i - A^-1 e_i / p_i, so A^-1 = (I - B)
 /// diag(p) up to rounding, and only B is needed to certify it.
 class InverseOfColumns final : public ApproximateInverse {
  public:
-  /// Row i of `columns` is B_:i; `p` is 1 / l_i, or (A^-1)_ii for the zero diagonal.
-  InverseOfColumns(In<float> columns, std::vector<double> p, Backend& backend)
+  /// `p` is 1 / l_i, or (A^-1)_ii for the zero diagonal.
+  InverseOfColumns(SavedColumns columns, std::vector<double> p, Backend& backend)
       : columns_(columns), p_(std::move(p)), backend_(backend) {}
   [[nodiscard]] Matrix<double> apply(const Matrix<double>& y) override;
 
  private:
-  In<float> columns_;
+  SavedColumns columns_;
   std::vector<double> p_;
   Backend& backend_;
 };

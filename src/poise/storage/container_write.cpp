@@ -46,7 +46,7 @@ std::string header_bytes(const Metadata& metadata, const std::vector<const Tenso
   for (const Tensor* tensor : tensors) {
     assert(!header.contains(tensor->name));
     const std::uint64_t begin = end;
-    end += tensor->bytes.size();
+    end += tensor->size();
     header[tensor->name] = describe(tensor->type, tensor->shape, begin, end);
   }
   std::string text;
@@ -67,7 +67,7 @@ std::string header_bytes(const Metadata& metadata, const std::vector<const Tenso
 class Layout {
  public:
   Layout(const Metadata& metadata, std::span<const Tensor> tensors) : tensors_(file_order(tensors)) {
-    for (const Tensor* tensor : tensors_) data_bytes_ += tensor->bytes.size();
+    for (const Tensor* tensor : tensors_) data_bytes_ += tensor->size();
     checksums_ = chunks(data_bytes_) + 1;
     header_ = header_bytes(metadata, tensors_, checksums_);
   }
@@ -79,7 +79,9 @@ class Layout {
     std::vector<std::uint64_t> checksums(checksums_);
     checksums[0] = XXH3_64bits(header_.data(), header_.size());
     const Tiling tiling{static_cast<std::int64_t>(data_bytes_), static_cast<std::int64_t>(chunk_bytes)};
-    for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    const bool in_order =
+        std::ranges::any_of(tensors_, [](const Tensor* each) { return each->make != nullptr; });
+    for_each_tile(tiling.tiles(), in_order ? 1 : threads, [&](std::int64_t tile) {
       checksums[tile + 1] = emit_chunk(tiling.first(tile), tiling.last(tile), sink);
     });
     sink(0, std::as_bytes(std::span(header_)));
@@ -97,11 +99,14 @@ class Layout {
     XXH3_64bits_reset(state.get());
     std::uint64_t begin = 0;
     for (const Tensor* tensor : tensors_) {
-      const std::uint64_t end = begin + tensor->bytes.size();
+      const std::uint64_t end = begin + tensor->size();
       const std::uint64_t from = std::max(begin, first);
       const std::uint64_t to = std::min(end, last);
       if (from < to) {
-        const auto part = tensor->bytes.subspan(from - begin, to - from);
+        std::vector<std::byte> made(tensor->make ? to - from : 0);
+        if (tensor->make) tensor->make(from - begin, made);
+        const auto part =
+            tensor->make ? std::span<const std::byte>(made) : tensor->bytes.subspan(from - begin, to - from);
         XXH3_64bits_update(state.get(), part.data(), part.size());
         sink(data_begin() + from, part);
       }

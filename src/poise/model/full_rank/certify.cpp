@@ -89,9 +89,9 @@ class Check {
   bool prove_by_inverse(FullRankBasis& basis) {
     Stopwatch watch(seconds_);
     if (!invert_shared_system<T>(problem_, basis, backend_, watch, condition_)) return false;
-    const In<T> A_inverse = std::as_const(basis.inverse<T>().matrix).view();
+    const WholeInverse<T> A_inverse(std::as_const(basis.inverse<T>().matrix).view(), backend_);
     const ColumnChecker<T> checker(data_, A_inverse, std::as_const(basis.gram()).view());
-    ComputedInverse<T> P(A_inverse, backend_);
+    ComputedInverse<T> P(A_inverse);
     if (options_.zero_diagonal && !problem_.weighted() && !measured_whole_) {
       std::vector<double> own = checker.inverse_diagonal();
       for (std::size_t i = 0; i < own.size(); ++i) own[i] = 1 / own[i] - problem_.l[i];

@@ -17,25 +17,23 @@ constexpr int max_corrections = 8;
 constexpr double margin = 1e-2;
 /// The largest, for any requested tolerance: larger errors would change rankings.
 constexpr double loosest_aim = 1e-6;
-/// If gathers are slow and all columns are iterated, problems of few items are solved further: it takes
-/// almost no time, and metrics that are means over few users show every hit.
+/// If all columns are iterated (on a GPU, by several processes), problems of few items are solved further: it
+/// takes almost no time, and metrics that are means over few users show every hit.
 constexpr double small_margin = 1e-4;
 constexpr std::int64_t small_items = 8192;
 
 }  // namespace
 
 template <class T>
-ColumnSolver<T>::ColumnSolver(const ColumnChecker<T>& checker, double tolerance)
+ColumnSolver<T>::ColumnSolver(const ColumnChecker<T>& checker, double tolerance, bool all_iterated)
     : checker_(checker),
       problem_(checker.data().problem()),
       A_inverse_(checker.A_inverse()),
       diagonal_(checker.inverse_diagonal()),
       backend_(checker.data().backend()),
       tolerance_(tolerance),
-      aim_(std::min(
-          loosest_aim,
-          tolerance * (!backend_.traits().cheap_gathers && problem_.items() <= small_items ? small_margin
-                                                                                           : margin))) {}
+      aim_(std::min(loosest_aim,
+                    tolerance * (all_iterated && problem_.items() <= small_items ? small_margin : margin))) {}
 
 template <class T>
 int ColumnSolver<T>::solve(std::span<const std::int32_t> items, Out<T> h, std::vector<double>& worst) const {
@@ -46,7 +44,7 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, Out<T> h, std::v
   {
     Resident<T> Ah(backend_, h.rows, h.cols);
     backend_.set_entries(Ah.view(), items, std::vector<double>(items.size(), 1.0));
-    backend_.copy_rows(A_inverse_, items, h, {});  // A^-1 is symmetric
+    A_inverse_.copy_rows(items, h);
     H.apply({items, h, Ah.view()}, r.view());
     backend_.combine(std::vector<Term<T>>{{.x = Ah.view()}, {.x = r.view(), .scale = -1}}, r.view());
   }

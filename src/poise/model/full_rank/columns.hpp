@@ -14,8 +14,9 @@ namespace poise {
 template <class T>
 class ColumnSolver {
  public:
-  /// The checker, whose problem and inverse these are, must outlive it.
-  ColumnSolver(const ColumnChecker<T>& checker, double tolerance);
+  /// The checker, whose problem and inverse these are, must outlive it. `all_iterated`: whether every column
+  /// is iterated, none solved by Woodbury's identity.
+  ColumnSolver(const ColumnChecker<T>& checker, double tolerance, bool all_iterated);
 
   /// h = (H_i / b_i)^-1 e_i by conjugate gradients from A^-1 e_i, to the tolerance with and without a
   /// diagonal, so that neither depends on whether the other is requested. Returns the most iterations;
@@ -41,7 +42,7 @@ class ColumnSolver {
  private:
   const ColumnChecker<T>& checker_;
   const ColumnProblem& problem_;
-  In<T> A_inverse_;
+  const InverseOperator<T>& A_inverse_;
   const std::vector<double>& diagonal_;  ///< of A^-1
   Backend& backend_;
   double tolerance_;

@@ -41,6 +41,12 @@ void scale_by_popularity(std::vector<double>& l, const std::vector<std::int64_t>
 
 }  // namespace
 
+std::int64_t spread_block(std::int64_t items, int processes) {
+  constexpr std::int64_t narrowest = 256;
+  constexpr std::int64_t step = 64;
+  return std::clamp(items / (20 * processes) / step * step, narrowest, full_rank_block);
+}
+
 std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options) {
   std::vector<double> l(X.cols, options.lambda);
   if (options.dropout == 0 && options.lambda_exponent == 0) return l;

@@ -13,6 +13,11 @@ namespace poise {
 /// Columns that are solved and checked together.
 constexpr std::int64_t full_rank_block = 512;
 
+/// The same for each of several processes: narrower where the blocks that conjugate gradients hold would be
+/// more than a seventh of the process' part of A^-1 and B, but wide enough that products with panels of A^-1
+/// take longer than bringing them.
+std::int64_t spread_block(std::int64_t items, int processes);
+
 /// Calls body with the items `width` at a time.
 template <class Body>
 void for_each_block(std::span<const std::int32_t> items, std::int64_t width, const Execution& execution,

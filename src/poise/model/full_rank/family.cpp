@@ -5,6 +5,8 @@
 
 #include "poise/model/family.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/full_rank/spread_fit.hpp"
+#include "poise/model/full_rank/spread_full_rank.hpp"
 #include "poise/model/neighbours/train.hpp"
 
 namespace poise {
@@ -33,6 +35,42 @@ std::unique_ptr<Scorer> read_sparse(const Container& file, int threads) {
     for (std::int64_t r = tiling.first(tile); r < tiling.last(tile); ++r) expect(row_is_sound(B, r));
   });
   return std::make_unique<FullRank>(B, file.owner());
+}
+
+/// B, read from its processes some rows at a time while it is written.
+Tensor tensor_of_rows(const SpreadFullRank& model) {
+  constexpr std::uint64_t bytes_at_once = std::uint64_t{4} << 20U;
+  const auto n = static_cast<std::uint64_t>(model.items());
+  const std::uint64_t row_bytes = n * sizeof(float);
+  const std::uint64_t most =
+      std::max<std::uint64_t>(1, bytes_at_once / std::max<std::uint64_t>(1, row_bytes));
+  struct Window {
+    std::uint64_t first = 0;
+    Matrix<float> rows;
+  };
+  const auto window = std::make_shared<Window>();
+  const auto make = [&model, n, row_bytes, most, window](std::uint64_t offset, std::span<std::byte> to) {
+    while (!to.empty()) {
+      const std::uint64_t row = offset / row_bytes;
+      if (row < window->first || row >= window->first + static_cast<std::uint64_t>(window->rows.rows())) {
+        window->first = row;
+        window->rows = Matrix<float>(static_cast<std::int64_t>(std::min(most, n - row)), model.items());
+        model.read_rows(static_cast<std::int64_t>(row), window->rows.view());
+      }
+      const auto there = std::as_bytes(std::span(window->rows.view().data, window->rows.rows() * n));
+      const auto part = there.subspan(offset - window->first * row_bytes);
+      const std::size_t count = std::min(part.size(), to.size());
+      std::ranges::copy(part.first(count), to.begin());
+      to = to.subspan(count);
+      offset += count;
+    }
+  };
+  return {.name = "B",
+          .type = ElementType::f32,
+          .shape = {model.items(), model.items()},
+          .bytes = {},
+          .make = make,
+          .made_bytes = n * row_bytes};
 }
 
 /// Without and with a zero diagonal, dropout and an exponent of lambda.
@@ -75,6 +113,24 @@ std::vector<ModelKind> rows_of_a_study(const std::string& name) {
     if (kind.zero_diagonal) kind.fixed = {{"zero-diagonal", "true"}};
   }
   return kinds;
+}
+
+/// What is known of a model, without the model.
+Trained trained_of(const FullRankFit& fit, const FullRankSolution& solution) {
+  return {.model = nullptr,
+          .objective = solution.objective,
+          .observed_weight = solution.observed_weight,
+          .certificate = solution.certificate,
+          .iterations = fit.iterations,
+          .converged = solution.converged,
+          .seconds = fit.seconds,
+          .objective_error = solution.objective_error,
+          .condition = fit.condition,
+          .float64 = fit.float64,
+          .tensor_cores = fit.tensor_cores,
+          .direct_columns = fit.direct_columns,
+          .iterated_columns = fit.iterated_columns,
+          .worst_column = fit.worst_column};
 }
 
 class FullRankFamily : public ModelFamily {
@@ -173,6 +229,8 @@ class FullRankFamily : public ModelFamily {
   }
 
   [[nodiscard]] std::optional<ModelContent> content(const Scorer& model) const override {
+    if (const auto* const spread = dynamic_cast<const SpreadFullRank*>(&model))
+      return ModelContent{{tensor_of_rows(*spread)}};
     const auto* const full_rank = dynamic_cast<const FullRank*>(&model);
     if (full_rank == nullptr) return {};
     const CsrView* const sparse = full_rank->sparse();
@@ -206,22 +264,20 @@ std::vector<Trained> train_full_rank(const FullRankOptions& options, const Weigh
                                   keep ? &context.basis : nullptr);
   std::vector<Trained> result;
   for (FullRankSolution& solution : fit.solutions) {
-    result.push_back({.model = std::make_shared<FullRank>(std::move(solution.B)),
-                      .objective = solution.objective,
-                      .observed_weight = solution.observed_weight,
-                      .certificate = solution.certificate,
-                      .iterations = fit.iterations,
-                      .converged = solution.converged,
-                      .seconds = fit.seconds,
-                      .objective_error = solution.objective_error,
-                      .condition = fit.condition,
-                      .float64 = fit.float64,
-                      .tensor_cores = fit.tensor_cores,
-                      .direct_columns = fit.direct_columns,
-                      .iterated_columns = fit.iterated_columns,
-                      .worst_column = fit.worst_column});
+    result.push_back(trained_of(fit, solution));
+    result.back().model = std::make_shared<FullRank>(std::move(solution.B));
   }
   return result;
+}
+
+Trained train_full_rank_spread(const FullRankOptions& options, const Weights& W, const ColumnShare& share,
+                               DenseGrid& grid, FitContext& context) {
+  FullRankFit fit =
+      fit_full_rank_spread(context.X, W, options, share, grid, context.backend, context.execution);
+  FullRankSolution& solution = fit.solutions.front();
+  Trained trained = trained_of(fit, solution);
+  trained.model = std::make_shared<SpreadFullRank>(std::move(solution.B), share);
+  return trained;
 }
 
 }  // namespace poise

@@ -69,7 +69,7 @@ class FullRankSolver {
         InverseOfColumns P(variant.columns().view(), std::move(p), backend_);
         variant.certify(P);
       } else {
-        ComputedInverse<T> P(A_inverse_.view(), backend_);
+        ComputedInverse<T> P(work_.checker.A_inverse());
         variant.certify(P);
       }
     }
@@ -87,7 +87,7 @@ class FullRankSolver {
       if (!iterated.empty()) variant.expect_iterated_columns();
     }
     iterate(iterated);
-    ComputedInverse<T> P(A_inverse_.view(), backend_);
+    ComputedInverse<T> P(work_.checker.A_inverse());
     for (FullRankVariant<T>& variant : variants_) variant.certify(P);
   }
 
@@ -179,8 +179,9 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
                                            ? std::future<Matrix<float>>()
                                            : room_for(problem.items(), execution.threads));
   }
-  const ColumnChecker<T> checker(data, basis.inverse<T>().matrix.view(), basis.gram().view());
-  const ColumnSolver<T> solver(checker, options.tolerance);
+  const WholeInverse<T> A_inverse(basis.inverse<T>().matrix.view(), backend);
+  const ColumnChecker<T> checker(data, A_inverse, basis.gram().view());
+  const ColumnSolver<T> solver(checker, options.tolerance, !backend.traits().cheap_gathers);
   const FullRankWork<T> work{problem, options,   data,  checker, solver, measured_whole(problem, options),
                              backend, execution, watch, result};
   std::vector<FullRankVariant<T>> variants;
@@ -194,8 +195,8 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
   return true;
 }
 
-/// Error{numerical} for a model that is, or may be, worse than B = 0: weights differ by more than float64 can
-/// resolve.
+}  // namespace
+
 void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
   if (solution.converged) return;
   const double apart = W.highest / W.lowest;
@@ -211,7 +212,11 @@ void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
          apart, "alpha"_p);
 }
 
-}  // namespace
+void fail_as_singular(double condition) {
+  fail(ErrorKind::numerical,
+       "X'X + Lambda is singular to working precision even in float64 (condition {:.1e}); raise {}",
+       condition, "lambda"_p);
+}
 
 void validate(const FullRankOptions& options) {
   if (!(options.lambda >= least_lambda && options.lambda <= most_lambda)) {
@@ -300,11 +305,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
     if (error.kind() != ErrorKind::resources || reached.empty()) throw;
     result.solutions.clear();
   }
-  if (!result.float64 && reached.empty()) {
-    fail(ErrorKind::numerical,
-         "X'X + Lambda is singular to working precision even in float64 (condition {:.1e}); raise {}",
-         result.condition, "lambda"_p);
-  }
+  if (!result.float64 && reached.empty()) fail_as_singular(result.condition);
   for (FullRankSolution& solution : reached) {
     if (!result.float64 || solution.good()) result.solutions.push_back(std::move(solution));
   }

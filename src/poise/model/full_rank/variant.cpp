@@ -13,7 +13,8 @@ FullRankVariant<T>::FullRankVariant(const FullRankWork<T>& work, bool zero_diago
     : work_(work),
       zero_diagonal_(zero_diagonal),
       room_(std::move(room)),
-      proof_(work.data.shared_system(), work.data.observed(), zero_diagonal, work.backend, work.execution),
+      proof_(work.data.shared_system(), work.data.observed(), zero_diagonal, work.backend, work.execution,
+             work.share),
       objectives_(work.problem.items(), 0.0) {}
 
 template <class T>
@@ -30,14 +31,14 @@ template <class T>
 void FullRankVariant<T>::add_block(std::span<const std::int32_t> items, In<T> h, const char* phase) {
   Resident<float> beta(work_.backend, h.rows, h.cols);
   add(items, h, beta.view(), phase);
-  work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), items);
+  work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), rows_of(items));
 }
 
 template <class T>
 void FullRankVariant<T>::add_for_target(std::span<const std::int32_t> items) {
   Resident<float> beta(work_.backend, static_cast<std::int64_t>(items.size()), columns_.cols());
   work_.solver.start_for_target(items, beta.view());
-  work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), items);
+  work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), rows_of(items));
   correct(items);
 }
 
@@ -71,13 +72,17 @@ void FullRankVariant<T>::take_note(std::span<const std::int32_t> items, In<float
 template <class T>
 void FullRankVariant<T>::certify(ApproximateInverse& P) {
   if (!work_.problem.target_is_X) return;
-  proof_.prove(P, columns_.view(), work_.options.tolerance);
+  proof_.prove(P, saved(), work_.options.tolerance);
   work_.watch.book("certificate");
-  const Items missing = proof_.missing(work_.options.tolerance);
+  Items missing = proof_.missing(work_.options.tolerance);
   const bool correctable = work_.problem.weighted() || std::is_same_v<T, double>;
   if (!missing.empty() && correctable) {
+    if (work_.share != nullptr)
+      std::erase_if(missing,
+                    [&](std::int32_t i) { return work_.share->owner(i) != work_.share->processes().rank(); });
     work_.for_each_block(missing, "correcting", [&](std::span<const std::int32_t> part) { correct(part); });
-    proof_.prove_again(P, columns_.view());
+    work_.checker.A_inverse().finish();
+    proof_.prove_again(P, saved());
     work_.watch.book("certificate");
   }
   measure();
@@ -88,10 +93,10 @@ template <class T>
 void FullRankVariant<T>::correct(std::span<const std::int32_t> items) {
   int most = 0;
   Resident<float> beta(work_.backend, static_cast<std::int64_t>(items.size()), columns_.cols());
-  work_.backend.copy_rows(std::as_const(columns_).view(), items, beta.view(), {});
+  work_.backend.copy_rows(std::as_const(columns_).view(), rows_of(items), beta.view(), {});
   const std::vector<CheckedColumn> checked =
       work_.solver.check_and_correct(items, zero_diagonal_, beta.view(), most);
-  work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), items);
+  work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), rows_of(items));
   for (std::size_t k = 0; k < items.size(); ++k) {
     const ColumnFigures& figures = checked[k].figures;
     proof_.verify(items[k], figures.observed - figures.objective, checked[k].excess, checked[k].ratio);
@@ -112,6 +117,7 @@ template <class T>
 void FullRankVariant<T>::measure() {
   observed_ = sum_of(work_.data.observed());
   if (work_.measured_whole) {
+    if (work_.share != nullptr) work_.share->join(objectives_);
     objective_ = sum_of(objectives_);
     return;
   }
@@ -121,8 +127,13 @@ void FullRankVariant<T>::measure() {
 }
 
 template <class T>
+std::vector<std::int32_t> FullRankVariant<T>::rows_of(std::span<const std::int32_t> items) const {
+  return work_.share == nullptr ? Items(items.begin(), items.end()) : work_.share->places(items);
+}
+
+template <class T>
 FullRankSolution FullRankVariant<T>::take() {
-  work_.backend.transpose_in_place(columns_.view());
+  if (work_.share == nullptr) work_.backend.transpose_in_place(columns_.view());
   const Certificate certificate = proof_.certificate();
   return {.zero_diagonal = zero_diagonal_,
           .B = columns_.take(room_.valid() ? room_.get() : Matrix<float>()),

@@ -30,11 +30,13 @@ struct FullRankWork {
   const Execution& execution;
   Stopwatch& watch;
   FullRankFit& result;
+  const ColumnShare* share = nullptr;  ///< of several processes; null: all columns are here
 
   /// Columns processed at a time. On a GPU as many as its memory holds besides the matrices of items x
   /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size decides,
   /// not its free memory, so that a result depends on the machine alone.
   [[nodiscard]] std::int64_t block_columns() const {
+    if (share != nullptr) return spread_block(problem.items(), share->processes().size());
     if (!backend.traits().wide_blocks) return full_rank_block;
     const std::int64_t items = problem.items();
     const auto n = static_cast<double>(items);
@@ -61,7 +63,7 @@ class FullRankVariant {
   FullRankVariant(const FullRankWork<T>& work, bool zero_diagonal, std::future<Matrix<float>> room);
 
   [[nodiscard]] bool zero_diagonal() const { return zero_diagonal_; }
-  /// Row i is B_:i; without rows until they are made.
+  /// Row i is B_:i; without rows until they are made. Those of a share: see SavedColumns.
   Resident<float>& columns() { return columns_; }
   void expect_iterated_columns() { proof_.expect_iterated_columns(); }
 
@@ -86,6 +88,9 @@ class FullRankVariant {
   void take_note(std::span<const std::int32_t> items, In<float> beta, std::vector<double> own);
   void correct(std::span<const std::int32_t> items);
   void measure();
+  /// The rows of columns() that belong to these items.
+  [[nodiscard]] Items rows_of(std::span<const std::int32_t> items) const;
+  [[nodiscard]] SavedColumns saved() const { return {columns_.view(), work_.share}; }
 
   const FullRankWork<T>& work_;
   bool zero_diagonal_;
@@ -97,6 +102,12 @@ class FullRankVariant {
   double objective_error_ = 0;
   double observed_ = 0;
 };
+
+/// Error{numerical} for a model that is, or may be, worse than B = 0: weights differ by more than float64 can
+/// resolve.
+void refuse_nonsense(const FullRankSolution& solution, const Weights& W);
+/// Error{numerical}: not even float64 can hold the inverse.
+[[noreturn]] void fail_as_singular(double condition);
 
 /// Memory for n x n numbers, mapped by threads of its own: to touch gigabytes for the first time takes longer
 /// than to fill them.

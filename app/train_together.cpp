@@ -1,0 +1,109 @@
+#include "train_together.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "poise/backend/team.hpp"
+#include "poise/base/version.hpp"
+#include "poise/model/family.hpp"
+#include "poise/model/full_rank/family.hpp"
+#include "poise/model/full_rank/spread_fit.hpp"
+#include "poise/model/low_rank/round_checkpoint.hpp"
+#include "poise/model/neighbours/train.hpp"
+#include "poise/train/parameter_table.hpp"
+
+#include "progress.hpp"
+
+namespace poise::app {
+namespace {
+
+bool is_spread(const ModelParameters& parameters, const Processes& processes) {
+  return processes.has_grid() && parameters.family == Family::full_rank && parameters.neighbours == 0;
+}
+
+/// A low-rank model by all processes, or with a checkpoint, or both. With a checkpoint Ctrl-C ends a round
+/// before it ends the program.
+Trained train_low_rank(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
+                       const std::filesystem::path& folder, const std::filesystem::path& checkpoint,
+                       Backend& backend, const Context& context) {
+  RoundObserver by_rounds(context.execution.observer);
+  Execution execution = context.execution;
+  if (!checkpoint.empty()) execution.observer = &by_rounds;
+  std::unique_ptr<Backend> own;
+  if (context.processes->several())
+    own = make_team(*context.processes, execution.threads, execution.observer);
+  else if (!backend.traits().own_memory)
+    own = make_backend(BackendKind::cpu, execution.threads, execution.observer);
+  FitContext fit{.X = data.dataset.train.view(),
+                 .memory_limit = context.memory_limit,
+                 .backend = own ? *own : backend,
+                 .execution = execution,
+                 .folder = folder,
+                 .checksum = data.checksum,
+                 .checkpoint = checkpoint,
+                 .processes = context.processes};
+  if (!checkpoint.empty()) {
+    fit.checkpoint_key = fmt::format("{} {} {}", version(), data.checksum, option_texts(parameters));
+    if (const std::int64_t rounds = RoundCheckpoint::rounds_in(checkpoint))
+      context.say(fmt::format("{} rounds were in {} already", rounds, checkpoint.string()));
+  }
+  context.processes->watch(execution.observer);
+  Trained trained = family_of(parameters).fit(parameters, W, fit);
+  context.processes->watch(context.execution.observer);
+  return trained;
+}
+
+}  // namespace
+
+bool train_by_all(const std::vector<std::string>& arguments) {
+  const auto is_trained = [](std::string_view name) {
+    return std::ranges::any_of(families(),
+                               [&](const auto& each) { return each->low_rank() && each->name == name; }) ||
+           std::ranges::any_of(model_kinds(), [&](const ModelKind& each) {
+             return (each.low_rank() || each.family == Family::full_rank) && each.name == name;
+           });
+  };
+  constexpr std::string_view model = "--model=";
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string_view each = arguments[k];
+    if (each == "--neighbours" || each.starts_with("--neighbours=")) return true;
+    if (each.starts_with(model) && is_trained(each.substr(model.size()))) return true;
+    if (each == "--model" && k + 1 < arguments.size() && is_trained(arguments[k + 1])) return true;
+  }
+  return false;
+}
+
+bool is_shared(const ModelParameters& parameters, const Processes& processes) {
+  return parameters.neighbours > 0 || parameters.low_rank() || is_spread(parameters, processes);
+}
+
+TrainingCost cost_of_each(TrainingCost cost, CsrView X, const Weights& W, const Processes& processes) {
+  cost.bytes = static_cast<double>(spread_full_rank_memory(X, !W.uniform(), false, processes.size()));
+  cost.fit /= processes.size();
+  return cost;
+}
+
+Trained train_together(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
+                       const std::filesystem::path& folder, const std::filesystem::path& checkpoint,
+                       Backend& backend, const Context& context) {
+  Processes& processes = *context.processes;
+  FitContext fit{data.dataset.train.view(), context.memory_limit, backend, context.execution};
+  if (is_spread(parameters, processes)) {
+    const ColumnShare share(fit.X.cols, processes);
+    const std::unique_ptr<DenseGrid> grid = processes.make_grid();
+    return train_full_rank_spread(full_rank_options(parameters, context.memory_limit), W, share, *grid, fit);
+  }
+  if (processes.several() && parameters.neighbours > 0)
+    return train_neighbours(full_rank_options(parameters, context.memory_limit), parameters.neighbours, W,
+                            fit, &processes);
+  if (parameters.low_rank() && (processes.several() || !checkpoint.empty()))
+    return train_low_rank(parameters, data, W, folder, checkpoint, backend, context);
+  Trainer trainer(data, folder, Keep::nothing, context.memory_limit, backend, context.execution);
+  if (!checkpoint.empty()) trainer.use_checkpoint(checkpoint);
+  return trainer.train(parameters, &W);
+}
+
+}  // namespace poise::app

@@ -1,0 +1,99 @@
+#include "poise/solver/spread_inverse.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/vector.hpp"
+#include "poise/solver/small_products.hpp"
+
+namespace poise {
+
+template <class T>
+void SpreadInverse<T>::copy_rows(Indices items, Out<T> to) const {
+  backend_.copy_rows(rows_.view(), share_.places(items), to, {});
+}
+
+template <class T>
+std::vector<int> SpreadInverse<T>::ask_who_works(bool working) const {
+  const std::vector<std::string> all = share_.processes().all_gather(working ? "1" : "0");
+  std::vector<int> workers;
+  for (int rank = 0; rank < share_.processes().size(); ++rank) {
+    if (all[static_cast<std::size_t>(rank)] == "1") workers.push_back(rank);
+  }
+  return workers;
+}
+
+template <class T>
+void SpreadInverse<T>::multiply(In<T> r, Out<T> z) const {
+  pass_panels(ask_who_works(true), r, z);
+}
+
+template <class T>
+void SpreadInverse<T>::finish() const {
+  for (std::vector<int> workers = ask_who_works(false); !workers.empty(); workers = ask_who_works(false))
+    pass_panels(workers, {}, {});
+}
+
+template <class T>
+void SpreadInverse<T>::pass_panels(const std::vector<int>& workers, In<T> r, Out<T> z) const {
+  Processes& processes = share_.processes();
+  const int rank = processes.rank();
+  const bool working = std::ranges::find(workers, rank) != workers.end();
+  const std::int64_t n = share_.items();
+  for (int owner = 0; owner < processes.size(); ++owner) {
+    std::vector<int> readers = {owner};
+    for (const int worker : workers) {
+      if (worker != owner) readers.push_back(worker);
+    }
+    const std::vector<std::int32_t> items = share_.of(owner);
+    const Tiling panels{std::ssize(items), panel_rows};
+    for (std::int64_t p = 0; p < panels.tiles() && (working || owner == rank); ++p) {
+      const std::int64_t count = panels.last(p) - panels.first(p);
+      In<T> panel;
+      std::string bytes;
+      if (owner == rank) {
+        panel = rows_.view().block(panels.first(p), count);
+        if (readers.size() > 1) {
+          bytes.assign(reinterpret_cast<const char*>(panel.data), sizeof(T) * count * n);
+          static_cast<void>(processes.broadcast(std::move(bytes), readers));
+        }
+      } else {
+        bytes = processes.broadcast({}, readers);
+        panel = {reinterpret_cast<const T*>(bytes.data()), count, n, n};
+      }
+      processes.flush();
+      if (!working) continue;
+      Resident<T> part(backend_, r.rows, count);
+      backend_.gemm(Op::none, Op::transpose, T{1}, r, panel, T{0}, part.view());
+      // A tile of columns at a time: between the tiles of one process lie those of the others.
+      for (std::int64_t first = 0; first < count;) {
+        const std::int64_t item = items[panels.first(p) + first];
+        const std::int64_t width = std::min(count - first, share_.tile() - item % share_.tile());
+        backend_.copy(readable(part).columns(first, width), z.columns(item, width));
+        first += width;
+      }
+    }
+  }
+}
+
+template <class T>
+Matrix<T> SpreadInverse<T>::times(const Matrix<T>& y) const {
+  return share_.join_rows(poise::times(Op::none, rows_.view(), y, backend_));
+}
+
+template <class T>
+std::vector<double> SpreadInverse<T>::diagonal() const {
+  const std::span<const std::int32_t> own = share_.own();
+  std::vector<double> entries(own.size());
+  backend_.get_entries(rows_.view(), {}, own, entries);
+  std::vector<double> diagonal(share_.items(), 0.0);
+  for (std::size_t k = 0; k < own.size(); ++k) diagonal[own[k]] = entries[k];
+  share_.add_up(diagonal);
+  return diagonal;
+}
+
+template class SpreadInverse<float>;
+template class SpreadInverse<double>;
+
+}  // namespace poise

@@ -1,0 +1,259 @@
+#include <atomic>
+#include <cmath>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "poise/model/full_rank/cost.hpp"
+#include "poise/model/full_rank/fit.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/full_rank/spread_fit.hpp"
+#include "poise/model/full_rank/spread_full_rank.hpp"
+#include "poise/solver/grid_gram.hpp"
+#include "poise/solver/spread_inverse.hpp"
+#include "poise/weighting/weighting.hpp"
+
+#include "comm/mailboxes.hpp"
+#include "solver/threads_grid.hpp"
+#include "support/expect_error.hpp"
+#include "support/random_data.hpp"
+
+namespace poise {
+namespace {
+
+using testing::as_processes;
+using testing::ThreadsGrid;
+
+constexpr int sizes[] = {1, 2, 3, 4};
+
+TEST(ColumnShare, EveryColumnHasOneOwnerAndAPlaceThere) {
+  for (const std::int64_t n : {0, 3, 33, 700, 5000}) {
+    for (const int size : sizes) {
+      std::vector<std::atomic<int>> owners(static_cast<std::size_t>(n));
+      as_processes(size, [&](Processes& processes) {
+        const ColumnShare share(n, processes);
+        for (std::size_t k = 0; k < share.own().size(); ++k) {
+          const std::int32_t i = share.own()[k];
+          ++owners[static_cast<std::size_t>(i)];
+          EXPECT_EQ(share.owner(i), processes.rank());
+          EXPECT_EQ(share.place(i), static_cast<std::int32_t>(k));
+        }
+        EXPECT_EQ(share.of(processes.rank()),
+                  std::vector<std::int32_t>(share.own().begin(), share.own().end()));
+        EXPECT_EQ(share.largest(processes.rank()), size - 1);
+        std::vector<double> numbers(n, 1.0);
+        share.add_up(numbers);
+        for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(numbers[i], size);
+        for (std::int64_t i = 0; i < n; ++i) numbers[i] = share.owner(i) == processes.rank() ? i : -1;
+        share.join(numbers);
+        for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(numbers[i], i);
+      });
+      for (const auto& count : owners) EXPECT_EQ(count, 1);
+    }
+  }
+}
+
+/// A symmetric matrix.
+Matrix<double> symmetric(std::int64_t n) {
+  Matrix<double> A = testing::random_matrix<double>(n, n, 5);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < i; ++j) A(i, j) = A(j, i);
+  }
+  return A;
+}
+
+TEST(SpreadInverse, ProductsOfAnyNumberOfRounds) {
+  constexpr std::int64_t n = 300;
+  const Matrix<double> A = symmetric(n);
+  for (const int size : sizes) {
+    as_processes(size, [&](Processes& processes) {
+      const auto backend = make_backend(BackendKind::cpu, 1);
+      const ColumnShare share(n, processes);
+      Matrix<double> own(std::ssize(share.own()), n);
+      for (std::int64_t k = 0; k < own.rows(); ++k)
+        std::ranges::copy(A.row(share.own()[k]), own.row(k).begin());
+      const Resident<double> rows(*backend, std::move(own));
+      const SpreadInverse<double> P(rows, share, *backend);
+      const std::vector<double> diagonal = P.diagonal();
+      for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(diagonal[i], A(i, i));
+      for (int round = 0; round < 2; ++round) {
+        // The last process multiplies most often, the first one not at all.
+        for (int time = 0; time < processes.rank(); ++time) {
+          const Matrix<double> r = testing::random_matrix<double>(3, n, 7U * processes.rank() + time);
+          Matrix<double> z(3, n);
+          Borrowed<double> there(*backend, z.view());
+          P.multiply(Lent(*backend, r).view(), there.view());
+          for (std::int64_t k = 0; k < 3; ++k) {
+            for (std::int64_t j = 0; j < n; ++j) {
+              double sum = 0;
+              for (std::int64_t i = 0; i < n; ++i) sum += r(k, i) * A(i, j);
+              ASSERT_NEAR(z(k, j), sum, 1e-12);
+            }
+          }
+        }
+        P.finish();
+      }
+    });
+  }
+}
+
+TEST(GridTiles, RowsOfGOfAllProcesses) {
+  const Csr X = testing::random_csr(90, 71, 0.15, false, 4, true);
+  const Csr users_of = transpose(X.view());
+  std::vector<float> a;
+  for (std::int64_t u = 0; u < X.rows; ++u) a.push_back(0.5F + static_cast<float>(u % 7));
+  const std::vector<double> shift(X.cols, 3.0);
+  const auto backend = make_backend(BackendKind::cpu, 1);
+  Resident<double> whole(*backend, X.cols, X.cols);
+  backend->gram(X.view(), a, whole.view());
+  const Matrix<double> G = whole.take();
+  for (const int size : sizes) {
+    as_processes(size, [&](Processes& processes) {
+      ThreadsGrid::Place unused(size);
+      const ThreadsGrid grid(unused, size, processes.rank());
+      const auto own_backend = make_backend(BackendKind::cpu, 1);
+      const ColumnShare share(X.cols, processes);
+      GridTiles<double> tiles(grid, X.cols, share.tile());
+      fill_gram_tiles(X.view(), users_of.view(), a, shift, tiles, {.threads = 2, .observer = nullptr});
+      const Matrix<double> rows = rows_of_tiles(tiles, grid, share, *own_backend).take();
+      for (std::int64_t k = 0; k < rows.rows(); ++k) {
+        const std::int32_t i = share.own()[k];
+        for (std::int64_t j = 0; j < X.cols; ++j)
+          ASSERT_NEAR(rows(k, j), G(i, j) + (i == j ? 3.0 : 0.0), 1e-9) << i << " " << j;
+      }
+    });
+  }
+}
+
+/// Trains by so many threads, each of which stands for a process, and returns B and the figures of all.
+FullRankFit fit_spread(const Csr& X, const Weights& W, const FullRankOptions& options, int size) {
+  ThreadsGrid::Place place(size);
+  FullRankFit result;
+  std::atomic<int> agreeing = 0;
+  as_processes(size, [&](Processes& processes) {
+    ThreadsGrid grid(place, size, processes.rank());
+    const auto backend = make_backend(BackendKind::cpu, 1);
+    const ColumnShare share(X.cols, processes);
+    const Execution execution{.threads = 1, .observer = nullptr};
+    FullRankFit own = fit_full_rank_spread(X.view(), W, options, share, grid, *backend, execution);
+    const SpreadFullRank model(std::move(own.solutions.front().B), share);
+    if (!processes.first()) return model.serve(1);
+    Matrix<float> B(X.cols, X.cols);
+    model.read_rows(0, B.view());
+    const Csr kept = model.keep_top(3, 1);
+    const Csr expected = keep_top(B.view(), 3, 1);
+    EXPECT_EQ(kept.offsets, expected.offsets);
+    EXPECT_EQ(kept.indices, expected.indices);
+    EXPECT_EQ(kept.values, expected.values);
+    Matrix<float> scores(5, X.cols);
+    Matrix<float> expected_scores(5, X.cols);
+    model.score(X.view().block(0, 5), scores.view());
+    FullRank(B.view(), nullptr).score(X.view().block(0, 5), expected_scores.view());
+    for (std::int64_t u = 0; u < 5; ++u) {
+      for (std::int64_t i = 0; i < X.cols; ++i) EXPECT_EQ(scores(u, i), expected_scores(u, i));
+    }
+    model.release();
+    own.solutions.front().B = std::move(B);
+    result = std::move(own);
+    ++agreeing;
+  });
+  EXPECT_EQ(agreeing, 1);
+  return result;
+}
+
+TEST(SpreadFullRank, TheModelOfOneProcess) {
+  const Csr X = testing::random_csr(150, 61, 0.12, true, 9, true);
+  for (const Scheme scheme : {Scheme::none, Scheme::user_oriented, Scheme::item_oriented, Scheme::linear}) {
+    const Weights W = make_weights(X.view(), {.scheme = scheme, .alpha = scheme == Scheme::none ? 1.0 : 3.0});
+    for (const bool zero_diagonal : {false, true}) {
+      const FullRankOptions options{.lambda = 4,
+                                    .dropout = 0.2,
+                                    .unconstrained = !zero_diagonal,
+                                    .zero_diagonal = zero_diagonal,
+                                    .tolerance = 1e-9};
+      const auto backend = make_backend(BackendKind::cpu, 1);
+      const FullRankFit alone = fit_full_rank(X.view(), W, options, *backend, {.threads = 1});
+      for (const int size : {1, 2, 3, 4, 7}) {
+        const FullRankFit fit = fit_spread(X, W, options, size);
+        const FullRankSolution& solution = fit.solutions.front();
+        EXPECT_TRUE(solution.converged);
+        EXPECT_LE(solution.certificate.worst_column, 1e-9);
+        EXPECT_NEAR(fit.condition / alone.condition, 1, 1e-3);
+        EXPECT_NEAR(solution.objective, alone.solutions.front().objective,
+                    1e-7 * alone.solutions.front().observed_weight);
+        for (std::int64_t i = 0; i < X.cols; ++i) {
+          for (std::int64_t j = 0; j < X.cols; ++j)
+            ASSERT_NEAR(solution.B(i, j), alone.solutions.front().B(i, j), 2e-5) << i << " " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST(SpreadFullRank, Float64WhereItIsNeededAndSingularForAll) {
+  // Items that nobody tells apart.
+  Csr X{.rows = 30, .cols = 20, .offsets = {0}};
+  for (std::int64_t u = 0; u < X.rows; ++u) {
+    for (std::int32_t i = 0; i < X.cols; ++i) X.indices.push_back(i);
+    X.offsets.push_back(X.entries());
+  }
+  const Weights W = make_weights(X.view(), {.scheme = Scheme::none});
+  const FullRankOptions options{.lambda = 1e-4, .unconstrained = false, .zero_diagonal = true};
+  const FullRankFit fit = fit_spread(X, W, options, 3);
+  EXPECT_TRUE(fit.float64);
+  EXPECT_TRUE(fit.solutions.front().converged);
+  FullRankOptions hopeless = options;
+  hopeless.lambda = 1e-25;
+  std::atomic<int> told = 0;
+  ThreadsGrid::Place place(3);
+  as_processes(3, [&](Processes& processes) {
+    ThreadsGrid grid(place, 3, processes.rank());
+    const auto backend = make_backend(BackendKind::cpu, 1);
+    const ColumnShare share(X.cols, processes);
+    try {
+      static_cast<void>(fit_full_rank_spread(X.view(), W, hopeless, share, grid, *backend, {.threads = 1}));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::numerical) ++told;
+    }
+  });
+  EXPECT_EQ(told, 3);
+}
+
+TEST(SpreadFullRank, AFailureOfTheFirstProcessReachesThoseThatServe) {
+  std::atomic<int> reached = 0;
+  as_processes(3, [&](Processes& processes) {
+    const ColumnShare share(40, processes);
+    const SpreadFullRank model(Matrix<float>(40, std::ssize(share.own())), share);
+    Outcome outcome;
+    if (processes.first()) {
+      Matrix<float> rows(2, 40);
+      model.read_rows(3, rows.view());
+      outcome = {.code = 4, .sentence = "the disk is full"};
+    } else {
+      try {
+        model.serve(1);
+      } catch (const OtherProcessFailed&) {
+        ++reached;
+        outcome = {.code = 1, .because_of_other = true};
+      }
+    }
+    EXPECT_EQ(processes.conclude(outcome, "here", [](const std::string&) {}).code, 4);
+  });
+  EXPECT_EQ(reached, 2);
+}
+
+TEST(SpreadFullRank, WhatDoesNotFitNamesTheProcessesThatWouldDo) {
+  check_grid_size(200'000, 19);
+  testing::expect_error(ErrorKind::resources, "19 processes would do", [] { check_grid_size(200'000, 4); });
+  const Csr X = testing::random_csr(10, 20'000, 0.01, false, 1);
+  const Weights W = make_weights(X.view(), {.scheme = Scheme::none});
+  constexpr std::uint64_t gigabyte = std::uint64_t{1} << 30U;
+  testing::expect_error(ErrorKind::resources, "processes would do",
+                        [&] { check_spread_memory(X.view(), W, gigabyte, 2); });
+  check_spread_memory(X.view(), W, gigabyte, 4);
+  testing::expect_error(ErrorKind::resources, "raise",
+                        [&] { check_spread_memory(X.view(), W, gigabyte >> 7U, 2); });
+}
+
+}  // namespace
+}  // namespace poise
