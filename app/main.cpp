@@ -146,7 +146,7 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
   }
   const Run run = command.setup(parser);
   add_shared_options(parser, shared);
-  if (command.run_by == RunBy::all || command.all_with != nullptr) add_rank_timeout(parser, shared);
+  if (command.run_by == RunBy::all || command.all_if != nullptr) add_rank_timeout(parser, shared);
   try {
     std::vector<std::string> last_first(arguments.rbegin(), arguments.rend());
     parser.parse(last_first);

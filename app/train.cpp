@@ -135,7 +135,7 @@ void refuse_contradictions(const TrainOptions& options) {
 
 void check_neighbours(const TrainOptions& options, const ModelParameters& parameters,
                       const Context& context) {
-  if (!options.checkpoint.empty() && !is_shared(parameters))
+  if (!options.checkpoint.empty() && parameters.neighbours == 0 && !parameters.low_rank())
     fail(ErrorKind::usage, "--checkpoint is of low-rank models and of those with --neighbours; leave it out");
   refuse_unless(parameters.neighbours == 0 || parse_device(context.device) != DeviceChoice::cuda,
                 "--device cuda", "--neighbours");

@@ -138,18 +138,6 @@ std::string Processes::broadcast(std::string bytes, std::span<const int> ranks) 
   return bytes;
 }
 
-void Processes::flush() {
-  const auto left = [&] {
-    const bool all = !transport_ || transport_->all_sent();
-    if (!all) {
-      look_for_failure();
-      stop_if_asked(observer_);
-    }
-    return all;
-  };
-  wait_for(left, {});
-}
-
 std::vector<std::string> Processes::gather(std::string bytes) {
   if (!first()) {
     send(0, std::move(bytes));

@@ -65,16 +65,14 @@ class Processes {
   Message receive(std::optional<int> from = {});
   /// The next message of any sender, if there is one.
   std::optional<Message> poll();
-  /// Waits until what was sent has left, so that nobody waits for it while this process computes.
+  /// Waits until what was sent has left, so that nobody waits for it while this process computes: MPI moves
+  /// large messages only while somebody calls it. Until then their bytes take memory.
   void flush();
 
   /// The first process' bytes, at all of them. Costs log2 P messages one after the other.
   std::string broadcast(std::string bytes);
   /// The same among some processes, of which this is one: the bytes of the first of `ranks`.
   std::string broadcast(std::string bytes, std::span<const int> ranks);
-  /// Waits until all messages have left: bytes on their way take memory, and MPI moves large ones only while
-  /// somebody calls it.
-  void flush();
   /// Waits for all. What follows may wait inside a library, which hears of no failure: better before.
   void meet() { static_cast<void>(all_gather({})); }
   /// Whether there is a library for dense matrices.

@@ -36,16 +36,14 @@ class Transport {
   virtual void send(int to, Channel channel, std::string bytes) = 0;
   /// The next message that has arrived, of one sender or of any; none if there is none yet.
   virtual std::optional<Message> poll(std::optional<int> from, Channel channel) = 0;
-  /// Whether every message has left, so that its bytes are freed.
-  virtual bool all_sent() { return true; }
+  /// Whether every message has left, so that its bytes are freed. Large ones leave while the transport is
+  /// called.
+  [[nodiscard]] virtual bool all_sent() { return true; }
 
   /// Whether there is a library for dense matrices, and the processes as a grid for these; all make it
   /// together.
   [[nodiscard]] virtual bool has_grid() const { return false; }
   virtual std::unique_ptr<DenseGrid> make_grid() { return nullptr; }
-
-  /// Whether all messages have left. Large ones leave while the transport is called.
-  [[nodiscard]] virtual bool all_sent() { return true; }
 
   /// The end of the job in good order; every process calls it.
   virtual void finish() = 0;

@@ -14,7 +14,7 @@ namespace poise {
 /// it is scored by all together, and its rows come from all. The others serve() meanwhile.
 class SpreadFullRank : public Scorer {
  public:
-  /// `B` is items x share.own(), by rows. The share must outlive it.
+  /// `B` is items x share.own(), by rows.
   SpreadFullRank(Matrix<float> B, const ColumnShare& share) : B_(std::move(B)), share_(share) {}
 
   [[nodiscard]] std::int64_t items() const override { return share_.items(); }
