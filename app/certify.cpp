@@ -87,7 +87,7 @@ void run_certify(const CertifyFlags& options, const Context& context) {
          options.model.string(), options.data.string());
   }
   const CsrView X = data.dataset.train.view();
-  const Weights W = weights_of(parameters, X, context.execution.threads);
+  const Weights W = weights_of(parameters, data.dataset.training_rows(), context.execution.threads);
   const auto backend =
       backend_for([&] { return work_of(training_cost(parameters, X, context.memory_limit, W)); }, context);
   check_device(std::span(&parameters, 1), *backend);

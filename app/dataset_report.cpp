@@ -9,15 +9,18 @@ namespace poise::app {
 
 namespace {
 
-Json part_json(const std::optional<PartSummary>& part) {
+Json part_json(const std::optional<PartSummary>& part, bool with_dislikes) {
   if (!part) return nullptr;
-  return {{"users", part->users}, {"interactions", part->interactions}};
+  Json json = {{"users", part->users}, {"interactions", part->interactions}};
+  if (with_dislikes) json["dislikes"] = part->dislikes;
+  return json;
 }
 
 std::string part_text(std::string_view name, const std::optional<PartSummary>& part) {
   if (!part) return "";
-  return fmt::format("  {:<11}{:>10} users {:>12} interactions\n", name, grouped(part->users),
-                     grouped(part->interactions));
+  return fmt::format("  {:<11}{:>10} users {:>12} interactions{}\n", name, grouped(part->users),
+                     grouped(part->interactions),
+                     part->dislikes > 0 ? fmt::format(" {:>12} dislikes", grouped(part->dislikes)) : "");
 }
 
 }  // namespace
@@ -29,10 +32,15 @@ Json dataset_json(const Dataset& dataset) {
                {"interactions", summary.interactions},
                {"density", summary.density}};
   for (const auto& [name, member] : read_counts) json[name] = dataset.counts.*member;
-  json["train"] = part_json(summary.train);
-  json["validation"] = part_json(summary.validation);
-  json["test"] = part_json(summary.test);
+  // Data without dislikes are reported as before there were any.
+  const bool disliked = summary.dislikes > 0 || dataset.counts.dropped_dislikes > 0;
+  json["train"] = part_json(summary.train, disliked);
+  json["validation"] = part_json(summary.validation, disliked);
+  json["test"] = part_json(summary.test, disliked);
   for (const auto& [name, member] : filter_counts) json[name] = dataset.counts.*member;
+  for (const auto& [name, member] : dislike_counts) {
+    if (disliked) json[name] = dataset.counts.*member;
+  }
   return json;
 }
 
@@ -57,6 +65,10 @@ std::string dataset_text(const Dataset& dataset) {
   count(dataset.counts.filtered_users, "users dropped: too few items (--min-user-items)");
   count(dataset.counts.filtered_interactions, "interactions dropped with them");
   count(dataset.counts.outside_catalogue, "held-out entries dropped: no training user has the item");
+  count(dataset.counts.dropped_dislikes,
+        "dislikes dropped: the same user likes the item, or the training "
+        "data lack it, or the user is not kept");
+  count(dataset.counts.disliked_targets, "targets dropped: their users dislike the items in training");
   return text;
 }
 

@@ -33,6 +33,7 @@ struct EvaluateFlags {
   std::string metrics = "recall@20,recall@50,ndcg@100";
   std::string denominator = "min";
   std::filesystem::path per_user;
+  double dislike_share = 0;
 };
 
 const HeldOut& part_of(const Dataset& dataset, const EvaluateFlags& options) {
@@ -102,9 +103,11 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
         options.model.string(), options.data.string()));
   }
   const HeldOut& part = part_of(dataset, options);
-  const CsrView histories = dataset.histories(part);
-  const auto backend = scoring_backend_for(
-      [&] { return Work{.operations = model.scorer->operations(histories)}; }, context, std::move(early));
+  UserRows histories = dataset.histories(part);
+  histories.dislike_share = options.dislike_share;
+  const auto backend =
+      scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories.items)}; },
+                          context, std::move(early));
   watch.book("device");
   Evaluation measuring(*model.scorer, histories, part.targets.view(), data.training_counts, evaluation,
                        context.execution, backend.get());
@@ -157,6 +160,7 @@ Run setup_evaluate(CLI::App& parser) {
                   "Recall divides by min(R, targets), or by all targets as papers on given splits do")
       ->check(one_of({"min", "targets"}))
       ->capture_default_str();
+  add_dislike_share_option(parser, options->dislike_share);
   parser.add_option("--per-user", options->per_user, "Also write every user's metrics to this csv file")
       ->type_name("FILE");
   parser.footer(

@@ -33,6 +33,7 @@ LogOptions LogFlags::options(const std::vector<std::filesystem::path>& inputs) c
   result.skip_bad_lines = skip_bad_lines;
   result.format = resolve_log_format(inputs, result);
   result.keep_above = keep_above;
+  result.dislike_below = dislike_below;
   result.threshold_of_format = true;
   result.query = query;
   return result;
@@ -90,6 +91,11 @@ std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags) {
               .add_option(
                   "--keep-above", flags.keep_above,
                   "Keep rows whose value is greater (default: 3.5 for movielens and netflix, otherwise off)")
+              ->check(finite_number()),
+          parser
+              .add_option("--dislike-below", flags.dislike_below,
+                          "Rows whose value is less are dislikes: never recommended, and weighed by "
+                          "--alpha-negative")
               ->check(finite_number()),
           parser
               .add_option("--query", flags.query,

@@ -18,6 +18,7 @@ struct LogFlags {
   std::string delimiter;
   std::string header = "auto";
   std::optional<double> keep_above;
+  std::optional<double> dislike_below;
   bool skip_bad_lines = false;
   std::string query;
 

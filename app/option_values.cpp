@@ -169,6 +169,16 @@ CLI::Validator memory_size() {
       "");
 }
 
+void add_dislike_share_option(CLI::App& parser, double& share) {
+  parser
+      .add_option(
+          "--dislike-share", share,
+          "For full-rank and awmf: what a disliked item of a history counts below 0, where a liked one "
+          "counts 1")
+      ->check(accept_number([](double number) { return number >= 0; }, "a number of at least 0"))
+      ->capture_default_str();
+}
+
 std::vector<std::string> split_at_commas(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {

@@ -42,4 +42,7 @@ CLI::Validator memory_size();
 /// "a,b,c" -> {"a", "b", "c"}.
 std::vector<std::string> split_at_commas(const std::string& text);
 
+/// --dislike-share of the commands that score histories.
+void add_dislike_share_option(CLI::App& parser, double& share);
+
 }  // namespace poise::app

@@ -9,6 +9,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/data/dataset_file.hpp"
+#include "poise/data/dislikes.hpp"
 #include "poise/data/log_reader.hpp"
 #include "poise/data/pro_sg.hpp"
 #include "poise/data/split.hpp"
@@ -89,6 +90,7 @@ Dataset read_pro_sg_folder(const PrepareFlags& options, const Execution& executi
   refuse(options.split != "users", "--split", reason);
   refuse(!options.log.columns.empty(), "--columns", reason);
   refuse(options.log.keep_above.has_value(), "--keep-above", reason);
+  refuse(options.log.dislike_below.has_value(), "--dislike-below", reason);
   refuse(options.inputs.size() > 1, "more than one INPUT", reason);
   return read_pro_sg(options.inputs.front(), execution);
 }
@@ -110,18 +112,29 @@ Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const 
     Interactions log = read_log(inputs, reading, context.execution);
     context.say(fmt::format("{} read as {}", shown_inputs(inputs), with_names(log.reading, flag_name)));
     // For several logs, one hint about the first is enough.
-    if (!log.keep_above && &inputs == &options.inputs) hint_about_values(log, context);
+    if (!log.keep_above && !reading.dislike_below && &inputs == &options.inputs)
+      hint_about_values(log, context);
     return log;
   };
-  if (options.split != "given") return split_log(options, read(options.inputs), context.execution);
+  const auto split = [&](const Interactions& log, const auto& split_liked) {
+    return split_with_dislikes(log, split_liked, context.execution);
+  };
+  if (options.split != "given")
+    return split(read(options.inputs),
+                 [&](const Interactions& liked) { return split_log(options, liked, context.execution); });
   const auto read_optional = [&](const fs::path& path) -> std::optional<Interactions> {
     if (path.empty()) return std::nullopt;
-    return read({path});
+    Interactions log = read({path});
+    // What is disliked later is no target, and training does not know it.
+    if (!log.low.empty()) static_cast<void>(take_dislikes(log));
+    return log;
   };
   const Interactions train = read(options.inputs);
   const std::optional<Interactions> validation = read_optional(options.validation);
   const std::optional<Interactions> test = read_optional(options.test);
-  return split_given(train, validation, test, context.execution);
+  return split(train, [&](const Interactions& liked) {
+    return split_given(liked, validation, test, context.execution);
+  });
 }
 
 /// The bytes of a log, or of all files in a folder; compressed ones count with a typical factor.
@@ -254,6 +267,7 @@ Run setup_prepare(CLI::App& parser) {
       "Examples:\n"
       "  poise prepare ml-20m/ratings.csv --out ml-20m.data --held-out-users 10000\n"
       "  poise prepare shop.csv.zst --columns CustomerID,StockCode,Quantity --keep-above 0 --out shop.data\n"
+      "  poise prepare ratings.csv --keep-above 3.5 --dislike-below 2.5 --out ratings.data\n"
       "  poise prepare train.txt --test test.txt --format adjacency --split given --out gowalla.data\n"
       "  poise prepare pro_sg/ --out data\n"
       "  poise prepare 'logs/2024-*.jsonl.gz' --columns user,item --out data\n"

@@ -35,6 +35,8 @@ struct RecommendFlags {
   std::filesystem::path exclude;
   std::filesystem::path only;
   std::filesystem::path titles;
+  std::vector<std::string> dislikes;
+  double dislike_share = 0;
   bool explain = false;
   std::string format = "table";
 };
@@ -64,7 +66,9 @@ RecommendHistories histories_of(const RecommendFlags& options, const ItemIndex& 
     for (const auto& [id, line] : read_id_lines(options.history))
       history.push_back(index.at(id, fmt::format("{}:{}: ", options.history.string(), line)));
   }
-  return one_history(history, items);
+  std::vector<std::int32_t> disliked;
+  for (const std::string& id : options.dislikes) disliked.push_back(index.at(id));
+  return one_history(history, disliked, items);
 }
 
 /// With an empty history every score is 0, and the list is the beginning of the catalogue.
@@ -102,21 +106,22 @@ void run_recommend(const RecommendFlags& options, const Context& context) {
   RecommendOptions recommendation{.k = options.k};
   if (!options.exclude.empty()) recommendation.exclude = listed_items(options.exclude, index, context);
   if (!options.only.empty()) recommendation.only = listed_items(options.only, index, context);
-  const CsrView histories = input.histories.view();
+  const UserRows histories(input.histories.view(), input.disliked.view(), options.dislike_share);
   recommendation.seen = input.seen.view();
   if (model.info.model != "popularity") say_if_empty(input, context);
-  const auto backend =
-      scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories)}; }, context);
+  const auto backend = scoring_backend_for(
+      [&] { return Work{.operations = model.scorer->operations(histories.items)}; }, context);
   if (input.batch) {
     check_same_data(options.model.string(), model.checksum, context);
-    check_same_data(options.histories.string(), fingerprint(histories), context);
+    check_same_data(options.histories.string(), fingerprint(histories.items), context);
+    check_same_data(options.histories.string(), fingerprint(histories.disliked), context);
   }
   const RankedLists lists =
       input.batch ? recommend_together(*model.scorer, histories, recommendation, context.execution,
                                        backend.get(), *context.processes)
                   : recommend(*model.scorer, histories, recommendation, context.execution, backend.get());
   if (!context.processes->first()) return;
-  print_recommendations(model, input, lists, options.explain, format, titles.get());
+  print_recommendations(model, input, options.dislike_share, lists, options.explain, format, titles.get());
 }
 
 }  // namespace
@@ -137,6 +142,13 @@ Run setup_recommend(CLI::App& parser) {
               "are skipped, and what --keep-above leaves out is not recommended either")
           ->type_name("FILE");
   sources->require_option(1);
+  parser
+      .add_option("--dislikes", options->dislikes,
+                  "Item ids that the user dislikes, separated by commas: never recommended")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes(histories);
+  add_dislike_share_option(parser, options->dislike_share);
   for (CLI::Option* const option : add_log_flags(parser, options->log)) {
     option->needs(histories)->group("Histories");
   }

@@ -15,27 +15,29 @@ namespace poise::app {
 
 namespace {
 
-/// Moves the marked rows out of a log; both keep all users and items.
-Interactions take_low_rows(Interactions& log) {
-  Interactions low;
-  low.users = log.users;
-  low.items = log.items;
+/// Moves the rows with this mark out of a log; both keep all users and items.
+Interactions take_marked_rows(Interactions& log, std::uint8_t mark) {
+  Interactions taken;
+  taken.users = log.users;
+  taken.items = log.items;
   std::int64_t kept = 0;
   for (std::int64_t row = 0; row < std::ssize(log.low); ++row) {
-    if (log.low[row] != 0) {
-      low.user.push_back(log.user[row]);
-      low.item.push_back(log.item[row]);
+    if (log.low[row] == mark) {
+      taken.user.push_back(log.user[row]);
+      taken.item.push_back(log.item[row]);
       continue;
     }
     log.user[kept] = log.user[row];
     log.item[kept] = log.item[row];
+    log.low[kept] = log.low[row];
     log.value[kept++] = log.value[row];
   }
-  if (low.rows() == 0) return low;
+  if (taken.rows() == 0) return taken;
   log.user.resize(kept);
   log.item.resize(kept);
+  log.low.resize(kept);
   log.value.resize(kept);
-  return low;
+  return taken;
 }
 
 /// A log by user as rows of compressed storage; items keep the log's numbers.
@@ -54,13 +56,20 @@ Csr rows_of(const Histories& log) {
 
 }  // namespace
 
-RecommendHistories one_history(const std::vector<std::int32_t>& history, std::int64_t items) {
-  HistoryEntries entries;
-  entries.reserve(history.size());
-  for (const std::int32_t item : history) entries.emplace_back(item, 1.0F);
+RecommendHistories one_history(const std::vector<std::int32_t>& history,
+                               const std::vector<std::int32_t>& disliked, std::int64_t items) {
+  const auto row_of = [&](const std::vector<std::int32_t>& listed) {
+    HistoryEntries entries;
+    entries.reserve(listed.size());
+    for (const std::int32_t item : listed) entries.emplace_back(item, 1.0F);
+    Csr row;
+    row.cols = items;
+    append_history(row, entries, EntryValues::dropped);
+    return row;
+  };
   RecommendHistories result;
-  result.histories.cols = items;
-  append_history(result.histories, entries, EntryValues::dropped);
+  result.histories = row_of(history);
+  result.disliked = row_of(disliked);
   return result;
 }
 
@@ -81,12 +90,16 @@ UserHistories read_user_histories(const std::filesystem::path& log, const LogFla
   count(interactions.empty_ids, "rows dropped: no user or no item id");
   count(interactions.below_threshold,
         "rows with a value not above the threshold: their items count as seen, not as liked");
-  if (!interactions.keep_above) hint_about_values(interactions, context);
-  const Csr seen = rows_of(group_by_user(take_low_rows(interactions), context.execution));
+  count(interactions.disliked_rows, "rows are dislikes");
+  if (!interactions.keep_above && !options.dislike_below) hint_about_values(interactions, context);
+  Csr disliked =
+      rows_of(group_by_user(take_marked_rows(interactions, Interactions::disliked), context.execution));
+  const Csr seen = rows_of(group_by_user(take_marked_rows(interactions, 1), context.execution));
   Csr liked = rows_of(group_by_user(interactions, context.execution));
   return {.users = std::move(interactions.users),
           .items = std::move(interactions.items),
           .liked = std::move(liked),
+          .disliked = std::move(disliked),
           .seen = seen};
 }
 
@@ -98,11 +111,12 @@ RecommendHistories read_histories(const std::filesystem::path& log, const LogFla
 
   RecommendHistories result;
   result.batch = true;
-  result.histories.cols = result.seen.cols = items;
+  result.histories.cols = result.disliked.cols = result.seen.cols = items;
   std::int64_t unknown = 0;
   for (std::int64_t u = 0; u < histories.users.size(); ++u)
     unknown += append_user(
-        histories, u, [&](std::int32_t item) { return number[item]; }, result.histories, result.seen);
+        histories, u, [&](std::int32_t item) { return number[item]; }, result.histories, result.disliked,
+        result.seen);
   result.users = std::move(histories.users);
   if (unknown > 0)
     context.say(fmt::format("{}: {} entries skipped: the model does not know their items", log.string(),

@@ -102,7 +102,7 @@ std::unique_ptr<const ItemTable> read_titles(const std::filesystem::path& path) 
   return path.empty() ? nullptr : ItemTable::read(path);
 }
 
-void print_recommendations(const LoadedModel& model, const RecommendHistories& input,
+void print_recommendations(const LoadedModel& model, const RecommendHistories& input, double dislike_share,
                            const RankedLists& lists, bool explain, OutputFormat format,
                            const ItemTable* titles) {
   const Explained explained = explain ? Explained::yes : Explained::no;
@@ -115,7 +115,8 @@ void print_recommendations(const LoadedModel& model, const RecommendHistories& i
   for (std::int64_t row = 0; row < lists.rows(); ++row) {
     const CsrView histories = input.histories.view();
     const auto list = recommendations_of(*model.scorer, items, histories.row(row), histories.row_values(row),
-                                         lists.items(row), lists.scores(row), explained);
+                                         lists.items(row), lists.scores(row), explained,
+                                         input.disliked.view().row(row), dislike_share);
     const std::string_view user = batch ? input.users[row] : std::string_view();
     if (format == OutputFormat::json) {
       Json result;

@@ -28,7 +28,7 @@ std::unique_ptr<const ItemTable> read_titles(const std::filesystem::path& path);
 /// Prints all recommendations, with `explain` also what each history item adds to a score: all items in JSON,
 /// the three largest in a table, none in csv. With titles, a table and csv show them last in a line and
 /// reasons are named by them; JSON has them by id, under "titles" at its end.
-void print_recommendations(const LoadedModel& model, const RecommendHistories& input,
+void print_recommendations(const LoadedModel& model, const RecommendHistories& input, double dislike_share,
                            const RankedLists& lists, bool explain, OutputFormat format,
                            const ItemTable* titles);
 

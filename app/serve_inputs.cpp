@@ -71,9 +71,20 @@ serve::ItemFilters item_filters(const std::filesystem::path& exclude, const std:
 }
 
 UserHistories histories_of(const Dataset& data) {
-  UserHistories result{.users = data.users, .items = data.items, .liked = data.train, .seen = {}};
+  UserHistories result{
+      .users = data.users, .items = data.items, .liked = data.train, .disliked = data.disliked, .seen = {}};
   if (data.split != SplitKind::users) return result;
   const auto values = data.train.values.empty() ? EntryValues::dropped : EntryValues::kept;
+  // Either no row has dislikes, or every user has a row of them.
+  const auto has_dislikes = [](const std::optional<HeldOut>& part) {
+    return part && part->disliked.rows > 0;
+  };
+  const bool with_dislikes =
+      data.disliked.rows > 0 || has_dislikes(data.validation) || has_dislikes(data.test);
+  if (with_dislikes && data.disliked.rows == 0)
+    result.disliked = {.rows = data.train.rows,
+                       .cols = data.train.cols,
+                       .offsets = std::vector<std::int64_t>(data.train.rows + 1, 0)};
   HistoryEntries entries;
   for (const auto* part : {&data.validation, &data.test}) {
     if (!*part) continue;
@@ -84,6 +95,10 @@ UserHistories histories_of(const Dataset& data) {
       add_entries(held_out.targets.view(), u, entries);
       append_history(result.liked, entries, values);
       result.users.push_back(held_out.users[u]);
+      if (!with_dislikes) continue;
+      entries.clear();
+      if (held_out.disliked.rows > 0) add_entries(held_out.disliked.view(), u, entries);
+      append_history(result.disliked, entries, EntryValues::dropped);
     }
   }
   return result;

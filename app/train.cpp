@@ -184,7 +184,7 @@ void run_train(TrainOptions options, const Context& context) {
   if (!counts_only) check_values(parameters.weighting.scheme, !data.dataset.train.values.empty(), context);
   const CsrView X = data.dataset.train.view();
   const int threads = context.execution.threads;
-  const Weights W = weights_of(parameters, X, threads);
+  const Weights W = weights_of(parameters, data.dataset.training_rows(), threads);
   watch.book("weights");
   TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
   const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;

@@ -26,7 +26,7 @@ class CopiedScores final : public poise::Scorer {
   [[nodiscard]] poise::ScoreRows on(poise::Backend& backend,
                                     const poise::Execution& /*execution*/) const override {
     return [&backend, rows = poise::Lent(backend, rows_.view())](
-               poise::CsrView /*histories*/, std::int64_t first, poise::Out<float> scores) {
+               const poise::UserRows& /*histories*/, std::int64_t first, poise::Out<float> scores) {
       std::vector<std::int32_t> sources(scores.rows);
       for (std::int64_t k = 0; k < scores.rows; ++k)
         sources[k] = static_cast<std::int32_t>((first + k) % rows.view().rows);

@@ -57,7 +57,7 @@ void use(const poise::Scorer& scorer) {
   history.offsets.push_back(scorer.items());
   poise::Matrix<float> scores(1, scorer.items());
   scorer.score(history.view(), scores.view());
-  if (scorer.items() > 0) (void)scorer.contributions(history.indices, {}, 0);
+  if (scorer.items() > 0) (void)scorer.contributions(history.indices, {}, {}, 0);
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ TEST(DatasetFile, EvaluationReadsWhatItNeeds) {
       // The training rows are there where they are the histories.
       EXPECT_EQ(data.dataset.train.rows, split == SplitKind::given ? dataset.train.rows : 0);
       const HeldOut& held_out = test ? *data.dataset.test : *data.dataset.validation;
-      const CsrView histories = data.dataset.histories(held_out);
-      const CsrView expected = dataset.histories(test ? *dataset.test : *dataset.validation);
+      const CsrView histories = data.dataset.histories(held_out).items;
+      const CsrView expected = dataset.histories(test ? *dataset.test : *dataset.validation).items;
       EXPECT_TRUE(std::ranges::equal(histories.indices, expected.indices));
     }
   }

@@ -17,12 +17,12 @@ using testing::random_dataset;
 
 TEST(Dataset, HistoriesAreTheFoldInOrTheTrainingRows) {
   const Dataset users = random_dataset({.values = true});
-  const CsrView own = users.histories(*users.test);
+  const CsrView own = users.histories(*users.test).items;
   EXPECT_EQ(own.indices.data(), users.test->fold_in.indices.data());
   EXPECT_EQ(own.values.data(), users.test->fold_in.values.data());
 
   const Dataset given = random_dataset({.held_out_users = 2, .split = SplitKind::given, .values = true});
-  const CsrView borrowed = given.histories(*given.test);
+  const CsrView borrowed = given.histories(*given.test).items;
   ASSERT_EQ(borrowed.rows, given.train.rows + 2);
   EXPECT_EQ(borrowed.entries(), given.train.entries());
   for (std::int64_t r = 0; r < given.train.rows; ++r) {

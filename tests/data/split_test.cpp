@@ -197,7 +197,7 @@ TEST(SplitGiven, TakesTheFilesAsTheyAre) {
   EXPECT_EQ(data.test->users[3], "d");
   EXPECT_EQ(data.test->targets.offsets, (std::vector<std::int64_t>{0, 1, 1, 3, 4}));
   EXPECT_EQ(data.test->targets.indices, (std::vector<std::int32_t>{0, 1, 2, 2}));
-  const CsrView histories = data.histories(*data.test);
+  const CsrView histories = data.histories(*data.test).items;
   EXPECT_EQ(histories.rows, 4);
   EXPECT_EQ(histories.row_size(0), 2);
   EXPECT_EQ(histories.row(2)[0], 0);

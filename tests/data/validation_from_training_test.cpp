@@ -59,7 +59,7 @@ TEST(ValidationFromTraining, TakesATenthOfEachUserAndLosesNothing) {
     std::ranges::sort(after);
     EXPECT_EQ(before, after);
   }
-  EXPECT_EQ(derived.dataset.histories(*derived.dataset.validation).indices.size(), train.indices.size())
+  EXPECT_EQ(derived.dataset.histories(*derived.dataset.validation).items.indices.size(), train.indices.size())
       << "what chooses is no history";
   EXPECT_FALSE(derived.dataset.test);
 }

@@ -57,6 +57,27 @@ class Evaluate : public ::testing::Test {
   std::vector<std::int64_t> counts = {1, 4, 16, 16, 4, 1};
 };
 
+/// Dislikes are left out of the ranking as a history is, of all users and of some.
+TEST_F(Evaluate, DislikedItemsAreNotRanked) {
+  const Csr disliked = rows_of(6, {{1}, {0}, {0, 3}, {}, {2}});
+  const UserRows users(histories.view(), disliked.view());
+  const Csr known = all_known(users);
+  const EvaluateOptions options{.metrics = parse_metrics("recall@1,ndcg@2,coverage@2")};
+  const EvaluationResult expected = evaluate(scorer, known.view(), targets.view(), counts, options, {});
+  const EvaluationResult result = evaluate(scorer, users, targets.view(), counts, options, {});
+  Evaluation some(scorer, users, targets.view(), counts, options, {});
+  some.measure(std::vector<std::int64_t>{2, 0});
+  some.measure(std::vector<std::int64_t>{1, 3});
+  const EvaluationResult parts = some.finish();
+  const EvaluationResult without = run("recall@1,ndcg@2,coverage@2");
+  EXPECT_EQ(result.metrics[0].mean, 0.5) << "user 0 finds item 2 and user 2 item 1";
+  for (std::size_t k = 0; k < expected.metrics.size(); ++k) {
+    EXPECT_EQ(result.metrics[k].mean, expected.metrics[k].mean);
+    EXPECT_EQ(parts.metrics[k].mean, expected.metrics[k].mean);
+  }
+  EXPECT_NE(result.metrics[0].mean, without.metrics[0].mean);
+}
+
 /// One user after the other, in any order, gives what all at once do.
 TEST_F(Evaluate, PartsGiveWhatAllGive) {
   const EvaluateOptions options{.metrics = parse_metrics("recall@2,ndcg@3,coverage@2,stratified-recall@2"),

@@ -44,6 +44,23 @@ class Recommend : public ::testing::Test {
   Csr histories{.rows = 2, .cols = 5, .offsets = {0, 1, 1}, .indices = {4}, .values = {}};
 };
 
+/// What a user dislikes is never recommended, even where their own items are.
+TEST_F(Recommend, NothingThatIsDisliked) {
+  const Csr disliked{.rows = 2, .cols = 5, .offsets = {0, 2, 3}, .indices = {1, 3, 2}};
+  const UserRows users(histories.view(), disliked.view());
+  const RankedLists lists = recommend(scorer, users, {.k = 5}, {.threads = 1});
+  EXPECT_EQ(items(lists, 0), (Items{2, 0}));
+  EXPECT_EQ(items(lists, 1), (Items{0, 1, 3, 4}));
+  const RankedLists with_history =
+      recommend(scorer, users, {.k = 5, .exclude_history = false, .exclude = {0}}, {.threads = 1});
+  EXPECT_EQ(items(with_history, 0), (Items{4, 2}));
+  EXPECT_EQ(items(with_history, 1), (Items{1, 3, 4}));
+  const Csr other{.rows = 1, .cols = 5, .offsets = {0, 0}};
+  expect_error(ErrorKind::input, "the dislikes are 1 x 5", [&] {
+    recommend(scorer, {histories.view(), other.view()}, {}, {.threads = 1});
+  });
+}
+
 TEST_F(Recommend, LeavesOutTheHistory) {
   const RankedLists lists = run({.k = 3});
   EXPECT_EQ(items(lists, 0), (Items{3, 2, 1}));

@@ -6,15 +6,17 @@
 
 #include "poise/data/ids.hpp"
 #include "poise/linalg/csr.hpp"
+#include "poise/linalg/user_rows.hpp"
 
 namespace poise {
 
-/// Users to score: for each a history, and the targets to be found from it. Row k of both matrices belongs to
+/// Users to score: for each a history, and the targets to be found from it. Row k of all matrices belongs to
 /// id k of `users`.
 struct HeldOut {
   Ids users;
   Csr fold_in;  ///< has no entries of its own with the split `given`: see Dataset::histories
   Csr targets;
+  Csr disliked = {};  ///< as Dataset::disliked; like `fold_in` without entries with the split `given`
   bool operator==(const HeldOut&) const = default;
 };
 
@@ -33,6 +35,8 @@ struct PrepareCounts {
   std::int64_t filtered_users = 0;
   std::int64_t filtered_items = 0;
   std::int64_t filtered_interactions = 0;  ///< of filtered users or items
+  std::int64_t dropped_dislikes = 0;       ///< pairs that are liked too, or whose user or item is in no part
+  std::int64_t disliked_targets = 0;       ///< of the split `given`: removed from the targets
   bool operator==(const PrepareCounts&) const = default;
 };
 
@@ -46,10 +50,14 @@ struct Dataset {
   std::optional<HeldOut> test;
   SplitKind split = SplitKind::none;
   PrepareCounts counts;
+  Csr disliked = {};  ///< what the training users dislike, without values; no rows: nothing. No pair is in
+                      ///< `train` too
 
-  /// The histories of a part's users. With the split `given` they are the training rows, then empty rows for
-  /// the part's users without training rows; otherwise they are the part's fold-in.
-  [[nodiscard]] CsrView histories(const HeldOut& part) const;
+  /// The training rows and dislikes.
+  [[nodiscard]] UserRows training_rows() const { return {train.view(), disliked.view()}; }
+  /// The histories of a part's users, and their dislikes. With the split `given` they are the training rows,
+  /// then empty rows for the part's users without training rows; otherwise they are the part's fold-in.
+  [[nodiscard]] UserRows histories(const HeldOut& part) const;
   bool operator==(const Dataset&) const = default;
 };
 

@@ -18,12 +18,14 @@ struct Interactions {
   std::vector<std::int32_t> item;  ///< per row
   std::vector<float> value;        ///< per row; empty if the log has no value column
 
-  std::vector<std::uint8_t>
-      low;  ///< per row: 1 if its value is not above the threshold; empty unless asked for
+  /// Per row: 1 if its value is not above the threshold, 2 if it is a dislike; empty unless asked for.
+  std::vector<std::uint8_t> low;
+  static constexpr std::uint8_t disliked = 2;
 
   std::int64_t empty_ids = 0;  ///< rows dropped for an empty user or item id
   std::int64_t below_threshold =
       0;  ///< rows dropped, or marked, because their value is not above the threshold
+  std::int64_t disliked_rows = 0;  ///< rows marked as dislikes, which `below_threshold` does not count
   std::int64_t skipped_lines = 0;  ///< bad lines dropped (only with skip_bad_lines)
 
   /// How the log was interpreted: format, and for delimited text delimiter, header and columns, e.g. "csv,

@@ -30,6 +30,8 @@ struct LogOptions {
   /// Rows that are not above the threshold stay in the log and are marked (Interactions::low): items that a
   /// user has seen but does not like.
   bool keep_low = false;
+  /// Rows whose value is less are dislikes, which stay in the log and are marked. At most `keep_above`.
+  std::optional<double> dislike_below = {};
   bool skip_bad_lines = false;  ///< count bad lines instead of failing at the first
   /// Without `keep_above`: the usual threshold of the format, once that is known.
   bool threshold_of_format = false;

@@ -46,7 +46,7 @@ struct EvaluationResult {
 class Evaluation {
  public:
   /// As evaluate(); the scorer and the views must outlive it.
-  Evaluation(const Scorer& scorer, CsrView histories, CsrView targets,
+  Evaluation(const Scorer& scorer, const UserRows& histories, CsrView targets,
              std::span<const std::int64_t> training_counts, EvaluateOptions options,
              const Execution& execution, Backend* backend = nullptr);
   Evaluation(const Evaluation&) = delete;
@@ -71,16 +71,17 @@ class Evaluation {
   std::unique_ptr<Measuring> measuring_;
 };
 
-/// Ranks all items outside the history for every user, ties to the lower index, and averages the metrics over
-/// the users that have a target. Coverage@R is the share of the catalogue in the top R of at least one of
-/// them. A target that is also in the history counts as a target but cannot be found.
+/// Ranks all items outside the history and dislikes for every user, ties to the lower index, and averages the
+/// metrics over the users that have a target. Coverage@R is the share of the catalogue in the top R of at
+/// least one of them. A target that is also in the history, or disliked, counts as a target but cannot be
+/// found.
 ///
 /// Row u of `histories` belongs to row u of `targets`; `training_counts` (users of each item) is read for
 /// stratified recall alone and may be empty otherwise. Works in blocks of users; the result does not depend
 /// on the threads. With a GPU's backend it scores and ranks there; scores then differ by rounding.
 /// Error{input} if shapes differ or no user has a target, Error{usage} without metrics, Error{numerical} for
 /// a NaN score.
-EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targets,
+EvaluationResult evaluate(const Scorer& scorer, const UserRows& histories, CsrView targets,
                           std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
                           const Execution& execution, Backend* backend = nullptr);
 

@@ -33,8 +33,10 @@ struct ModelParameters {
 
   /// Whether the family has a rank.
   [[nodiscard]] bool low_rank() const;
-  /// Whether W = 1 for any data.
+  /// Whether the weights of the observed entries are 1 for any data.
   [[nodiscard]] bool unweighted() const;
+  /// Whether W = 1 for any data.
+  [[nodiscard]] bool uniform() const;
 };
 
 using ModelParameter = DeclaredParameter<ModelParameters>;

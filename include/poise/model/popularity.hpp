@@ -19,6 +19,7 @@ class Popularity : public Scorer {
   /// Both are an Error{usage}: no history item adds anything, and no item is nearer to another.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
                                                   std::span<const float> values,
+                                                  std::span<const std::int32_t> disliked,
                                                   std::int32_t item) const override;
   void similarity(std::int32_t item, std::span<float> scores) const override;
 

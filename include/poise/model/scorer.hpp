@@ -8,6 +8,7 @@
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
+#include "poise/linalg/user_rows.hpp"
 
 namespace poise {
 
@@ -16,9 +17,11 @@ template <class T>
 struct DeviceView;
 
 /// Called with (histories, first, scores): scores(k, i) = the score of item i for the user with history row
-/// first + k, for every k below scores.rows. `scores` lies in the memory of a backend. A row does not depend
+/// first + k, for every k below scores.rows. Error{usage} for a dislike_share where scores are no sum over a
+/// history. `scores` lies in the memory of a backend. A row does not depend
 /// on those scored with it; on a GPU but for rounding.
-using ScoreRows = std::function<void(CsrView histories, std::int64_t first, DeviceView<float> scores)>;
+using ScoreRows =
+    std::function<void(const UserRows& histories, std::int64_t first, DeviceView<float> scores)>;
 
 /// A trained model as the recommender sees it: scores of all items for a user given by a history.
 class Scorer {
@@ -32,17 +35,18 @@ class Scorer {
 
   /// Row u of `scores` becomes the scores of row u of `histories`; on the processor. Error{input} when the
   /// histories are not over the model's items.
-  void score(CsrView histories, MatrixView<float> scores,
+  void score(const UserRows& histories, MatrixView<float> scores,
              const Execution& execution = {.threads = 1, .observer = nullptr}) const;
 
   /// About how many operations of a matrix product scores of all rows of `histories` take.
   [[nodiscard]] virtual double operations(CsrView histories) const;
 
   /// What each item of a history (with its values; empty: all 1) adds to the score of `item`, in the order of
-  /// the history; together they are the score. Error{usage} where a model's scores are no such sum, which is
-  /// the default.
+  /// the history, of a user who dislikes the items `disliked`; together they are the score (with a
+  /// dislike_share of 0). Error{usage} where a model's scores are no such sum, which is the default.
   [[nodiscard]] virtual std::vector<double> contributions(std::span<const std::int32_t> history,
                                                           std::span<const float> values,
+                                                          std::span<const std::int32_t> disliked,
                                                           std::int32_t item) const;
 
   /// scores[i] = how near item i is to `item`; scores.size() = items(). By default the scores of a history of
@@ -56,7 +60,10 @@ ScoreRows scores_in_memory(
     Backend& backend,
     std::function<void(CsrView histories, std::int64_t first, MatrixView<float> scores)> score);
 
+/// Error{usage} for a share of dislikes, as a model throws it whose scores are no sum over a history.
+void refuse_dislike_share(const UserRows& histories);
+
 /// Error{input} when the histories are not over the items of the scorer.
-void check_histories(const Scorer& scorer, CsrView histories);
+void check_histories(const Scorer& scorer, const UserRows& histories);
 
 }  // namespace poise

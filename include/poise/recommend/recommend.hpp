@@ -20,11 +20,12 @@ struct RecommendOptions {
   std::optional<std::vector<std::int32_t>> only = std::nullopt;  ///< recommend nothing else, in any order
 };
 
-/// The k best items for each row of `histories`, ordered by score descending, then item index ascending. A
-/// list is shorter than k where fewer items are left. Works in blocks of users; the result does not depend on
-/// the threads. With the backend of a GPU, scores and ranks there; scores then differ by rounding.
-/// Error{usage} for k < 1, Error{input} for an unknown item, Error{numerical} for a NaN score.
-RankedLists recommend(const Scorer& scorer, CsrView histories, const RecommendOptions& options,
+/// The k best items for each row of `histories`, ordered by score descending, then item index ascending. No
+/// item that a row dislikes is in its list. A list is shorter than k where fewer items are left. Works in
+/// blocks of users; the result does not depend on the threads. With the backend of a GPU, scores and ranks
+/// there; scores then differ by rounding. Error{usage} for k < 1, Error{input} for an unknown item,
+/// Error{numerical} for a NaN score.
+RankedLists recommend(const Scorer& scorer, const UserRows& histories, const RecommendOptions& options,
                       const Execution& execution, Backend* backend = nullptr);
 
 }  // namespace poise

@@ -9,6 +9,7 @@
 
 #include "poise/base/parallel.hpp"
 #include "poise/data/dataset_file.hpp"
+#include "poise/linalg/user_rows.hpp"
 #include "poise/model/parameters.hpp"
 #include "poise/model/trained.hpp"
 
@@ -32,8 +33,8 @@ class Trainer {
           Backend& backend, Execution execution);
   /// On the processor, with at most 80 % of the machine's memory; eigenpairs are not stored.
   explicit Trainer(const LoadedDataset& data, Keep keep = Keep::nothing, Execution execution = {});
-  /// On the caller's matrix, without other data: data() must not be called.
-  Trainer(CsrView X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution);
+  /// On the caller's matrix and dislikes, without other data: data() must not be called.
+  Trainer(UserRows X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution);
   ~Trainer();
   Trainer(Trainer&&) noexcept;
   Trainer& operator=(Trainer&&) noexcept;

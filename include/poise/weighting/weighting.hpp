@@ -8,13 +8,15 @@
 
 #include "poise/base/parameter.hpp"
 #include "poise/linalg/csr.hpp"
+#include "poise/linalg/user_rows.hpp"
 #include "poise/weighting/weights.hpp"
 
 namespace poise {
 
 /// The weight of an entry: W_ui = a_u b_i off the entries Omega of X, w_ui on them, so that 1 + C_ui = w_ui /
 /// (a_u b_i). r_ui is the entry's value, N_u the items of a user, S_i the users of an item, m the number of
-/// users; "clipped" means to [1/clip, clip]; a and b are 1 unless stated.
+/// users; "clipped" means to [1/clip, clip]; a and b are 1 unless stated. A disliked entry, which is not in
+/// X, has the weight alpha_negative a_u b_i with every scheme.
 enum class Scheme {
   none,                ///< w = 1
   constant,            ///< w = alpha
@@ -53,12 +55,15 @@ struct WeightingOptions {
   double epsilon = 1;
   double gamma = 0.5;
   double clip = 10;
+  double alpha_negative = 1;
   bool operator==(const WeightingOptions&) const = default;
 
-  /// Whether W = 1 for any data.
+  /// Whether the weights of the observed entries are 1 for any data.
   [[nodiscard]] bool unweighted() const {
     return scheme == Scheme::none || traits(scheme).unweighted_alpha == alpha;
   }
+  /// Whether W = 1 for any data.
+  [[nodiscard]] bool uniform() const { return unweighted() && alpha_negative == 1; }
 };
 
 /// The parameters of the weights.
@@ -74,13 +79,18 @@ bool reads_values(Scheme scheme);
 /// read values then take each as 1.
 void check_values(Scheme scheme, bool has_values);
 
+/// Error{usage} if dislikes have a weight of their own, and the training data have none.
+void check_dislikes(const WeightingOptions& options, bool has_dislikes);
+
 /// The weights of a training matrix, whose values are r (1 if it has none); counts and means are those of the
-/// matrix. A factor that is 1 everywhere is left empty, so that W = 1 is `uniform()` for every scheme.
+/// matrix. A factor that is 1 everywhere is left empty, so that W = 1 is `uniform()` for every scheme. With
+/// alpha_negative other than 1, disliked entries join the support of C, with 1 + C_ui = alpha_negative.
 ///
 /// Computed in float64 and rounded to float32 once: a and b first, then C relative to the rounded a and b.
-/// `c` is parallel to the indices of X. Error{usage} for options out of range, Error{input} for a value that
-/// the scheme cannot take or a weight beyond float32; check_values() applies. O(entries + rows + cols).
-Weights make_weights(CsrView X, const WeightingOptions& options, int threads = 1);
+/// `c` is parallel to the indices of X, or of X and the dislikes together. Error{usage} for options out of
+/// range, Error{input} for a value that the scheme cannot take or a weight beyond float32; check_values() and
+/// check_dislikes() apply. O(entries + rows + cols).
+Weights make_weights(const UserRows& X, const WeightingOptions& options, int threads = 1);
 
 /// The caller's own weights: W_ui is the support's value (1 if it has none) on the stored entries of
 /// `support`, whether or not X has them, and a_u b_i elsewhere. Empty a or b: all 1. Error{input} unless

@@ -9,7 +9,8 @@ namespace poise {
 
 using CountName = std::pair<const char*, std::int64_t PrepareCounts::*>;
 
-/// The counts of `prepare` by their names in files and JSON: those of reading a log, then those of filters.
+/// The counts of `prepare` by their names in files and JSON: those of reading a log, those of filters, then
+/// those of dislikes.
 inline constexpr std::array<CountName, 5> read_counts = {
     {{"duplicates", &PrepareCounts::duplicates},
      {"empty_ids", &PrepareCounts::empty_ids},
@@ -20,5 +21,9 @@ inline constexpr std::array<CountName, 3> filter_counts = {
     {{"filtered_users", &PrepareCounts::filtered_users},
      {"filtered_items", &PrepareCounts::filtered_items},
      {"filtered_interactions", &PrepareCounts::filtered_interactions}}};
+
+inline constexpr std::array<CountName, 2> dislike_counts = {
+    {{"dropped_dislikes", &PrepareCounts::dropped_dislikes},
+     {"disliked_targets", &PrepareCounts::disliked_targets}}};
 
 }  // namespace poise

@@ -56,10 +56,24 @@ void check_matrix(const Csr& matrix, std::int64_t rows, std::int64_t cols, std::
     inconsistent(part, "has a value that is not finite");
 }
 
-/// With the split `given` the fold-in only refers to the training rows.
-void check_borrowed_rows(const Dataset& dataset, const HeldOut& held_out, std::string_view part) {
-  const Csr& train = dataset.train;
-  const Csr& fold_in = held_out.fold_in;
+/// Dislikes of the users of `liked`, without values; no pair is in both.
+void check_dislikes(const Csr& disliked, const Csr& liked, std::string_view part, int threads) {
+  if (disliked.rows == 0 && disliked.entries() == 0) return;
+  check_matrix(disliked, liked.rows, liked.cols, part, threads);
+  if (!disliked.values.empty()) inconsistent(part, "have values");
+  const CsrView view = disliked.view();
+  const CsrView items = liked.view();
+  for_each_row({view.rows, rows_per_tile}, threads, [&](std::int64_t r) {
+    for (const std::int32_t item : view.row(r)) {
+      if (std::ranges::binary_search(items.row(r), item))
+        inconsistent(part, "have an item that their user likes");
+    }
+  });
+}
+
+/// With the split `given` a part only refers to the training rows: these are their likes, or dislikes.
+void check_borrowed_rows(const Dataset& dataset, const HeldOut& held_out, const Csr& train,
+                         const Csr& fold_in, std::string_view part) {
   check_offsets(fold_in, held_out.users.size(), train.cols, part);
   if (fold_in.rows < train.rows) inconsistent(part, "has fewer users than the training part");
   if (!fold_in.indices.empty() || !fold_in.values.empty()) inconsistent(part, "has entries of its own");
@@ -74,10 +88,15 @@ void check_borrowed_rows(const Dataset& dataset, const HeldOut& held_out, std::s
 void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string_view part, int threads) {
   check_ids(held_out.users, fmt::format("{} users", part));
   const std::string fold_in = fmt::format("the {} fold-in", part);
-  if (dataset.split == SplitKind::given)
-    check_borrowed_rows(dataset, held_out, fold_in);
-  else
+  const std::string disliked = fmt::format("the {} dislikes", part);
+  if (dataset.split == SplitKind::given) {
+    check_borrowed_rows(dataset, held_out, dataset.train, held_out.fold_in, fold_in);
+    if (dataset.disliked.rows > 0 || held_out.disliked.rows > 0)
+      check_borrowed_rows(dataset, held_out, dataset.disliked, held_out.disliked, disliked);
+  } else {
     check_matrix(held_out.fold_in, held_out.users.size(), dataset.items.size(), fold_in, threads);
+    check_dislikes(held_out.disliked, held_out.fold_in, disliked, threads);
+  }
   check_matrix(held_out.targets, held_out.users.size(), dataset.items.size(),
                fmt::format("the {} target matrix", part), threads);
 }
@@ -95,22 +114,25 @@ Csr borrowed_rows(const Csr& train, std::int64_t rows) {
   return matrix;
 }
 
-CsrView Dataset::histories(const HeldOut& part) const {
-  CsrView view = part.fold_in.view();
+UserRows Dataset::histories(const HeldOut& part) const {
+  UserRows rows(part.fold_in.view(), part.disliked.view());
   if (split == SplitKind::given) {
-    view.indices = train.indices;
-    view.values = train.values;
+    rows.items.indices = train.indices;
+    rows.items.values = train.values;
+    rows.disliked.indices = disliked.indices;
   }
-  return view;
+  return rows;
 }
 
 void validate(const Dataset& dataset, int threads) {
   const auto negative = [&](const CountName& name) { return dataset.counts.*name.second < 0; };
-  if (std::ranges::any_of(read_counts, negative) || std::ranges::any_of(filter_counts, negative))
+  if (std::ranges::any_of(read_counts, negative) || std::ranges::any_of(filter_counts, negative) ||
+      std::ranges::any_of(dislike_counts, negative))
     inconsistent("a count of dropped rows", "is negative");
   check_ids(dataset.items, "the items");
   check_ids(dataset.users, "the training users");
   check_matrix(dataset.train, dataset.users.size(), dataset.items.size(), "the training matrix", threads);
+  check_dislikes(dataset.disliked, dataset.train, "the dislikes", threads);
   if (dataset.validation) check_held_out(dataset, *dataset.validation, "validation", threads);
   if (dataset.test) check_held_out(dataset, *dataset.test, "test", threads);
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <list>
 #include <new>
@@ -44,10 +45,15 @@ class Encoder {
   void add_rows(const std::string& name, const Csr& matrix) {
     add_matrix(name, pack_rows(matrix.view(), execution_));
   }
+  /// Nothing where there are none, as in data from before there were dislikes.
+  void add_disliked(const std::string& name, const Csr& disliked) {
+    if (disliked.rows > 0) add_rows(name + ".disliked", disliked);
+  }
   void add_held_out(const std::string& name, const HeldOut& held_out, SplitKind split) {
     add_ids(name + ".users", held_out.users);
     if (split != SplitKind::given) add_rows(name + ".fold_in", held_out.fold_in);
     add_rows(name + ".targets", held_out.targets);
+    if (split != SplitKind::given) add_disliked(name, held_out.disliked);
   }
   [[nodiscard]] std::vector<std::byte> bytes() const {
     return container_bytes(metadata_, tensors_, execution_.threads);
@@ -105,6 +111,10 @@ class Decoder {
   [[nodiscard]] Csr rows(const std::string& name, std::int64_t rows, std::int64_t cols) const {
     return unpack_rows(matrix(name), rows, cols, execution_);
   }
+  [[nodiscard]] Csr disliked(const std::string& name, std::int64_t users, std::int64_t items) const {
+    const std::string full = name + ".disliked";
+    return container_.has(full + ".counts") ? rows(full, users, items) : Csr();
+  }
   [[nodiscard]] std::optional<HeldOut> held_out(const std::string& name, const Dataset& dataset) const {
     if (!container_.metadata().contains(name + ".users")) return {};
     HeldOut part;
@@ -115,8 +125,10 @@ class Decoder {
       if (users < dataset.train.rows)
         fail_damaged(container_.name(), "a part has fewer users than the training part");
       part.fold_in = borrowed_rows(dataset.train, users);
+      if (dataset.disliked.rows > 0) part.disliked = borrowed_rows(dataset.disliked, users);
     } else {
       part.fold_in = rows(name + ".fold_in", users, items);
+      part.disliked = disliked(name, users, items);
     }
     part.targets = rows(name + ".targets", users, items);
     return part;
@@ -156,10 +168,12 @@ Dataset decode_frame(const Container& container, const Decoder& decoder) {
   for (const auto& [key, member] : read_counts)
     dataset.counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
   // Not there where they are 0.
-  for (const auto& [key, member] : filter_counts) {
-    if (container.metadata().contains(key))
-      dataset.counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
-  }
+  const auto read = [&](const CountName& count) {
+    if (container.metadata().contains(count.first))
+      dataset.counts.*count.second = decoder.number(count.first, std::numeric_limits<std::int64_t>::max());
+  };
+  std::ranges::for_each(filter_counts, read);
+  std::ranges::for_each(dislike_counts, read);
   dataset.items = decoder.ids("items");
   return dataset;
 }
@@ -168,6 +182,7 @@ void decode_train(const Decoder& decoder, const Execution& execution, Dataset& d
   dataset.users = decoder.ids("train.users");
   dataset.train =
       unpack_columns(decoder.matrix("train"), dataset.users.size(), dataset.items.size(), execution);
+  dataset.disliked = decoder.disliked("train", dataset.users.size(), dataset.items.size());
 }
 
 Dataset decode(const Container& container, const Execution& execution) {
@@ -217,12 +232,15 @@ std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& e
   encoder.set("version", format_version);
   encoder.set("split", to_string(dataset.split));
   for (const auto& [key, member] : read_counts) encoder.set(key, dataset.counts.*member);
-  for (const auto& [key, member] : filter_counts) {
-    if (dataset.counts.*member != 0) encoder.set(key, dataset.counts.*member);
-  }
+  const auto write = [&](const CountName& count) {
+    if (dataset.counts.*count.second != 0) encoder.set(count.first, dataset.counts.*count.second);
+  };
+  std::ranges::for_each(filter_counts, write);
+  std::ranges::for_each(dislike_counts, write);
   encoder.add_ids("items", dataset.items);
   encoder.add_ids("train.users", dataset.users);
   encoder.add_matrix("train", pack_columns(dataset.train.view(), execution));
+  encoder.add_disliked("train", dataset.disliked);
   if (dataset.validation) encoder.add_held_out("validation", *dataset.validation, dataset.split);
   if (dataset.test) encoder.add_held_out("test", *dataset.test, dataset.split);
   return encoder.bytes();

@@ -102,8 +102,12 @@ Interactions read_log(const Paths& inputs, const LogOptions& options, const Exec
     fail(ErrorKind::usage, "{} is a split folder (pro-sg), not a log", inputs.front().string());
   }
   const std::vector<logs::LogInput> files = find_files(inputs, resolved.format);
-  if (resolved.format == LogFormat::sqlite) return logs::read_sqlite(files, resolved, execution);
-  return logs::read_inputs(files, resolved, logs::ReadSizes(), execution);
+  Interactions log = resolved.format == LogFormat::sqlite
+                         ? logs::read_sqlite(files, resolved, execution)
+                         : logs::read_inputs(files, resolved, logs::ReadSizes(), execution);
+  if (options.dislike_below)
+    log.reading += fmt::format(", rows with a value below {} are dislikes", *options.dislike_below);
+  return log;
 }
 
 }  // namespace poise

@@ -14,6 +14,7 @@
 
 #include "poise/base/counter_stream.hpp"
 #include "poise/base/error.hpp"
+#include "poise/data/dislikes.hpp"
 #include "poise/data/split.hpp"
 
 namespace poise {
@@ -90,6 +91,17 @@ Interactions log_of_rows(std::span<const Rows> matrices, const Ids& users, const
   return log;
 }
 
+/// All dislikes as a log; with the split `given` they are those of training.
+Interactions pooled_dislikes(const Dataset& dataset) {
+  UserNumbers numbers;
+  std::vector<Rows> matrices = {{&dataset.disliked, numbers.of(dataset.users)}};
+  for (const auto* part : {&dataset.validation, &dataset.test}) {
+    if (*part && dataset.split != SplitKind::given)
+      matrices.push_back({&(*part)->disliked, numbers.of((*part)->users)});
+  }
+  return log_of_rows(matrices, numbers.take(), dataset.items);
+}
+
 /// The number of a held-out user's items, and of its targets.
 using Drawn = std::pair<std::int64_t, std::int64_t>;
 
@@ -107,7 +119,9 @@ Dataset split_users_again(const Dataset& dataset, std::uint32_t seed, const Exec
   const bool as_prepared = again.users == dataset.users &&
                            again.validation->users == dataset.validation->users &&
                            again.test->users == dataset.test->users;
-  return as_prepared ? dataset : again;
+  if (as_prepared) return dataset;
+  attach_dislikes(again, pooled_dislikes(dataset), execution);
+  return again;
 }
 
 /// Some rows of a log, in its order, with new user numbers: users without a row are left out.
@@ -169,8 +183,10 @@ Dataset split_given_again(const Dataset& dataset, std::uint32_t seed, const Exec
     if (!held_out) return std::nullopt;
     return some_of(log, part_of_row, number);
   };
-  return split_given(some_of(log, part_of_row, in_training), part(dataset.validation, in_validation),
-                     part(dataset.test, in_test), execution);
+  Dataset again = split_given(some_of(log, part_of_row, in_training), part(dataset.validation, in_validation),
+                              part(dataset.test, in_test), execution);
+  attach_dislikes(again, pooled_dislikes(dataset), execution);
+  return again;
 }
 
 }  // namespace

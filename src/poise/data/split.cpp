@@ -53,6 +53,9 @@ Grouped group_and_filter(const Interactions& log, const Filters& filters, const 
     fail(ErrorKind::input, "no user is left: no value is above the threshold ({} rows dropped); lower {}",
          log.below_threshold, "keep-above"_p);
   }
+  if (log.disliked_rows > 0)
+    fail(ErrorKind::input, "no user is left: all {} rows are dislikes; lower {}", log.disliked_rows,
+         "dislike-below"_p);
   fail(ErrorKind::input,
        "no user is left: {} rows have an empty user or item id and {} lines are bad; check columns and "
        "delimiter",

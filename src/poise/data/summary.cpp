@@ -10,7 +10,8 @@ namespace {
 std::optional<PartSummary> summarize_part(const Dataset& dataset, const std::optional<HeldOut>& part) {
   if (!part) return std::nullopt;
   if (dataset.split != SplitKind::given) {
-    return PartSummary{part->targets.rows, part->fold_in.entries() + part->targets.entries()};
+    return PartSummary{part->targets.rows, part->fold_in.entries() + part->targets.entries(),
+                       part->disliked.entries()};
   }
   PartSummary summary{0, part->targets.entries()};
   for (std::int64_t u = 0; u < part->targets.rows; ++u)
@@ -33,14 +34,16 @@ std::int64_t users_without_training(const Dataset& dataset) {
 DatasetSummary summarize(const Dataset& dataset) {
   DatasetSummary summary;
   summary.items = dataset.items.size();
-  summary.train = {dataset.train.rows, dataset.train.entries()};
+  summary.train = {dataset.train.rows, dataset.train.entries(), dataset.disliked.entries()};
   summary.validation = summarize_part(dataset, dataset.validation);
   summary.test = summarize_part(dataset, dataset.test);
   summary.users = summary.train.users;
   summary.interactions = summary.train.interactions;
+  summary.dislikes = summary.train.dislikes;
   for (const auto& part : {summary.validation, summary.test}) {
     if (!part) continue;
     summary.interactions += part->interactions;
+    summary.dislikes += part->dislikes;
     if (dataset.split != SplitKind::given) summary.users += part->users;
   }
   if (dataset.split == SplitKind::given) summary.users += users_without_training(dataset);

@@ -12,6 +12,7 @@ namespace poise {
 struct PartSummary {
   std::int64_t users = 0;
   std::int64_t interactions = 0;
+  std::int64_t dislikes = 0;
 };
 
 /// The size of prepared data, all parts together and each alone.
@@ -20,6 +21,7 @@ struct DatasetSummary {
   std::int64_t items = 0;
   std::int64_t interactions = 0;
   double density = 0;
+  std::int64_t dislikes = 0;
   PartSummary train;
   std::optional<PartSummary> validation;
   std::optional<PartSummary> test;

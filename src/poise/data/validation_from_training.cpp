@@ -78,9 +78,12 @@ LoadedDataset validation_from_training(const LoadedDataset& data, std::uint64_t 
                       HeldOut{.users = data.dataset.users, .fold_in = {}, .targets = std::move(targets)},
                   .test = {},
                   .split = SplitKind::given,
-                  .counts = data.dataset.counts},
+                  .counts = data.dataset.counts,
+                  .disliked = data.dataset.disliked},
       .checksum = fmt::format("{}+validation:{}", data.checksum, seed)};
   derived.dataset.validation->fold_in = borrowed_rows(derived.dataset.train, all.rows);
+  derived.dataset.validation->disliked = derived.dataset.disliked;
+  derived.dataset.validation->disliked.indices = {};
   return derived;
 }
 

@@ -55,13 +55,13 @@ MetricResult summarize(const Metric& metric, const Matrix<double>& per_user, std
   return {metric, mean, std::sqrt(squares / users) / std::sqrt(users)};
 }
 
-void check(const Scorer& scorer, CsrView histories, CsrView targets,
+void check(const Scorer& scorer, const UserRows& histories, CsrView targets,
            std::span<const std::int64_t> training_counts, const EvaluateOptions& options) {
   if (options.metrics.empty())
     fail(ErrorKind::usage, "no metric is asked for: name at least one, e.g. ndcg@100");
-  if (targets.rows != histories.rows) {
+  if (targets.rows != histories.rows()) {
     fail(ErrorKind::input, "there are {} histories but {} rows of targets: they must be of the same users",
-         histories.rows, targets.rows);
+         histories.rows(), targets.rows);
   }
   if (targets.cols != scorer.items()) {
     fail(ErrorKind::input,
@@ -92,7 +92,7 @@ Csr rows_of(CsrView matrix, std::span<const std::int64_t> rows) {
 
 struct Evaluation::Measuring {
   const Scorer& scorer;
-  CsrView histories;
+  UserRows histories;
   CsrView targets;
   EvaluateOptions options;
   Execution execution;
@@ -107,7 +107,7 @@ struct Evaluation::Measuring {
   /// Measures the users of `some`, rows of the histories; place(k) is the index of row k among all users, or
   /// none if it has no targets.
   template <class Place>
-  void measure(CsrView some, const Place& place) {
+  void measure(const UserRows& some, const Place& place) {
     const auto measure_user = [&](std::int64_t user, std::span<const std::int32_t> items) {
       const UserRanking ranking{items, targets.row(result.user_rows[user]), weights};
       if (wants_coverage) lower_best_ranks(ranking.items, best_ranks);
@@ -117,8 +117,10 @@ struct Evaluation::Measuring {
             poise::measure(result.per_user_metrics[c], options.denominator, ranking);
     };
     if (!ranker) ranker.emplace(scorer, backend, execution);
-    const auto own_history = [&](std::int64_t first, std::int64_t count, Csr& /*room*/) {
-      return some.block(first, count);
+    const auto own_history = [&](std::int64_t first, std::int64_t count, Csr& room) {
+      if (!some.any_disliked()) return some.items.block(first, count);
+      room = all_known(some.block(first, count));
+      return room.view();
     };
     ranker->rank(
         {some, own_history, longest}, "evaluating",
@@ -128,7 +130,7 @@ struct Evaluation::Measuring {
   }
 };
 
-Evaluation::Evaluation(const Scorer& scorer, CsrView histories, CsrView targets,
+Evaluation::Evaluation(const Scorer& scorer, const UserRows& histories, CsrView targets,
                        std::span<const std::int64_t> training_counts, EvaluateOptions options,
                        const Execution& execution, Backend* backend) {
   check(scorer, histories, targets, training_counts, options);
@@ -169,8 +171,11 @@ void Evaluation::measure(std::span<const std::int64_t> users) {
   std::vector<std::int64_t> rows;
   rows.reserve(users.size());
   for (const std::int64_t user : users) rows.push_back(measuring_->result.user_rows[user]);
-  const Csr some = rows_of(measuring_->histories, rows);
-  measuring_->measure(some.view(), [&](std::int64_t row) { return users[row]; });
+  const UserRows& all = measuring_->histories;
+  const Csr some = rows_of(all.items, rows);
+  const Csr disliked = all.disliked.rows > 0 ? rows_of(all.disliked, rows) : Csr();
+  measuring_->measure({some.view(), disliked.view(), all.dislike_share},
+                      [&](std::int64_t row) { return users[row]; });
 }
 
 void Evaluation::measure_all() {
@@ -228,7 +233,7 @@ EvaluationResult Evaluation::finish() {
   return std::move(result);
 }
 
-EvaluationResult evaluate(const Scorer& scorer, CsrView histories, CsrView targets,
+EvaluationResult evaluate(const Scorer& scorer, const UserRows& histories, CsrView targets,
                           std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
                           const Execution& execution, Backend* backend) {
   Evaluation evaluation(scorer, histories, targets, training_counts, options, execution, backend);

@@ -54,6 +54,12 @@ const std::vector<ModelKind>& model_kinds() {
   return all;
 }
 
+FamilyParameter alpha_negative_parameter() {
+  return {.id = "alpha-negative", .reported = true, .kept = [](const ModelParameters& each) {
+            return each.weighting.alpha_negative != 1;
+          }};
+}
+
 const FamilyParameter* ModelFamily::find(std::string_view id) const {
   const auto found = std::ranges::find(parameters, id, &FamilyParameter::id);
   return found == parameters.end() ? nullptr : &*found;
@@ -85,6 +91,10 @@ bool ModelParameters::low_rank() const { return family_of(family).low_rank(); }
 
 bool ModelParameters::unweighted() const {
   return family_of(family).find("weighting") == nullptr || weighting.unweighted();
+}
+
+bool ModelParameters::uniform() const {
+  return family_of(family).find("weighting") == nullptr || weighting.uniform();
 }
 
 void validate(const ModelParameters& parameters) {

@@ -24,6 +24,9 @@ struct FamilyParameter {
   bool (*kept)(const ModelParameters&) = nullptr;  ///< whether files and journals have it; null: always
 };
 
+/// The weight of dislikes, which files and journals have where there is one.
+FamilyParameter alpha_negative_parameter();
+
 /// An axis that is searched for a kind of model, over these values, or by profiles over this range.
 struct KindAxis {
   std::string id;

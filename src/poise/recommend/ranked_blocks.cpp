@@ -38,7 +38,7 @@ void Ranker::rank(
   const std::int64_t block = device_ != nullptr
                                  ? std::max<std::int64_t>(64, (std::int64_t{1} << 27) / items)
                                  : std::clamp<std::int64_t>((std::int64_t{1} << 24) / items, 1, 64);
-  const Tiling blocks{users.histories.rows, block};
+  const Tiling blocks{users.histories.rows(), block};
   Progress progress(execution_.observer, task, blocks.count, "users");
   for_each_tile(blocks.tiles(), device_ != nullptr ? 1 : execution_.threads, [&](std::int64_t tile) {
     const std::int64_t first = blocks.first(tile);

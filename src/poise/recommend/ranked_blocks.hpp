@@ -17,7 +17,7 @@ namespace poise {
 
 /// Users, one row of histories each, and the items to rank for them: the k best except those left out.
 struct UsersToRank {
-  CsrView histories;
+  UserRows histories;
   /// The items left out for rows [first, first + count), ascending; `room` may hold them.
   std::function<CsrView(std::int64_t first, std::int64_t count, Csr& room)> excluded;
   std::int64_t k;
@@ -53,7 +53,7 @@ class Ranker {
 };
 
 /// recommend() with a ranker of this scorer that is kept from call to call; several threads may share it.
-RankedLists recommend(Ranker& ranker, const Scorer& scorer, CsrView histories,
+RankedLists recommend(Ranker& ranker, const Scorer& scorer, const UserRows& histories,
                       const RecommendOptions& options);
 
 }  // namespace poise

@@ -8,12 +8,14 @@ std::vector<Recommendation> recommendations_of(const Scorer& scorer, const Ids& 
                                                std::span<const std::int32_t> history,
                                                std::span<const float> values,
                                                std::span<const std::int32_t> ranked,
-                                               std::span<const float> scores, Explained explained) {
+                                               std::span<const float> scores, Explained explained,
+                                               std::span<const std::int32_t> disliked, double dislike_share) {
   std::vector<Recommendation> result;
   result.reserve(ranked.size());
   for (std::size_t r = 0; r < ranked.size(); ++r) {
     Recommendation recommendation{.item = items[ranked[r]], .score = scores[r]};
-    if (explained == Explained::yes) recommendation.because = explain(scorer, history, values, ranked[r]);
+    if (explained == Explained::yes)
+      recommendation.because = explain(scorer, history, values, ranked[r], disliked, dislike_share);
     result.push_back(std::move(recommendation));
   }
   return result;

@@ -23,11 +23,10 @@ struct Recommendation {
 };
 
 /// A user's ranked list with ids, explained on request: explain() for each item of the list.
-std::vector<Recommendation> recommendations_of(const Scorer& scorer, const Ids& items,
-                                               std::span<const std::int32_t> history,
-                                               std::span<const float> values,
-                                               std::span<const std::int32_t> ranked,
-                                               std::span<const float> scores, Explained explained);
+std::vector<Recommendation> recommendations_of(
+    const Scorer& scorer, const Ids& items, std::span<const std::int32_t> history,
+    std::span<const float> values, std::span<const std::int32_t> ranked, std::span<const float> scores,
+    Explained explained, std::span<const std::int32_t> disliked = {}, double dislike_share = 0);
 
 /// What `poise recommend --json` and the server put under "recommendations".
 nlohmann::ordered_json to_json(std::span<const Recommendation> list, const Ids& items, Explained explained);

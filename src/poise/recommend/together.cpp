@@ -39,17 +39,18 @@ void put(const std::string& message, std::int64_t first, RankedLists& lists) {
 
 }  // namespace
 
-RankedLists recommend_together(const Scorer& scorer, CsrView histories, const RecommendOptions& options,
-                               const Execution& execution, Backend* backend, Processes& processes) {
+RankedLists recommend_together(const Scorer& scorer, const UserRows& histories,
+                               const RecommendOptions& options, const Execution& execution, Backend* backend,
+                               Processes& processes) {
   if (!processes.several()) return recommend(scorer, histories, options, execution, backend);
-  const auto first_of = [&](std::int64_t rank) { return histories.rows * rank / processes.size(); };
+  const auto first_of = [&](std::int64_t rank) { return histories.rows() * rank / processes.size(); };
   const std::int64_t first = first_of(processes.rank());
   const std::int64_t count = first_of(processes.rank() + 1) - first;
   RecommendOptions part = options;
   if (options.seen.rows > 0) part.seen = options.seen.block(first, count);
   const RankedLists own = recommend(scorer, histories.block(first, count), part, execution, backend);
   const std::vector<std::string> all = processes.gather(message_of(own));
-  RankedLists lists(histories.rows, own.width());
+  RankedLists lists(histories.rows(), own.width());
   if (!processes.first()) put(message_of(own), first, lists);
   for (std::size_t rank = 0; rank < all.size(); ++rank)
     put(all[rank], first_of(static_cast<std::int64_t>(rank)), lists);

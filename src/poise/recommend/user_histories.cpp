@@ -33,13 +33,15 @@ void append_history(Csr& histories, HistoryEntries& entries, EntryValues values)
 }
 
 std::int64_t append_user(const UserHistories& from, std::int64_t user, const ModelItem& model_item,
-                         Csr& liked, Csr& seen) {
+                         Csr& liked, Csr& disliked, Csr& seen) {
   std::int64_t unknown = append_known(from.liked.view(), user, model_item, liked);
-  if (from.seen.rows > 0) {
-    unknown += append_known(from.seen.view(), user, model_item, seen);
-  } else {
-    HistoryEntries none;
-    append_history(seen, none, EntryValues::dropped);
+  for (const auto& [rows, to] : {std::pair(&from.disliked, &disliked), {&from.seen, &seen}}) {
+    if (rows->rows > 0) {
+      unknown += append_known(rows->view(), user, model_item, *to);
+    } else {
+      HistoryEntries none;
+      append_history(*to, none, EntryValues::dropped);
+    }
   }
   return unknown;
 }

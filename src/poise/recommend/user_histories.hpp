@@ -16,8 +16,9 @@ namespace poise {
 struct UserHistories {
   Ids users;
   Ids items;
-  Csr liked;  ///< a row for each user; with values if the log has them
-  Csr seen;   ///< what else a user has seen, e.g. rated low: not recommended either; no rows: nothing
+  Csr liked;          ///< a row for each user; with values if the log has them
+  Csr disliked = {};  ///< in the same form, without values; no rows: nothing
+  Csr seen;           ///< what else a user has seen, e.g. rated low: not recommended either; no rows: nothing
 };
 
 /// Items of a history and their values.
@@ -33,6 +34,6 @@ using ModelItem = std::function<std::optional<std::int32_t>(std::int32_t item)>;
 
 /// Appends the rows of one user, in a model's item numbers. Returns how many entries the model does not know.
 std::int64_t append_user(const UserHistories& from, std::int64_t user, const ModelItem& model_item,
-                         Csr& liked, Csr& seen);
+                         Csr& liked, Csr& disliked, Csr& seen);
 
 }  // namespace poise

@@ -37,7 +37,7 @@ RowKind Running::kind_of(const Place& place) const {
 
 bool Running::stops_early(const Place& place) const {
   const ModelParameters point = at(place);
-  return point.low_rank() && point.least_decrease > trained.least_decrease && !point.unweighted();
+  return point.low_rank() && point.least_decrease > trained.least_decrease && !point.uniform();
 }
 
 bool Running::begins_converged(const Place& place) const {

@@ -63,7 +63,7 @@ std::size_t usual_points(const SearchSpace& space);
 std::vector<ModelParameters> discrete_settings(const SearchSpace& space);
 
 /// Error{resources}, before any work, if a point of the grid would not fit.
-void check_memory(const SearchSpace& space, CsrView X, std::uint64_t memory_limit);
+void check_memory(const SearchSpace& space, const UserRows& X, std::uint64_t memory_limit);
 
 /// The profile of one kind.
 struct SearchProfile {

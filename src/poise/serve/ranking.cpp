@@ -12,9 +12,10 @@
 namespace poise::serve {
 namespace {
 
-/// One row of what was liked and of what else was seen.
+/// One row of what was liked, of what is disliked, and of what else was seen.
 struct History {
   Csr liked;
+  Csr disliked;
   Csr seen;
   std::int64_t skipped = 0;
 };
@@ -25,11 +26,11 @@ History history_of_user(const Sources& sources, const ServedModel& model, const 
   const auto row = sources.users->find(user);
   if (!row) throw Refusal{404, "unknown_user", fmt::format("there is no user '{}'", user)};
   History result;
-  result.liked.cols = result.seen.cols = model.items().size();
+  result.liked.cols = result.disliked.cols = result.seen.cols = model.items().size();
   const UserHistories& histories = sources.users->histories();
   result.skipped = append_user(
       histories, *row, [&](std::int32_t item) { return model.index().find(histories.items[item]); },
-      result.liked, result.seen);
+      result.liked, result.disliked, result.seen);
   return result;
 }
 
@@ -77,10 +78,11 @@ Ranking rank(const Sources& sources, std::shared_ptr<const ServedModel> model,
   add_filters(*model, request, options);
   options.seen = history.seen.view();
   const CsrView liked = history.liked.view();
-  const RankedLists lists = recommend(model->ranker(), model->scorer(), liked, options);
+  const RankedLists lists =
+      recommend(model->ranker(), model->scorer(), {liked, history.disliked.view()}, options);
   const Explained explained = request.explain ? Explained::yes : Explained::no;
   const auto list = recommendations_of(model->scorer(), model->items(), liked.row(0), liked.row_values(0),
-                                       lists.items(0), lists.scores(0), explained);
+                                       lists.items(0), lists.scores(0), explained, history.disliked.indices);
   Ranking result{.model = std::move(model),
                  .history = {},
                  .skipped = history.skipped,

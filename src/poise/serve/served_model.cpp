@@ -36,7 +36,7 @@ void check_usable(const LoadedModel& model, const ItemIndex& index, const std::s
   const std::array<std::int64_t, 2> offsets = {0, 1};
   const std::array<std::int32_t, 1> history = {0};
   std::vector<float> scores(items);
-  model.scorer->score({.rows = 1, .cols = items, .offsets = offsets, .indices = history, .values = {}},
+  model.scorer->score(CsrView{.rows = 1, .cols = items, .offsets = offsets, .indices = history, .values = {}},
                       {.data = scores.data(), .rows = 1, .cols = items, .stride = items});
   for (const float score : scores) {
     if (!std::isfinite(score)) fail(ErrorKind::input, "{} cannot be served: its scores are no numbers", file);

@@ -39,7 +39,7 @@ std::int64_t directions_of(const StudyInput& input) {
 }
 
 void check_task_memory(const Task& task, const StudyInput& input, const StudyOptions& options) {
-  check_memory(task.space, input.prepared().dataset.train.view(), options.memory_limit);
+  check_memory(task.space, input.prepared().dataset.training_rows(), options.memory_limit);
 }
 
 bool fits(const Task& task, const StudyInput& input, const StudyOptions& options) {
@@ -259,7 +259,7 @@ Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options,
   Work work;
   for (const StudyInput& input : inputs) {
     for (const Task& task : tasks_of(input, options)) {
-      const Work one = training_work(first_points(task.space), input.data.dataset.train.view(),
+      const Work one = training_work(first_points(task.space), input.data.dataset.training_rows(),
                                      options.memory_limit, enough - work.operations);
       work = {work.operations + one.operations, std::max(work.gpu_bytes, one.gpu_bytes)};
     }

@@ -16,7 +16,7 @@ bool trained(const ModelParameters& parameters) { return !family_of(parameters).
 
 }  // namespace
 
-Weights weights_of(const ModelParameters& parameters, CsrView X, int threads) {
+Weights weights_of(const ModelParameters& parameters, const UserRows& X, int threads) {
   return trained(parameters) ? make_weights(X, parameters.weighting, threads) : Weights();
 }
 
@@ -28,17 +28,17 @@ TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::ui
   return cost;
 }
 
-Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
+Work training_work(std::span<const ModelParameters> points, const UserRows& X, std::uint64_t memory_limit,
                    double enough) {
   std::map<std::map<std::string, std::string>, double> known;
   Work work;
   for (const ModelParameters& point : points) {
-    work.gpu_bytes = std::max(work.gpu_bytes, family_of(point).gpu_bytes(point, X));
+    work.gpu_bytes = std::max(work.gpu_bytes, family_of(point).gpu_bytes(point, X.items));
     if (work.operations >= enough) continue;
     const ModelParameters costly = cost_parameters(point);
     const auto [entry, unknown] = known.try_emplace(option_texts(costly));
     if (unknown)
-      entry->second = training_cost(costly, X, memory_limit, weights_of(costly, X)).gpu_operations();
+      entry->second = training_cost(costly, X.items, memory_limit, weights_of(costly, X)).gpu_operations();
     work.operations += entry->second;
   }
   return work;

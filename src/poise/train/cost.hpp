@@ -6,6 +6,7 @@
 #include "poise/backend/backend.hpp"
 #include "poise/backend/choose.hpp"
 #include "poise/linalg/csr.hpp"
+#include "poise/linalg/user_rows.hpp"
 #include "poise/model/family.hpp"
 #include "poise/weighting/weights.hpp"
 
@@ -13,14 +14,14 @@ namespace poise {
 
 /// The weights that these parameters ask for, for all that reads them: what training costs, whether it fits,
 /// the fit, the objective of what is made of it. Empty where there is nothing to train.
-Weights weights_of(const ModelParameters& parameters, CsrView X, int threads = 1);
+Weights weights_of(const ModelParameters& parameters, const UserRows& X, int threads = 1);
 
 TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
                            const Weights& W, int threads = 1);
 inline Work work_of(const TrainingCost& cost) { return {cost.gpu_operations(), cost.gpu_bytes}; }
 
 /// The work of training all of these one after the other; counting stops at `enough` operations.
-Work training_work(std::span<const ModelParameters> points, CsrView X, std::uint64_t memory_limit,
+Work training_work(std::span<const ModelParameters> points, const UserRows& X, std::uint64_t memory_limit,
                    double enough);
 
 /// Error{usage} where the backend is a GPU and none of these is trained on one: models with neighbours.

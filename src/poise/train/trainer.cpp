@@ -21,6 +21,7 @@ namespace poise {
 struct Trainer::State {
   std::unique_ptr<Backend> own = {};
   FitContext context;
+  UserRows X;
   Pin X_pin = {};
   double rate = 0;                                 ///< operations of a matrix product per second
   std::map<std::string, TrainingCost> costs = {};  ///< by the parameters they depend on
@@ -34,19 +35,19 @@ struct Trainer::State {
     return entry->second;
   }
   [[nodiscard]] Weights weights(const ModelParameters& parameters) const {
-    return weights_of(parameters, context.X, context.execution.threads);
+    return weights_of(parameters, X, context.execution.threads);
   }
 };
 
-Trainer::Trainer(CsrView X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution)
-    : state_(new State{.context = {X, memory_limit, backend, execution, keep == Keep::shared_parts}}) {
-  X.values = {};
-  if (keep == Keep::shared_parts) state_->X_pin = backend.pin(X);
+Trainer::Trainer(UserRows X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution)
+    : state_(new State{.context = {X.items, memory_limit, backend, execution, keep == Keep::shared_parts},
+                       .X = X}) {
+  if (keep == Keep::shared_parts) state_->X_pin = backend.pin(support_of(X.items));
 }
 
 Trainer::Trainer(const LoadedDataset& data, std::filesystem::path folder, Keep keep,
                  std::uint64_t memory_limit, Backend& backend, Execution execution)
-    : Trainer(data.dataset.train.view(), keep, memory_limit, backend, execution) {
+    : Trainer(data.dataset.training_rows(), keep, memory_limit, backend, execution) {
   data_ = &data;
   state_->context.folder = std::move(folder);
   state_->context.checksum = data.checksum;

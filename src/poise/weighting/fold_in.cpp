@@ -9,6 +9,7 @@
 #include "poise/base/first_touch.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/weighting/correction.hpp"
+#include "poise/weighting/dislikes.hpp"
 
 namespace poise {
 namespace {
@@ -80,7 +81,14 @@ double FoldInWeighting::weight(std::int64_t item, double r) const {
   return options_.alpha;
 }
 
-Weights FoldInWeighting::weights(CsrView histories, int threads) const {
+Weights FoldInWeighting::weights(const UserRows& histories, int threads) const {
+  Weights result = of_items(histories.items, threads);
+  if (options_.alpha_negative != 1 && histories.any_disliked())
+    add_dislikes(result, histories, options_.alpha_negative, threads);
+  return result;
+}
+
+Weights FoldInWeighting::of_items(CsrView histories, int threads) const {
   if (histories.cols != items_)
     fail(ErrorKind::input,
          "the histories are over {} items but the training data over {}: use the same items", histories.cols,

@@ -29,11 +29,15 @@ class FoldInWeighting {
   [[nodiscard]] bool accepts(double r) const;
   /// w_ui, the weight W_ui of an entry of value r, which the scheme accepts.
   [[nodiscard]] double weight(std::int64_t item, double r) const;
+  /// 1 + C_ui of a disliked entry.
+  [[nodiscard]] double of_disliked() const { return options_.alpha_negative; }
 
-  /// The weights of complete histories, with their support; see make_weights.
-  [[nodiscard]] Weights weights(CsrView histories, int threads = 1) const;
+  /// The weights of complete histories, with their support and that of their dislikes; see make_weights.
+  [[nodiscard]] Weights weights(const UserRows& histories, int threads = 1) const;
 
  private:
+  [[nodiscard]] Weights of_items(CsrView histories, int threads) const;
+
   WeightingOptions options_;
   ReadsValues values_;
   std::int64_t items_;

@@ -71,7 +71,12 @@ std::vector<DeclaredParameter<WeightingOptions>> weighting_parameters() {
       {{.id = "epsilon", .help = fmt::format("Scale of the values in {} log", "weighting"_p)},
        in_member(&WeightingOptions::epsilon)},
       {{.id = "clip", .help = "Bound on the factors of the oriented and popularity weights"},
-       in_member(&WeightingOptions::clip)}};
+       in_member(&WeightingOptions::clip)},
+      {{.id = "alpha-negative",
+        .help = "Weight of disliked entries, relative to what is neither liked nor disliked; 1 ignores them",
+        .least = 0,
+        .above_least = true},
+       in_member(&WeightingOptions::alpha_negative)}};
 }
 
 Scheme parse_scheme(std::string_view name) {
@@ -93,6 +98,7 @@ void validate(const WeightingOptions& options) {
          options.epsilon);
   check_range("gamma"_p, options.gamma, 0);
   check_range("clip"_p, options.clip, 1);
+  check_range("alpha-negative"_p, options.alpha_negative, 0.001);
 }
 
 bool reads_values(Scheme scheme) { return traits(scheme).values != ReadsValues::no; }
@@ -105,9 +111,17 @@ void check_values(Scheme scheme, bool has_values) {
          "weighting"_p, "weighting"_p);
 }
 
-Weights make_weights(CsrView X, const WeightingOptions& options, int threads) {
-  check_values(options.scheme, !X.values.empty() || X.entries() == 0);
-  return FoldInWeighting(X, options, threads).weights(X, threads);
+void check_dislikes(const WeightingOptions& options, bool has_dislikes) {
+  if (options.alpha_negative != 1 && !has_dislikes)
+    fail(ErrorKind::usage,
+         "{} {} weighs dislikes, and the data have none: prepare them with {}, or leave {} out",
+         "alpha-negative"_p, options.alpha_negative, "dislike-below"_p, "alpha-negative"_p);
+}
+
+Weights make_weights(const UserRows& X, const WeightingOptions& options, int threads) {
+  check_values(options.scheme, !X.items.values.empty() || X.items.entries() == 0);
+  check_dislikes(options, X.any_disliked());
+  return FoldInWeighting(X.items, options, threads).weights(X, threads);
 }
 
 Weights weights_on_support(CsrView X, CsrView support, std::span<const float> a, std::span<const float> b) {

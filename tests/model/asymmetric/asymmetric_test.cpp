@@ -35,7 +35,7 @@ TEST(Asymmetric, ScoresAndContributions) {
           }
         }
         ASSERT_NEAR(scores(k, i), wanted, 2e-7 * size);
-        const auto parts = model.contributions(history, {}, i);
+        const auto parts = model.contributions(history, {}, {}, i);
         ASSERT_EQ(parts.size(), history.size());
         ASSERT_NEAR(std::accumulate(parts.begin(), parts.end(), 0.0), wanted, 1e-12 * (1 + std::abs(wanted)));
       }
@@ -67,7 +67,7 @@ TEST(Asymmetric, SimilarIsWhatAHistoryOfOneGives) {
   const RankedLists list = similar(model, 3, 1);
   double best = -1e9;
   for (std::int32_t i = 0; i < 20; ++i) {
-    if (i != 3) best = std::max(best, model.contributions(std::vector<std::int32_t>{3}, {}, i).front());
+    if (i != 3) best = std::max(best, model.contributions(std::vector<std::int32_t>{3}, {}, {}, i).front());
   }
   EXPECT_FLOAT_EQ(list.scores(0)[0], static_cast<float>(best));
 }

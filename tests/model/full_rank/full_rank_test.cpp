@@ -64,7 +64,7 @@ TEST(FullRank, ScoresAreTheSumsOfTheContributions) {
     const Matrix<float> scores = scores_of(model, histories, 2, 7);
     for (std::int64_t u = 2; u < 9; ++u) {
       for (std::int32_t i = 0; i < n; ++i) {
-        const auto added = model.contributions(histories.view().row(u), {}, i);
+        const auto added = model.contributions(histories.view().row(u), {}, {}, i);
         const double sum = std::accumulate(added.begin(), added.end(), 0.0);
         if (model.sparse() != nullptr) {
           ASSERT_EQ(scores(u - 2, i), static_cast<float>(sum)) << u << " " << i;

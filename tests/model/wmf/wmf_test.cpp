@@ -108,7 +108,7 @@ TEST(Wmf, ContributionsAddUpToTheScore) {
       const double largest = to_dense(scores.view()).cwiseAbs().maxCoeff();
       for (std::int32_t i = 0; i < trained.X.cols; ++i) {
         const std::vector<double> parts =
-            model.contributions(trained.X.view().row(u), trained.X.view().row_values(u), i);
+            model.contributions(trained.X.view().row(u), trained.X.view().row_values(u), {}, i);
         ASSERT_EQ(parts.size(), trained.X.view().row(u).size());
         EXPECT_NEAR(std::accumulate(parts.begin(), parts.end(), 0.0), scores(0, i), 2e-5 * largest);
       }

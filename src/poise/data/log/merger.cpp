@@ -68,6 +68,7 @@ void Merger::parse_again_if_needed(Chunk& chunk, ParsedChunk& parsed) {
 void Merger::append_rows(const ParsedChunk& parsed) {
   result_.empty_ids += parsed.empty_ids;
   result_.below_threshold += parsed.below_threshold;
+  result_.disliked_rows += parsed.disliked_rows;
   result_.skipped_lines += parsed.skipped_lines;
   if (parsed.user.empty()) return;
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/utf8.hpp"
+#include "poise/data/interactions.hpp"
 #include "poise/data/log/text.hpp"
 #include "poise/data/numbers.hpp"
 
@@ -60,10 +61,12 @@ bool ParsedChunk::add(const Row& row) {
     ++empty_ids;
     return true;
   }
-  const bool is_low = row.value && rules_->keep_above && !(number > *rules_->keep_above);
+  const bool is_disliked = row.value && rules_->dislike_below && number < *rules_->dislike_below;
+  const bool is_low = !is_disliked && row.value && rules_->keep_above && !(number > *rules_->keep_above);
   below_threshold += is_low ? 1 : 0;
+  disliked_rows += is_disliked ? 1 : 0;
   if (is_low && !rules_->keep_low) return true;
-  if (rules_->keep_low) low.push_back(is_low ? 1 : 0);
+  if (rules_->marks()) low.push_back(is_disliked ? Interactions::disliked : is_low ? 1 : 0);
   user.push_back(users.intern(row.user));
   item.push_back(row.inherits_item ? inherited_item : items.intern(row.item));
   if (row.value) value.push_back(static_cast<float>(number));

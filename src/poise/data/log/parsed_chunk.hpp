@@ -16,6 +16,10 @@ struct RowRules {
   std::optional<double> keep_above;
   bool keep_low = false;
   bool skip_bad_lines = false;
+  std::optional<double> dislike_below = {};
+
+  /// Whether rows are marked (Interactions::low).
+  [[nodiscard]] bool marks() const { return keep_low || dislike_below.has_value(); }
 };
 
 /// The fields of one row, unchanged.
@@ -55,10 +59,11 @@ class ParsedChunk {
   std::vector<std::int32_t> user;
   std::vector<std::int32_t> item;
   std::vector<float> value;       ///< empty for formats without values
-  std::vector<std::uint8_t> low;  ///< empty unless rows that are not above the threshold are kept
+  std::vector<std::uint8_t> low;  ///< empty unless rows are marked
 
   std::int64_t empty_ids = 0;
   std::int64_t below_threshold = 0;
+  std::int64_t disliked_rows = 0;
   std::int64_t skipped_lines = 0;
   std::int64_t lines = 0;    ///< line ends passed so far
   std::int64_t records = 0;  ///< lines that are not blank

@@ -89,6 +89,7 @@ class BatchReader {
     }
     if (options_.threshold_of_format && !options_.keep_above) options_.keep_above = usual_threshold(options_);
     if (!options_.keep_above) options_.keep_low = false;
+    check_dislike_below(options_);
   }
 
   /// Skips the header of the current input; returns the line at which its rows begin.
@@ -115,7 +116,7 @@ class BatchReader {
   /// Throws the Error of an input without values where they are needed, or were read before.
   void check_value(bool has_value, std::optional<bool> before) const {
     const std::string name = name_of(inputs_[input_]);
-    if (options_.keep_above && !has_value) {
+    if ((options_.keep_above || options_.dislike_below) && !has_value) {
       fail(ErrorKind::usage,
            "{} has no value column to compare with a threshold; name it, or leave the threshold out", name);
     }
@@ -184,7 +185,7 @@ void check_options(const LogOptions& options) {
     fail(ErrorKind::usage, "JSON lines have neither delimiter nor header; leave {} and {} out", "delimiter"_p,
          "header"_p);
   }
-  if ((adjacency || options.format == LogFormat::pairs) && options.keep_above) {
+  if ((adjacency || options.format == LogFormat::pairs) && (options.keep_above || options.dislike_below)) {
     fail(ErrorKind::usage, "the format {} has no values to compare with a threshold; leave the threshold out",
          adjacency ? "adjacency" : "pairs");
   }
@@ -207,7 +208,7 @@ Interactions read_and_merge(const std::vector<LogInput>& inputs, const LogOption
   BatchReader reader(inputs, asked, sizes, execution.observer);
   const LogOptions& options = reader.options();
   check_options(options);
-  const RowRules rules{options.keep_above, options.keep_low, options.skip_bad_lines};
+  const RowRules rules{options.keep_above, options.keep_low, options.skip_bad_lines, options.dislike_below};
   Merger merger(inputs, options.format, rules, size);
   const auto policy = execution.threads > 1 ? std::launch::async : std::launch::deferred;
 
@@ -235,6 +236,14 @@ Interactions read_and_merge(const std::vector<LogInput>& inputs, const LogOption
 
 std::string name_of(const LogInput& input) {
   return input.bytes ? input.path.string() : display_name(input.path);
+}
+
+void check_dislike_below(const LogOptions& options) {
+  if (options.dislike_below && options.keep_above && *options.dislike_below > *options.keep_above)
+    fail(ErrorKind::usage,
+         "{} {} is above {} {}, so that values between them would be liked and disliked; lower it, or raise "
+         "{}",
+         "dislike-below"_p, *options.dislike_below, "keep-above"_p, *options.keep_above, "keep-above"_p);
 }
 
 Interactions read_inputs(const std::vector<LogInput>& inputs, const LogOptions& options,

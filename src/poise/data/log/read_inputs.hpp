@@ -24,6 +24,9 @@ std::string name_of(const LogInput& input);
 /// The format to read by, where this one was detected: see resolve_log_format.
 LogFormat format_for(LogFormat detected, const LogOptions& options);
 
+/// Error{usage} where a row could be liked and disliked; `keep_above` is the threshold that applies.
+void check_dislike_below(const LogOptions& options);
+
 /// The sizes of pieces of the log. No result depends on them; tests make them small.
 struct ReadSizes {
   std::size_t chunk = 1U << 20U;   ///< bytes parsed by one thread at a time

@@ -164,7 +164,7 @@ TableLayout read_one(std::size_t input, Query& query, const LogOptions& options,
   const std::vector<Fields> sample = first_rows(query);
   if (sample.empty()) fail(ErrorKind::input, "the query gives no row of {}", query.file());
   TableLayout found = find_table_layout(query.names(), sample, options, query.file());
-  if (options.keep_above && !found.layout.value)
+  if ((options.keep_above || options.dislike_below) && !found.layout.value)
     fail(ErrorKind::usage,
          "the query selects no value to compare with a threshold; select it, or leave the threshold out");
   bool more = query.step();
@@ -197,7 +197,9 @@ Interactions read_sqlite(const std::vector<LogInput>& inputs, const LogOptions& 
     fail(ErrorKind::usage, "a database has neither delimiter nor header; leave {} and {} out", "delimiter"_p,
          "header"_p);
   check_layout_options(options);
-  const RowRules rules{options.keep_above, options.keep_low && options.keep_above, options.skip_bad_lines};
+  check_dislike_below(options);
+  const RowRules rules{options.keep_above, options.keep_low && options.keep_above, options.skip_bad_lines,
+                       options.dislike_below};
   Merger merger(inputs, options.format, rules, 0);
   std::optional<TableLayout> first;
   for (std::size_t k = 0; k < inputs.size(); ++k) {

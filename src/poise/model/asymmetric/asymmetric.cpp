@@ -13,10 +13,11 @@ Asymmetric::Asymmetric(Matrix<float> U, Matrix<float> V) {
 }
 
 ScoreRows Asymmetric::on(Backend& backend, const Execution& /*execution*/) const {
-  return [&backend, U = Lent(backend, U_), V = Lent(backend, V_)](CsrView histories, std::int64_t first,
-                                                                  Out<float> scores) {
+  return [&backend, U = Lent(backend, U_), V = Lent(backend, V_)](const UserRows& histories,
+                                                                  std::int64_t first, Out<float> scores) {
     Resident<float> Z(backend, scores.rows, V.view().cols);
-    backend.spmm(support_of(histories.block(first, scores.rows)), U.view(), Z.view());
+    Csr room;
+    backend.spmm(summed_rows(histories.block(first, scores.rows), room), U.view(), Z.view());
     backend.factor_scores(readable(Z), V.view(), scores);
   };
 }
@@ -27,7 +28,9 @@ double Asymmetric::operations(CsrView histories) const {
 }
 
 std::vector<double> Asymmetric::contributions(std::span<const std::int32_t> history,
-                                              std::span<const float> /*values*/, std::int32_t item) const {
+                                              std::span<const float> /*values*/,
+                                              std::span<const std::int32_t> /*disliked*/,
+                                              std::int32_t item) const {
   std::vector<double> result;
   result.reserve(history.size());
   for (const std::int32_t j : history) result.push_back(dot(U_.row(j), V_.row(item)));

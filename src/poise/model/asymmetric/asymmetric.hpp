@@ -36,6 +36,7 @@ class Asymmetric : public Scorer {
   /// U_j . V_i for every item j of the history.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
                                                   std::span<const float> values,
+                                                  std::span<const std::int32_t> disliked,
                                                   std::int32_t item) const override;
 
  private:

@@ -158,6 +158,7 @@ class FullRankFamily : public ModelFamily {
                   {.id = "epsilon"},
                   {.id = "gamma"},
                   {.id = "clip"},
+                  alpha_negative_parameter(),
                   {.id = "tolerance"}};
     own = {{{.id = "zero-diagonal", .help = "an item must not predict itself"},
             in_member(&ModelParameters::zero_diagonal)},
@@ -208,7 +209,7 @@ class FullRankFamily : public ModelFamily {
 
   [[nodiscard]] double gpu_bytes(const ModelParameters& each, CsrView X) const override {
     if (each.neighbours > 0) return 0;
-    return static_cast<double>(full_rank_gpu_memory(X.cols, !each.unweighted(), 1));
+    return static_cast<double>(full_rank_gpu_memory(X.cols, !each.uniform(), 1));
   }
 
   [[nodiscard]] double least_operations(double items) const override { return items * items * items; }

@@ -10,12 +10,16 @@ namespace poise {
 ScoreRows FullRank::on(Backend& backend, const Execution& /*execution*/) const {
   if (sparse_) {
     const auto pinned = std::make_shared<const Pin>(backend.pin(*sparse_));
-    return [&backend, B = *sparse_, pinned](CsrView histories, std::int64_t first, Out<float> scores) {
-      backend.spmm(support_of(histories.block(first, scores.rows)), B, scores);
-    };
+    return
+        [&backend, B = *sparse_, pinned](const UserRows& histories, std::int64_t first, Out<float> scores) {
+          Csr room;
+          backend.spmm(summed_rows(histories.block(first, scores.rows), room), B, scores);
+        };
   }
-  return [&backend, B = Lent(backend, dense_)](CsrView histories, std::int64_t first, Out<float> scores) {
-    backend.spmm(support_of(histories.block(first, scores.rows)), B.view(), scores);
+  return [&backend, B = Lent(backend, dense_)](const UserRows& histories, std::int64_t first,
+                                               Out<float> scores) {
+    Csr room;
+    backend.spmm(summed_rows(histories.block(first, scores.rows), room), B.view(), scores);
   };
 }
 
@@ -27,7 +31,9 @@ double FullRank::operations(CsrView histories) const {
 }
 
 std::vector<double> FullRank::contributions(std::span<const std::int32_t> history,
-                                            std::span<const float> /*values*/, std::int32_t item) const {
+                                            std::span<const float> /*values*/,
+                                            std::span<const std::int32_t> /*disliked*/,
+                                            std::int32_t item) const {
   std::vector<double> result;
   result.reserve(history.size());
   for (const std::int32_t j : history) result.push_back(contribution(j, item));

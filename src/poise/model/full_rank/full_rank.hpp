@@ -41,6 +41,7 @@ class FullRank : public Scorer {
   /// B_ji for every item j of the history.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
                                                   std::span<const float> values,
+                                                  std::span<const std::int32_t> disliked,
                                                   std::int32_t item) const override;
 
   /// B_ji: the addition of history item j to the score of item i.

@@ -70,8 +70,9 @@ void SpreadFullRank::gather(MatrixView<const float> own, MatrixView<float> to) c
 }
 
 ScoreRows SpreadFullRank::on(Backend& backend, const Execution& /*execution*/) const {
-  return [this, &backend](CsrView histories, std::int64_t first, Out<float> scores) {
-    const CsrView some = histories.block(first, scores.rows);
+  return [this, &backend](const UserRows& histories, std::int64_t first, Out<float> scores) {
+    refuse_dislike_share(histories);  // such a model is scored only where it is trained
+    const CsrView some = histories.items.block(first, scores.rows);
     ask(Request::scores, 0, some.rows, &some);
     Matrix<float> all(scores.rows, scores.cols);
     gather(std::as_const(*this).own_scores(some).view(), all.view());

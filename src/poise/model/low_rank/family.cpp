@@ -15,6 +15,7 @@ std::vector<FamilyParameter> low_rank_parameters(const FamilyParameter& beside) 
           {.id = "epsilon"},
           {.id = "gamma"},
           {.id = "clip"},
+          alpha_negative_parameter(),
           {.id = "tolerance"},
           {.id = "rounds"},
           {.id = "least-decrease",
@@ -46,7 +47,7 @@ std::optional<RoundCheckpoint> round_checkpoint(const FitContext& context) {
 }
 
 bool has_rounds(const ModelParameters& parameters) {
-  return !parameters.unweighted() || parameters.lambda_exponent != 0 || parameters.start == Start::random;
+  return !parameters.uniform() || parameters.lambda_exponent != 0 || parameters.start == Start::random;
 }
 
 std::uint64_t eigenpair_bytes(const ModelParameters& parameters, CsrView X) {

@@ -12,14 +12,16 @@ Popularity Popularity::train(CsrView X) {
 
 ScoreRows Popularity::on(Backend& backend, const Execution& /*execution*/) const {
   const MatrixView<const float> counts{counts_.data(), 1, items(), items()};
-  return [&backend, counts = Lent(backend, counts)](CsrView /*histories*/, std::int64_t /*first*/,
+  return [&backend, counts = Lent(backend, counts)](const UserRows& histories, std::int64_t /*first*/,
                                                     Out<float> scores) {
+    refuse_dislike_share(histories);
     backend.copy_rows(counts.view(), std::vector<std::int32_t>(scores.rows, 0), scores, {});
   };
 }
 
 std::vector<double> Popularity::contributions(std::span<const std::int32_t> /*history*/,
                                               std::span<const float> /*values*/,
+                                              std::span<const std::int32_t> /*disliked*/,
                                               std::int32_t /*item*/) const {
   fail(ErrorKind::usage, "the popularity model does not use the history; {} needs a model that does",
        "explain"_p);

@@ -13,8 +13,8 @@ namespace poise {
 namespace {
 
 /// The tensor `fold_in`: lambda, its exponent and its alpha, then the weighting's alpha, epsilon, gamma and
-/// clip.
-constexpr std::size_t fold_in_numbers = 7;
+/// clip; last the weight of dislikes, unless it is 1.
+constexpr std::size_t fold_in_numbers = 8;
 
 /// The parameters of folding in that the file holds besides item_users.
 struct FoldInTensors {
@@ -85,16 +85,20 @@ class WmfFamily : public ModelFamily {
     const auto users = file.elements<std::int64_t>("users");
     const auto numbers = file.elements<double>("fold_in");
     expect_sound(file,
-                 std::ssize(item_users) == V.rows && users.size() == 1 && numbers.size() == fold_in_numbers,
+                 std::ssize(item_users) == V.rows && users.size() == 1 &&
+                     (numbers.size() == fold_in_numbers || numbers.size() == fold_in_numbers - 1),
                  "its parts do not fit together");
     const auto possible = [&](std::int64_t count) { return count >= 0 && count <= users[0]; };
     expect_sound(file, users[0] >= 0 && std::ranges::all_of(item_users, possible),
                  "an item has more users than there are");
-    WmfTraining training{
-        .weighting = {.alpha = numbers[3], .epsilon = numbers[4], .gamma = numbers[5], .clip = numbers[6]},
-        .lambda = {.lambda = numbers[0], .exponent = numbers[1], .alpha = numbers[2]},
-        .users = users[0],
-        .item_users = {item_users.begin(), item_users.end()}};
+    WmfTraining training{.weighting = {.alpha = numbers[3],
+                                       .epsilon = numbers[4],
+                                       .gamma = numbers[5],
+                                       .clip = numbers[6],
+                                       .alpha_negative = numbers.size() == fold_in_numbers ? numbers[7] : 1},
+                         .lambda = {.lambda = numbers[0], .exponent = numbers[1], .alpha = numbers[2]},
+                         .users = users[0],
+                         .item_users = {item_users.begin(), item_users.end()}};
     expect_sound(file,
                  std::isfinite(numbers[0]) && numbers[0] >= 0 && std::isfinite(numbers[1]) &&
                      std::isfinite(numbers[2]) && numbers[2] > 0,
@@ -113,14 +117,16 @@ class WmfFamily : public ModelFamily {
     if (wmf == nullptr) return {};
     const WmfTraining& training = wmf->training();
     const WeightingOptions& weighting = training.weighting;
-    const auto kept = std::make_shared<const FoldInTensors>(
-        FoldInTensors{{training.lambda.lambda, training.lambda.exponent, training.lambda.alpha,
-                       weighting.alpha, weighting.epsilon, weighting.gamma, weighting.clip},
-                      {training.users}});
+    const auto kept = std::make_shared<const FoldInTensors>(FoldInTensors{
+        {training.lambda.lambda, training.lambda.exponent, training.lambda.alpha, weighting.alpha,
+         weighting.epsilon, weighting.gamma, weighting.clip, weighting.alpha_negative},
+        {training.users}});
+    const std::span<const double> numbers =
+        std::span(kept->numbers).first(fold_in_numbers - (weighting.alpha_negative == 1 ? 1 : 0));
     return ModelContent{{tensor_of("V", wmf->V()),
                          tensor_of("item_users", ElementType::i64, training.item_users, {model.items()}),
                          tensor_of("users", ElementType::i64, kept->users, {1}),
-                         tensor_of("fold_in", ElementType::f64, kept->numbers, {fold_in_numbers})},
+                         tensor_of("fold_in", ElementType::f64, numbers, {std::ssize(numbers)})},
                         {{"weighting", std::string(scheme_name(weighting.scheme))}},
                         kept};
   }

@@ -78,17 +78,19 @@ Wmf::Wmf(MatrixView<const float> V, std::shared_ptr<const void> owner, WmfTraini
 
 ScoreRows Wmf::on(Backend& backend, const Execution& execution) const {
   return [this, &backend, execution, V = Lent(backend, rows_.rotated())](
-             CsrView histories, std::int64_t first, Out<float> scores) {
-    const Csr some = copy_of(histories.block(first, scores.rows));
+             const UserRows& histories, std::int64_t first, Out<float> scores) {
+    refuse_dislike_share(histories);
+    const UserRows block = histories.block(first, scores.rows);
+    const Csr some = copy_of(block.items);
     Resident<float> U(backend, some.rows, rank());
-    rows_.fold_in(backend, V.view(), some.view(), weighting_.weights(some.view()), training_.lambda, U.view(),
-                  execution);
+    rows_.fold_in(backend, V.view(), some.view(), weighting_.weights({some.view(), block.disliked}),
+                  training_.lambda, U.view(), execution);
     backend.factor_scores(readable(U), V.view(), scores);
   };
 }
 
-Matrix<float> Wmf::fold_in(CsrView histories) const {
-  return rows_.fold_in_original(histories, weighting_.weights(histories), training_.lambda);
+Matrix<float> Wmf::fold_in(const UserRows& histories) const {
+  return rows_.fold_in_original(histories.items, weighting_.weights(histories), training_.lambda);
 }
 
 double Wmf::operations(CsrView histories) const {
@@ -99,7 +101,7 @@ double Wmf::operations(CsrView histories) const {
 }
 
 std::vector<double> Wmf::contributions(std::span<const std::int32_t> history, std::span<const float> values,
-                                       std::int32_t item) const {
+                                       std::span<const std::int32_t> disliked, std::int32_t item) const {
   const auto size = static_cast<std::int64_t>(history.size());
   const MatrixView<const float> Z = rows_.rotated();
   const std::int64_t d = Z.cols;
@@ -124,13 +126,17 @@ std::vector<double> Wmf::contributions(std::span<const std::int32_t> history, st
       fail(ErrorKind::input, "the value {} of a history's item cannot be weighted by this model", value);
     return weighting_.weight(history[e], value);
   };
-  for (std::int64_t e = 0; e < size; ++e) {
-    const std::int32_t j = history[e];
+  const auto add = [&](double c, std::int32_t j) {
     const std::vector<double> z = scaled(j);
-    const double c = weight(e) - a * static_cast<double>(weighting_.b(j));
     for (std::int64_t r = 0; r < d; ++r) {
       for (std::int64_t k = r; k < d; ++k) K(r, k) += c * z[r] * z[k];
     }
+  };
+  const auto background = [&](std::int32_t j) { return a * static_cast<double>(weighting_.b(j)); };
+  for (std::int64_t e = 0; e < size; ++e) add(weight(e) - background(history[e]), history[e]);
+  for (const std::int32_t j : disliked) {
+    if (std::ranges::find(history, j) == history.end())
+      add(background(j) * (weighting_.of_disliked() - 1), j);
   }
   const SerialBlas serial;
   std::vector<double> x = scaled(item);

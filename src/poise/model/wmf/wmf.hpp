@@ -33,8 +33,8 @@ class RowFoldIn {
 
   /// Row r of y (k x d) minimizes sum_j W_rj (x_rj - z_j . y)^2 + lambda_r ||y||^2, lambda_r from the row's
   /// size, in the basis of rotated(), which the backend reads from `rotated`. `rows` is k x p; `W` weighs its
-  /// entries, W.a being the weights of these rows and W.b the column weights. A row does not depend on the
-  /// others.
+  /// entries, and perhaps others, W.a being the weights of these rows and W.b the column weights. A row does
+  /// not depend on the others.
   void fold_in(Backend& backend, In<float> rotated, CsrView rows, const Weights& W, const WmfLambda& lambda,
                Out<float> y, const Execution& execution) const;
   /// The same in the basis of Z itself, as in training. Runs on the calling thread.
@@ -52,7 +52,7 @@ class RowFoldIn {
 
 /// Weighted matrix factorization as a scorer (the paper's model 2). A user is folded in by solving the row of
 /// that user with V fixed, exactly as in training: a_u and lambda_u from the history's size, w from its own
-/// values; then scores = u . V.
+/// values, dislikes with target 0 and their weight; then scores = u . V.
 class Wmf : public Scorer {
  public:
   /// `owner` keeps V's memory alive (a file mapping). n d^2 operations, and a rotated copy of V.
@@ -69,12 +69,13 @@ class Wmf : public Scorer {
   /// Users in float32's precision. Error{input} for values that the weighting cannot take.
   [[nodiscard]] ScoreRows on(Backend& backend, const Execution& execution) const override;
   /// The factors of users with these histories, as training would hold them: score = fold_in(history) V'.
-  [[nodiscard]] Matrix<float> fold_in(CsrView histories) const;
+  [[nodiscard]] Matrix<float> fold_in(const UserRows& histories) const;
   [[nodiscard]] double operations(CsrView histories) const override;
   /// score_i = v_i' H_u^-1 sum_j w_uj v_j, so history item j adds w_uj v_i' H_u^-1 v_j. In float64; |history|
   /// d^2 + d^3 / 3 operations.
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
                                                   std::span<const float> values,
+                                                  std::span<const std::int32_t> disliked,
                                                   std::int32_t item) const override;
   /// The cosine of the items' factors; 0 where one of them is 0.
   void similarity(std::int32_t item, std::span<float> scores) const override;
