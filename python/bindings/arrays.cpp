@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "poise/base/error.hpp"
+
 #include "parts.hpp"
 
 namespace py = pybind11;
@@ -84,6 +86,15 @@ void bind_memory(py::module_& module) {
     return py::buffer_info(const_cast<void*>(memory.data), memory.size, std::string(1, memory.letter),
                            static_cast<py::ssize_t>(strides.size()), memory.shape, strides, memory.read_only);
   });
+}
+
+UserRows rows_of(const UserArrays& users) {
+  const auto& [items, disliked, share] = users;
+  UserRows rows(view_of(items), disliked ? support_of(view_of(*disliked)) : CsrView(), share);
+  if (disliked && (rows.disliked.rows != rows.rows() || rows.disliked.cols != rows.cols()))
+    fail(ErrorKind::input, "dislikes is {} x {} but user_items is {} x {}: give them the same shape",
+         rows.disliked.rows, rows.disliked.cols, rows.rows(), rows.cols());
+  return rows;
 }
 
 CsrArrays shared_csr(CsrView matrix, const std::shared_ptr<const void>& owner) {

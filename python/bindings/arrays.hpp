@@ -14,6 +14,7 @@
 #include "poise/data/ids.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
+#include "poise/linalg/user_rows.hpp"
 
 /// Arrays cross the border by Python's buffer protocol, and NumPy makes its arrays from it in Python. Nothing
 /// here is compiled against NumPy, so that one module serves every version of it.
@@ -27,6 +28,10 @@ using CsrArrays =
 /// A view of it without a copy, valid while the arrays live. TypeError for other element types or gaps
 /// between elements.
 CsrView view_of(const CsrArrays& arrays);
+
+/// Users as Python passes them: their items, their dislikes or None, and dislike_share.
+using UserArrays = std::tuple<CsrArrays, std::optional<CsrArrays>, double>;
+UserRows rows_of(const UserArrays& users);
 
 /// The letter of an element type in the buffer protocol (module struct).
 template <class T>

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
-#include "poise/data/interactions.hpp"
+#include "poise/data/dislikes.hpp"
 
 #include "arrays.hpp"
 #include "arrow_column.hpp"
@@ -130,7 +130,7 @@ void expect_success(int code, arrow::Stream& stream, const char* what) {
 /// Reads a table: a log, and whether its users and items are numbers. The stream is moved out of its capsule,
 /// so that its release is called here alone.
 py::tuple log_from_stream(const py::capsule& capsule, const std::string& user, const std::string& item,
-                          const std::optional<std::string>& value) {
+                          const std::optional<std::string>& value, std::optional<double> dislike_below) {
   auto* const given = static_cast<arrow::Stream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
   if (given == nullptr) throw py::error_already_set();
   if (given->release == nullptr) fail(ErrorKind::input, "the table's stream was read before");
@@ -170,6 +170,7 @@ py::tuple log_from_stream(const py::capsule& capsule, const std::string& user, c
   log.users = users.take();
   log.items = items.take();
   log.reading = "arrow";
+  if (dislike_below) mark_dislikes(log, *dislike_below);
   return py::make_tuple(std::make_shared<Interactions>(std::move(log)),
                         are_numbers(*table.children[user_column]), are_numbers(*table.children[item_column]));
 }

@@ -6,9 +6,11 @@
 
 #include "poise/base/error.hpp"
 #include "poise/data/count_names.hpp"
+#include "poise/data/dislikes.hpp"
 #include "poise/data/log_reader.hpp"
 #include "poise/data/pro_sg.hpp"
 #include "poise/data/split.hpp"
+#include "poise/data/summary.hpp"
 #include "poise/data/synth.hpp"
 #include "poise/train/parameter_table.hpp"
 
@@ -41,7 +43,7 @@ Header header_of(std::optional<bool> header) {
 /// A log from Python's arrays; ids are numbered by first appearance.
 Interactions log_from(const py::object& users, const py::object& items, const py::object& values,
                       const std::vector<std::string>& user_ids, const std::vector<std::string>& item_ids,
-                      std::int64_t empty_ids) {
+                      std::int64_t empty_ids, std::optional<double> dislike_below) {
   const auto copy = []<class T>(std::span<const T> elements) {
     return std::vector<T>(elements.begin(), elements.end());
   };
@@ -55,12 +57,30 @@ Interactions log_from(const py::object& users, const py::object& items, const py
   log.reading = "arrays";
   if (log.user.size() != log.item.size() || (!log.value.empty() && log.value.size() != log.user.size()))
     fail(ErrorKind::input, "users, items and values are not equally many");
+  if (dislike_below) mark_dislikes(log, *dislike_below);
+  return log;
+}
+
+/// The user of each entry, row by row.
+void append_users(CsrView matrix, Interactions& log) {
+  for (std::int64_t u = 0; u < matrix.rows; ++u)
+    log.user.insert(log.user.end(), matrix.row_size(u), static_cast<std::int32_t>(u));
+}
+
+Interactions dislikes_of(const UserRows& rows, const std::vector<std::string>& users,
+                         const std::vector<std::string>& items) {
+  Interactions log;
+  log.users = ids_of(users);
+  log.items = ids_of(items);
+  log.item.assign(rows.disliked.indices.begin(), rows.disliked.indices.end());
+  append_users(rows.disliked, log);
   return log;
 }
 
 /// Data of an unsplit matrix: nothing is filtered, rows and columns keep their order.
-Dataset unsplit(CsrView matrix, const std::vector<std::string>& users,
+Dataset unsplit(const UserRows& rows, const std::vector<std::string>& users,
                 const std::vector<std::string>& items) {
+  const CsrView matrix = rows.items;
   Dataset dataset;
   dataset.users = ids_of(users);
   dataset.items = ids_of(items);
@@ -69,21 +89,29 @@ Dataset unsplit(CsrView matrix, const std::vector<std::string>& users,
                    .offsets = {matrix.offsets.begin(), matrix.offsets.end()},
                    .indices = {matrix.indices.begin(), matrix.indices.end()},
                    .values = {matrix.values.begin(), matrix.values.end()}};
+  if (rows.any_disliked()) attach_dislikes(dataset, dislikes_of(rows, users, items), {});
   validate(dataset);
   return dataset;
 }
 
-/// A log of the entries of a matrix, row by row.
-Interactions log_of(CsrView matrix, const std::vector<std::string>& users,
+/// A log of the entries of a matrix, row by row, and then of its dislikes.
+Interactions log_of(const UserRows& rows, const std::vector<std::string>& users,
                     const std::vector<std::string>& items) {
+  const CsrView matrix = rows.items;
   Interactions log;
   log.users = ids_of(users);
   log.items = ids_of(items);
   log.item.assign(matrix.indices.begin(), matrix.indices.end());
   log.value.assign(matrix.values.begin(), matrix.values.end());
   log.user.reserve(log.item.size());
-  for (std::int64_t u = 0; u < matrix.rows; ++u)
-    log.user.insert(log.user.end(), matrix.row_size(u), static_cast<std::int32_t>(u));
+  append_users(matrix, log);
+  if (!rows.any_disliked()) return log;
+  log.low.assign(log.item.size(), 0);
+  log.item.insert(log.item.end(), rows.disliked.indices.begin(), rows.disliked.indices.end());
+  if (!log.value.empty()) log.value.resize(log.item.size(), 0);
+  append_users(rows.disliked, log);
+  log.low.resize(log.item.size(), Interactions::disliked);
+  log.disliked_rows = rows.disliked.entries();
   return log;
 }
 
@@ -97,13 +125,14 @@ void bind_log(py::module_& module) {
   py::class_<Interactions, std::shared_ptr<Interactions>>(module, "Log")
       .def_static("from_arrays", &log_from)
       .def_static("from_csr",
-                  [](const CsrArrays& arrays, const std::vector<std::string>& users,
-                     const std::vector<std::string>& items) { return log_of(view_of(arrays), users, items); })
+                  [](const UserArrays& arrays, const std::vector<std::string>& users,
+                     const std::vector<std::string>& items) { return log_of(rows_of(arrays), users, items); })
       .def_static("read",
                   [](const std::vector<std::string>& inputs, const std::string& format,
                      const std::vector<std::string>& columns, const std::string& delimiter,
-                     std::optional<bool> header, std::optional<double> keep_above, bool skip_bad_lines,
-                     int threads, const py::object& progress) {
+                     std::optional<bool> header, std::optional<double> keep_above,
+                     std::optional<double> dislike_below, bool skip_bad_lines, int threads,
+                     const py::object& progress) {
                     LogOptions options{.format = parse_log_format(format),
                                        .columns = columns,
                                        .delimiter = delimiter,
@@ -113,6 +142,7 @@ void bind_log(py::module_& module) {
                       const Paths paths = paths_of(inputs);
                       options.format = resolve_log_format(paths, options);
                       options.keep_above = keep_above;
+                      options.dislike_below = dislike_below;
                       options.threshold_of_format = true;
                       return read_log(paths, options, execution);
                     });
@@ -147,17 +177,22 @@ void bind_making(DataClass& data) {
                   })
       .def_static(
           "from_csr",
-          [](const CsrArrays& arrays, const std::vector<std::string>& users,
-             const std::vector<std::string>& items) { return Data(unsplit(view_of(arrays), users, items)); })
+          [](const UserArrays& arrays, const std::vector<std::string>& users,
+             const std::vector<std::string>& items) { return Data(unsplit(rows_of(arrays), users, items)); })
       .def_static(
           "split_users",
           [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,
              std::optional<std::int64_t> held_out_users, double target_share, std::uint32_t seed, int threads,
              const py::object& progress) {
             return run({threads, progress}, [&](const Execution& execution) {
-              return Data(split_users(
-                  log, {.min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core},
-                  {.held_out_users = held_out_users, .target_share = target_share, .seed = seed}, execution));
+              const Filters filters{
+                  .min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core};
+              const UserSplit split{
+                  .held_out_users = held_out_users, .target_share = target_share, .seed = seed};
+              return Data(split_with_dislikes(
+                  log,
+                  [&](const Interactions& liked) { return split_users(liked, filters, split, execution); },
+                  execution));
             });
           })
       .def_static(
@@ -165,8 +200,10 @@ void bind_making(DataClass& data) {
           [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,
              int threads, const py::object& progress) {
             return run({threads, progress}, [&](const Execution& execution) {
-              return Data(split_none(
-                  log, {.min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core},
+              const Filters filters{
+                  .min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core};
+              return Data(split_with_dislikes(
+                  log, [&](const Interactions& liked) { return split_none(liked, filters, execution); },
                   execution));
             });
           })
@@ -174,10 +211,19 @@ void bind_making(DataClass& data) {
                   [](const Interactions& train, const std::shared_ptr<Interactions>& validation,
                      const std::shared_ptr<Interactions>& test, int threads, const py::object& progress) {
                     const auto optional = [](const std::shared_ptr<Interactions>& log) {
-                      return log ? std::optional<Interactions>(*log) : std::nullopt;
+                      std::optional<Interactions> liked;
+                      if (log) liked = *log;
+                      // What is disliked later is no target, and training does not know it.
+                      if (liked && !liked->low.empty()) static_cast<void>(take_dislikes(*liked));
+                      return liked;
                     };
                     return run({threads, progress}, [&](const Execution& execution) {
-                      return Data(split_given(train, optional(validation), optional(test), execution));
+                      return Data(split_with_dislikes(
+                          train,
+                          [&](const Interactions& liked) {
+                            return split_given(liked, optional(validation), optional(test), execution);
+                          },
+                          execution));
                     });
                   });
 }
@@ -220,6 +266,8 @@ void bind_contents(DataClass& data) {
                                };
                                std::ranges::for_each(read_counts, put);
                                std::ranges::for_each(filter_counts, put);
+                               if (summarize(data.dataset()).dislikes > 0)
+                                 std::ranges::for_each(dislike_counts, put);
                                return counts;
                              })
       .def("has_part",
@@ -230,7 +278,14 @@ void bind_contents(DataClass& data) {
            [](const Data& data, const std::string& name) { return texts_of(part_of(data, name).users); })
       .def("fold_in",
            [](const Data& data, const std::string& name) {
-             return shared_csr(data.dataset().histories(part_of(data, name)), data.loaded());
+             return shared_csr(data.dataset().histories(part_of(data, name)).items, data.loaded());
+           })
+      .def("dislikes",
+           [](const Data& data, const std::string& name) -> std::optional<CsrArrays> {
+             const UserRows rows = name == "train" ? data.dataset().training_rows()
+                                                   : data.dataset().histories(part_of(data, name));
+             if (rows.disliked.rows == 0) return {};
+             return shared_csr(rows.disliked, data.loaded());
            })
       .def("targets", [](const Data& data, const std::string& name) {
         return shared_csr(part_of(data, name).targets.view(), data.loaded());

@@ -12,8 +12,8 @@ class FactorScorer : public Scorer {
 
   [[nodiscard]] std::int64_t items() const override { return V_.rows; }
   [[nodiscard]] ScoreRows on(Backend& backend, const Execution& /*execution*/) const override {
-    return [&backend, U = Lent(backend, U_), V = Lent(backend, V_)](CsrView /*histories*/, std::int64_t first,
-                                                                    Out<float> scores) {
+    return [&backend, U = Lent(backend, U_), V = Lent(backend, V_)](const UserRows& /*histories*/,
+                                                                    std::int64_t first, Out<float> scores) {
       backend.factor_scores(U.view().block(first, scores.rows), V.view(), scores);
     };
   }

@@ -54,21 +54,21 @@ py::tuple to_arrays(const RankedLists& lists) {
   return py::make_tuple(items.array(), scores.array());
 }
 
-py::tuple recommend_to(const Model& model, const CsrArrays& histories, std::int64_t k, bool exclude_history,
+py::tuple recommend_to(const Model& model, const UserArrays& histories, std::int64_t k, bool exclude_history,
                        const std::vector<std::int32_t>& exclude,
                        std::optional<std::vector<std::int32_t>> only, const py::object& user_factors,
                        const std::string& device, int threads) {
-  const CsrView rows = view_of(histories);
+  const UserRows rows = rows_of(histories);
   const RecommendOptions options{
       .k = k, .exclude_history = exclude_history, .exclude = exclude, .only = std::move(only)};
   std::optional<FactorScorer> factors;
   if (!user_factors.is_none()) factors.emplace(matrix_of(user_factors), model.wmf()->V());
   const Scorer& scorer = factors ? static_cast<const Scorer&>(*factors) : *model.scorer;
-  return to_arrays(run_for_users(rows.rows, {threads, py::none()}, [&](const Execution& execution) {
+  return to_arrays(run_for_users(rows.rows(), {threads, py::none()}, [&](const Execution& execution) {
     const auto backend =
         factors ? nullptr
                 : scoring_backend_of(
-                      device, [&] { return Work{.operations = scorer.operations(rows)}; }, execution);
+                      device, [&] { return Work{.operations = scorer.operations(rows.items)}; }, execution);
     return recommend(scorer, rows, options, execution, backend.get());
   }));
 }
@@ -91,44 +91,46 @@ py::tuple similar_to(const Model& model, const std::vector<std::int32_t>& items,
       }));
 }
 
-py::object scores_of(const Model& model, const CsrArrays& histories, int threads) {
-  const CsrView rows = view_of(histories);
-  NewMatrix<float> scores(rows.rows, model.scorer->items());
+py::object scores_of(const Model& model, const UserArrays& histories, int threads) {
+  const UserRows rows = rows_of(histories);
+  NewMatrix<float> scores(rows.rows(), model.scorer->items());
   const auto fill = [&](const Execution& execution) {
     model.scorer->score(rows, scores.view(), execution);
     return 0;
   };
-  run_for_users(rows.rows, {threads, py::none()}, fill);
+  run_for_users(rows.rows(), {threads, py::none()}, fill);
   return scores.array();
 }
 
-py::object factors_of(const Model& model, const CsrArrays& histories, int threads) {
-  const CsrView rows = view_of(histories);
+py::object factors_of(const Model& model, const UserArrays& histories, int threads) {
+  const UserRows rows = rows_of(histories);
   const Wmf& wmf = *model.wmf();
-  if (rows.cols != wmf.items())
-    fail(ErrorKind::input, "the histories are over {} items but the model knows {}", rows.cols, wmf.items());
-  NewMatrix<float> factors(rows.rows, wmf.rank());
+  if (rows.cols() != wmf.items())
+    fail(ErrorKind::input, "the histories are over {} items but the model knows {}", rows.cols(),
+         wmf.items());
+  NewMatrix<float> factors(rows.rows(), wmf.rank());
   float* const out = factors.data();
   const auto fill = [&](const Execution& execution) {
-    const Tiling tiling{rows.rows, few_users};
+    const Tiling tiling{rows.rows(), few_users};
     for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
-      const Csr block = copy_of(rows.block(tiling.first(tile), tiling.last(tile) - tiling.first(tile)));
-      const Matrix<float> solved = wmf.fold_in(block.view());
+      const UserRows some = rows.block(tiling.first(tile), tiling.last(tile) - tiling.first(tile));
+      const Csr block = copy_of(some.items);
+      const Matrix<float> solved = wmf.fold_in({block.view(), some.disliked});
       std::copy_n(solved.view().data, solved.rows() * solved.cols(), out + tiling.first(tile) * wmf.rank());
     });
     return 0;
   };
-  run_for_users(rows.rows, {threads, py::none()}, fill);
+  run_for_users(rows.rows(), {threads, py::none()}, fill);
   return factors.array();
 }
 
-py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArrays& targets,
+py::tuple evaluate_on(const Model& model, const UserArrays& fold_in, const CsrArrays& targets,
                       const py::object& training_counts, const std::string& metrics,
                       const std::string& denominator, const std::string& device, int threads,
                       const py::object& progress) {
   if (denominator != "min" && denominator != "targets")
     fail(ErrorKind::usage, "the recall denominator is min or targets, not '{}'", denominator);
-  const CsrView histories = view_of(fold_in);
+  const UserRows histories = rows_of(fold_in);
   const CsrView wanted = view_of(targets);
   const EvaluateOptions options{
       .metrics = parse_metrics(metrics),
@@ -137,7 +139,7 @@ py::tuple evaluate_on(const Model& model, const CsrArrays& fold_in, const CsrArr
   if (!training_counts.is_none()) counts = elements_of<std::int64_t>(training_counts);
   const EvaluationResult result = run({threads, progress}, [&](const Execution& execution) {
     const auto backend = scoring_backend_of(
-        device, [&] { return Work{.operations = model.scorer->operations(histories)}; }, execution);
+        device, [&] { return Work{.operations = model.scorer->operations(histories.items)}; }, execution);
     return evaluate(*model.scorer, histories, wanted, counts, options, execution, backend.get());
   });
   const nlohmann::ordered_json json = {{"users", result.users},
@@ -230,12 +232,16 @@ void bind_model(py::module_& module) {
       .def("factors", &factors_of)
       .def("evaluate", &evaluate_on)
       .def("explain",
-           [](const Model& model, const py::object& history, const py::object& values, std::int32_t item) {
+           [](const Model& model, const py::object& history, const py::object& values,
+              const py::object& dislikes, double dislike_share, std::int32_t item) {
              const auto items = elements_of<std::int32_t>(history);
              std::span<const float> r;
              if (!values.is_none()) r = elements_of<float>(values);
-             const auto found =
-                 run_here([&](const Execution&) { return explain(*model.scorer, items, r, item); });
+             std::span<const std::int32_t> disliked;
+             if (!dislikes.is_none()) disliked = elements_of<std::int32_t>(dislikes);
+             const auto found = run_here([&](const Execution&) {
+               return explain(*model.scorer, items, r, item, disliked, dislike_share);
+             });
              std::vector<std::pair<std::int32_t, double>> result;
              for (const Contribution& each : found) result.emplace_back(each.item, each.contribution);
              return result;

@@ -59,9 +59,11 @@ namespace {
 
 /// `trainer_on` makes the trainer, given the backend. Weights are made once for all that reads them.
 template <class TrainerOn>
-Model train(CsrView X, const ModelParameters& parameters, std::string_view device, std::uint64_t memory_limit,
-            const Execution& execution, const TrainerOn& trainer_on, Ids items, std::string checksum) {
-  const Weights W = weights_of(parameters, X, execution.threads);
+Model train(const UserRows& rows, const ModelParameters& parameters, std::string_view device,
+            std::uint64_t memory_limit, const Execution& execution, const TrainerOn& trainer_on, Ids items,
+            std::string checksum) {
+  const CsrView X = rows.items;
+  const Weights W = weights_of(parameters, rows, execution.threads);
   const TrainingCost cost = training_cost(parameters, X, memory_limit, W, execution.threads);
   const auto backend = backend_of(
       device, [&] { return work_of(cost); }, execution);
@@ -78,10 +80,10 @@ void bind_train(py::module_& module) {
   module.def("check_device", [](const std::string& device) {
     if (parse_device(device) == DeviceChoice::cuda) kind_of(device, [] { return Work{}; });
   });
-  module.def("train_csr", [](const CsrArrays& arrays, const std::vector<std::string>& item_ids,
+  module.def("train_csr", [](const UserArrays& arrays, const std::vector<std::string>& item_ids,
                              const py::dict& values, const std::string& device, std::uint64_t memory_limit,
                              int threads, const py::object& progress) {
-    const CsrView X = view_of(arrays);
+    const UserRows X = rows_of(arrays);
     const ModelParameters parameters = parameters_of(values);
     return run({threads, progress}, [&](const Execution& execution) {
       const auto trainer_on = [&](Backend& backend) {
@@ -99,7 +101,7 @@ void bind_train(py::module_& module) {
       const auto trainer_on = [&](Backend& backend) {
         return Trainer(loaded, folder, Keep::nothing, memory_limit, backend, execution);
       };
-      return train(loaded.dataset.train.view(), parameters, device, memory_limit, execution, trainer_on,
+      return train(loaded.dataset.training_rows(), parameters, device, memory_limit, execution, trainer_on,
                    loaded.dataset.items, loaded.checksum);
     });
   });

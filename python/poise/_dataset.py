@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from . import _html, _poise
 from ._ids import Ids, Index, ids_of, texts_of
-from ._matrix import as_scipy, csr_arrays
+from ._matrix import Rows, as_scipy, csr_arrays
 from ._progress import Progress
 from ._settings import number, seed_of, threads_of
 
@@ -18,13 +18,14 @@ Path = Union[str, "os.PathLike[str]"]
 
 class HeldOut:
     """Users to score: `fold_in` holds their histories, `held_out` the items to be found; row k of both is `users[k]`, and
-    column i is `items[i]`."""
+    column i is `items[i]`. `dislikes`, unless None, holds what they dislike."""
 
-    def __init__(self, users: Ids, items: Ids, fold_in: Any, held_out: Any) -> None:
+    def __init__(self, users: Ids, items: Ids, fold_in: Any, held_out: Any, dislikes: Any = None) -> None:
         self.users = users
         self.items = items
         self.fold_in = fold_in
         self.held_out = held_out
+        self.dislikes = dislikes
 
     def __repr__(self) -> str:
         return f"<poise.HeldOut: {len(self.users)} users, {self.fold_in.nnz} + {self.held_out.nnz} interactions>"
@@ -54,6 +55,7 @@ class Dataset:
         self._folder: Optional[str] = None  # the folder of the data and of their eigenpairs
         self._numbers: Tuple[Optional[bool], Optional[bool]] = (None, None)  # whether user and item ids are numbers
         self._train: Any = None
+        self._dislikes: Any = None
         self._users: Optional[Ids] = None
         self._items: Optional[Ids] = None
         self._parts: Dict[str, HeldOut] = {}
@@ -67,9 +69,17 @@ class Dataset:
         return data
 
     @classmethod
-    def from_dataframe(cls, frame: Any, user: str = "user", item: str = "item", value: Optional[str] = None) -> "Dataset":
+    def from_dataframe(
+        cls,
+        frame: Any,
+        user: str = "user",
+        item: str = "item",
+        value: Optional[str] = None,
+        *,
+        dislike_below: Optional[float] = None,
+    ) -> "Dataset":
         """From a pandas.DataFrame, one row per interaction. Rows without user or item are left out; repeated pairs are merged
-        and their values (of the column `value`) added.
+        and their values (of the column `value`) added. Rows whose value is less than `dislike_below` are dislikes.
 
         >>> import pandas, poise
         >>> log = pandas.DataFrame({"who": [1, 1, 1], "what": ["tea", "cup", "tea"], "n": [1, 2, 3]})
@@ -94,14 +104,23 @@ class Dataset:
             texts_of(users),
             texts_of(items),
             int(len(frame) - len(rows)),
+            _threshold(dislike_below, value),
         )
         return data
 
     @classmethod
-    def from_arrow(cls, table: Any, user: str = "user", item: str = "item", value: Optional[str] = None) -> "Dataset":
+    def from_arrow(
+        cls,
+        table: Any,
+        user: str = "user",
+        item: str = "item",
+        value: Optional[str] = None,
+        *,
+        dislike_below: Optional[float] = None,
+    ) -> "Dataset":
         """From a table of polars, pyarrow, DuckDB or anything else with `__arrow_c_stream__`, one row per interaction; no package
         is needed for it. Ids are columns of whole numbers or texts, also as dictionaries (categories); values are numbers. A null is an
-        error; repeated pairs are merged and their values added.
+        error; repeated pairs are merged and their values added. Rows whose value is less than `dislike_below` are dislikes.
 
             poise.Dataset.from_arrow(polars.read_parquet("log.parquet"), "customer", "product")
         """
@@ -112,13 +131,21 @@ class Dataset:
             )
         data = cls()
         stream = table.__arrow_c_stream__()  # named, so that it outlives an exception of the next line
-        data._log, users, items = _poise.log_from_stream(stream, user, item, value)
+        data._log, users, items = _poise.log_from_stream(stream, user, item, value, _threshold(dislike_below, value))
         data._numbers = (users, items)
         return data
 
     @classmethod
-    def from_csr(cls, user_items: Any, users: Optional[Sequence[Any]] = None, items: Optional[Sequence[Any]] = None) -> "Dataset":
+    def from_csr(
+        cls,
+        user_items: Any,
+        users: Optional[Sequence[Any]] = None,
+        items: Optional[Sequence[Any]] = None,
+        *,
+        dislikes: Any = None,
+    ) -> "Dataset":
         """A CSR matrix, users as rows, with the ids of its rows and columns (by default their numbers). It is not copied.
+        `dislikes`, a matrix of the same shape, holds what users are known to dislike; an entry of both is liked.
 
         >>> import poise, scipy.sparse
         >>> x = scipy.sparse.csr_matrix([[1, 0], [1, 1]])
@@ -127,6 +154,10 @@ class Dataset:
         """
         data = cls()
         data._train = user_items.tocsr()
+        if dislikes is not None:
+            if dislikes.shape != user_items.shape:
+                raise ValueError(f"dislikes is {dislikes.shape} but user_items is {user_items.shape}: give them the same shape")
+            data._dislikes = dislikes.tocsr()
         rows, columns = data._train.shape
         data._users = _given(users, rows, "users")
         data._items = _given(items, columns, "items")
@@ -143,6 +174,7 @@ class Dataset:
         delimiter: str = "",
         header: Optional[bool] = None,
         keep_above: Optional[float] = None,
+        dislike_below: Optional[float] = None,
         skip_bad_lines: bool = False,
         num_threads: int = 0,
         show_progress: bool = True,
@@ -151,7 +183,8 @@ class Dataset:
         be several files), a folder in Liang's `pro_sg` layout, or prepared data like `load`.
 
         `columns` names or numbers (from 1) the columns of user, item and optionally value. `keep_above` keeps rows whose value
-        is greater; by default 3.5 for the movielens and netflix formats, as in the program.
+        is greater; by default 3.5 for the movielens and netflix formats, as in the program. Rows whose value is less than
+        `dislike_below` are dislikes.
         """
         paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(each) for each in path]
         threads = threads_of(num_threads)
@@ -163,7 +196,7 @@ class Dataset:
                 return cls._of(_poise.Data.read_pro_sg(paths[0], threads, progress.report))
             data = cls()
             data._log = _poise.Log.read(
-                paths, format, names, delimiter, header, keep_above, skip_bad_lines, threads, progress.report
+                paths, format, names, delimiter, header, keep_above, dislike_below, skip_bad_lines, threads, progress.report
             )
             return data
 
@@ -201,6 +234,20 @@ class Dataset:
         if self._train is None:
             self._train = as_scipy(self._prepared().train)
         return self._train
+
+    @property
+    def dislikes(self) -> Any:
+        """What the users of `train` are known to dislike, users x items, CSR; None if nothing is.
+
+        >>> import pandas, poise
+        >>> log = pandas.DataFrame({"user": [1, 1, 2, 2], "item": ["tea", "cup", "tea", "cup"], "stars": [5, 1, 4, 5]})
+        >>> poise.Dataset.from_dataframe(log, value="stars", dislike_below=3).dislikes.toarray().tolist()
+        [[0.0, 1.0], [0.0, 0.0]]
+        """
+        if self._dislikes is None and self._native_for_training() is not None:
+            arrays = self._prepared().dislikes("train")
+            self._dislikes = None if arrays is None else as_scipy(arrays)
+        return self._dislikes
 
     @property
     def users(self) -> Ids:
@@ -274,8 +321,7 @@ class Dataset:
         if self._native is None and self._log is not None:
             self._native = _poise.Data.split_none(self._log, 0, 0, False, 0, None)
         elif self._native is None:
-            arrays = csr_arrays(self._train, values=True)
-            self._native = _poise.Data.from_csr(arrays, texts_of(self.users), texts_of(self.items))
+            self._native = _poise.Data.from_csr(self._rows(), texts_of(self.users), texts_of(self.items))
         return self._native
 
     def _native_for_training(self) -> Optional[_poise.Data]:
@@ -285,8 +331,15 @@ class Dataset:
     def _as_log(self) -> _poise.Log:
         if self._log is not None:
             return self._log
-        arrays = csr_arrays(self.train, values=True)
-        return _poise.Log.from_csr(arrays, texts_of(self.users), texts_of(self.items))
+        return _poise.Log.from_csr(self._rows(), texts_of(self.users), texts_of(self.items))
+
+    def _rows(self) -> Rows:
+        dislikes = self.dislikes
+        return (
+            csr_arrays(self.train, values=True),
+            None if dislikes is None else csr_arrays(dislikes, values=False, name="dislikes"),
+            0.0,
+        )
 
     def _item_texts(self) -> List[str]:
         return texts_of(self.items)
@@ -304,6 +357,7 @@ class Dataset:
                 self.items,
                 as_scipy(native.fold_in(name)),
                 as_scipy(native.targets(name)),
+                None if native.dislikes(name) is None else as_scipy(native.dislikes(name)),
             )
         return self._parts[name]
 
@@ -347,6 +401,14 @@ def _values(values: Any, name: str) -> npt.NDArray[np.float32]:
     if not np.isfinite(single).all():
         raise ValueError(f"the column {name!r} holds NaN, an infinite value or one beyond float32; remove such rows first")
     return single
+
+
+def _threshold(dislike_below: Optional[float], value: Optional[str]) -> Optional[float]:
+    if dislike_below is None:
+        return None
+    if value is None:
+        raise ValueError("dislike_below needs values: name their column in value")
+    return number(dislike_below, "dislike_below")
 
 
 def _are_numbers(ids: Union[Sequence[Any], Ids]) -> bool:

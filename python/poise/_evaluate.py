@@ -38,6 +38,8 @@ def evaluate(
     metrics: Union[str, Iterable[str]] = DEFAULT_METRICS,
     recall_denominator: str = "min",
     train: Any = None,
+    dislikes: Any = None,
+    dislike_share: float = 0.0,
     per_user: bool = False,
     show_progress: bool = False,
     callback: Optional[Callback] = None,
@@ -45,7 +47,7 @@ def evaluate(
     """Ranks all items outside the history for every user, and averages over the users that have targets.
 
     `fold_in` and `held_out` are CSR matrices, row k of both for one user; or `fold_in` is a `poise.HeldOut`, such as
-    `data.test`. Returns a dict with the keys of `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
+    `data.test`, with the dislikes of its users. `dislikes` and `dislike_share` are as in `recommend`. Returns a dict with the keys of `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
     ("row") and each metric's values. Metrics are recall, ndcg, precision, map, hit-rate, mrr, coverage and
     stratified-recall, each @R; the last needs `train`, the training matrix or Dataset, unless the model was just fitted.
 
@@ -60,11 +62,12 @@ def evaluate(
         if held_out is not None:
             raise ValueError("give either a poise.HeldOut alone, or two matrices")
         _check_items(model, fold_in)
+        dislikes = fold_in.dislikes if dislikes is None else dislikes
         fold_in, held_out = fold_in.fold_in, fold_in.held_out
     if held_out is None:
         raise ValueError("held_out is missing: what is to be found, one row for each user")
     threads = model._threads()
-    histories = model._histories(fold_in)
+    histories = model._rows(fold_in, dislikes, dislike_share)
     targets = csr_arrays(held_out, values=False, threads=threads, name="held_out")
     wanted = metric_list(metrics)
     counts = _training_counts(model, train) if "stratified" in wanted else None

@@ -20,7 +20,8 @@ class FullRank(Recommender):
     `zero_diagonal` forbids an item to predict itself (EASE). `weighting` and `alpha` weight the observed entries: `constant`
     (every entry alpha; 1 is unweighted), `none`, `linear` (1 + alpha r), `log` (1 + alpha log(1 + r / epsilon)),
     `user-oriented`, `item-oriented` (both bounded by `clip`), `inverse-popularity` (exponent `gamma`), `column`
-    (alpha r), r being the matrix's values. `tolerance` bounds `certificate_["worst_column"]`.
+    (alpha r), r being the matrix's values. `alpha_negative` weighs disliked entries (`fit(..., dislikes=...)`), whose target is 0;
+    1 is the weight of all that was not observed. `tolerance` bounds `certificate_["worst_column"]`.
 
     `num_threads` 0 and `n_jobs` -1 are all cores; results do not depend on them. `memory_limit` ("8G", or bytes) is
     80 % of the machine's by default; a model that would not fit raises MemoryError. `device` is auto, cpu or cuda.
@@ -50,6 +51,7 @@ class FullRank(Recommender):
         epsilon: float = 1.0,
         gamma: float = 0.5,
         clip: float = 10.0,
+        alpha_negative: float = 1.0,
         tolerance: float = 1e-6,
         num_threads: int = 0,
         n_jobs: Optional[int] = None,
@@ -108,6 +110,7 @@ class EASE(FullRank):
         epsilon: float = 1.0,
         gamma: float = 0.5,
         clip: float = 10.0,
+        alpha_negative: float = 1.0,
         tolerance: float = 1e-6,
         num_threads: int = 0,
         n_jobs: Optional[int] = None,
@@ -140,6 +143,7 @@ class EDLAE(FullRank):
         epsilon: float = 1.0,
         gamma: float = 0.5,
         clip: float = 10.0,
+        alpha_negative: float = 1.0,
         tolerance: float = 1e-6,
         num_threads: int = 0,
         n_jobs: Optional[int] = None,

@@ -54,6 +54,7 @@ class AWMF(_LowRank):
         epsilon: float = 1.0,
         gamma: float = 0.5,
         clip: float = 10.0,
+        alpha_negative: float = 1.0,
         iterations: int = 100,
         tolerance: float = 1e-6,
         least_decrease: float = 1e-6,
@@ -114,6 +115,7 @@ class WMF(_LowRank):
         epsilon: float = 1.0,
         gamma: float = 0.5,
         clip: float = 10.0,
+        alpha_negative: float = 1.0,
         iterations: int = 100,
         tolerance: float = 1e-6,
         least_decrease: float = 1e-6,
@@ -139,11 +141,12 @@ class WMF(_LowRank):
                     "the users' factors are not kept in files; use fold_in(user_items), or recommend with the users' rows"
                 )
             dataset = isinstance(self._training, Dataset)
-            self._user_factors = self.fold_in(self._training.train if dataset else self._training)
+            items = self._training.train if dataset else self._training
+            self._user_factors = self.fold_in(items, dislikes=self._training_dislikes)
         return self._user_factors
 
-    def fold_in(self, user_items: Any) -> npt.NDArray[np.float32]:
-        """The factors of users with these histories, as training would find them.
+    def fold_in(self, user_items: Any, *, dislikes: Any = None) -> npt.NDArray[np.float32]:
+        """The factors of users with these histories, and dislikes, as training would find them.
 
         >>> import numpy, poise
         >>> data = poise.split(poise.synth("demo"))
@@ -152,7 +155,7 @@ class WMF(_LowRank):
         >>> numpy.allclose(model.fold_in(users) @ model.item_factors.T, model.predict(users), atol=1e-4)
         True
         """
-        return self._fitted().factors(self._histories(user_items), self._threads())
+        return self._fitted().factors(self._rows(user_items, dislikes), self._threads())
 
     def _factors_of(self, users: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         factors = self.user_factors

@@ -12,6 +12,9 @@ from . import _poise
 
 Arrays = Tuple[Tuple[int, int], npt.NDArray[np.int64], npt.NDArray[np.int32], Optional[npt.NDArray[np.float32]]]
 
+# Users as the library takes them: their items, their dislikes, and dislike_share.
+Rows = Tuple[Arrays, Optional[Arrays], float]
+
 _MOST = 2**31 - 1
 
 

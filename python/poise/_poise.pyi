@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 Arrays = Tuple[Tuple[int, int], npt.NDArray[np.int64], npt.NDArray[np.int32], Optional[npt.NDArray[np.float32]]]
+Rows = Tuple[Arrays, Optional[Arrays], float]
 Reporter = Optional[Callable[[str, int, int, str], None]]
 
 __version__: str
@@ -29,9 +30,10 @@ class Log:
         __user_ids: List[str],
         __item_ids: List[str],
         __empty_ids: int,
+        __dislike_below: Optional[float],
     ) -> Log: ...
     @staticmethod
-    def from_csr(__arrays: Arrays, __users: List[str], __items: List[str]) -> Log: ...
+    def from_csr(__rows: Rows, __users: List[str], __items: List[str]) -> Log: ...
     @staticmethod
     def read(
         __inputs: List[str],
@@ -40,6 +42,7 @@ class Log:
         __delimiter: str,
         __header: Optional[bool],
         __keep_above: Optional[float],
+        __dislike_below: Optional[float],
         __skip_bad_lines: bool,
         __threads: int,
         __progress: Reporter,
@@ -50,7 +53,7 @@ class Log:
 class Memory: ...
 
 def log_from_stream(
-    __capsule: object, __user: str, __item: str, __value: Optional[str]
+    __capsule: object, __user: str, __item: str, __value: Optional[str], __dislike_below: Optional[float]
 ) -> Tuple[Log, Optional[bool], Optional[bool]]: ...
 
 class Data:
@@ -65,7 +68,7 @@ class Data:
     @staticmethod
     def read_pro_sg(__folder: str, __threads: int, __progress: Reporter) -> Data: ...
     @staticmethod
-    def from_csr(__arrays: Arrays, __users: List[str], __items: List[str]) -> Data: ...
+    def from_csr(__rows: Rows, __users: List[str], __items: List[str]) -> Data: ...
     @staticmethod
     def split_users(
         __log: Log,
@@ -92,6 +95,7 @@ class Data:
     def has_part(self, __name: str) -> bool: ...
     def part_users(self, __name: str) -> List[str]: ...
     def fold_in(self, __name: str) -> Arrays: ...
+    def dislikes(self, __name: str) -> Optional[Arrays]: ...
     def targets(self, __name: str) -> Arrays: ...
 
 class Model:
@@ -111,7 +115,7 @@ class Model:
     def save(self, __path: str) -> None: ...
     def recommend(
         self,
-        __histories: Arrays,
+        __histories: Rows,
         __k: int,
         __exclude_history: bool,
         __exclude: List[int],
@@ -123,11 +127,11 @@ class Model:
     def similar(
         self, __items: List[int], __k: int, __threads: int
     ) -> Tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
-    def scores(self, __histories: Arrays, __threads: int) -> npt.NDArray[np.float32]: ...
-    def factors(self, __histories: Arrays, __threads: int) -> npt.NDArray[np.float32]: ...
+    def scores(self, __histories: Rows, __threads: int) -> npt.NDArray[np.float32]: ...
+    def factors(self, __histories: Rows, __threads: int) -> npt.NDArray[np.float32]: ...
     def evaluate(
         self,
-        __fold_in: Arrays,
+        __fold_in: Rows,
         __targets: Arrays,
         __training_counts: Optional[npt.NDArray[np.int64]],
         __metrics: str,
@@ -137,7 +141,12 @@ class Model:
         __progress: Reporter,
     ) -> Tuple[str, List[str], npt.NDArray[np.int64], npt.NDArray[np.float64]]: ...
     def explain(
-        self, __history: npt.NDArray[np.int32], __values: Optional[npt.NDArray[np.float32]], __item: int
+        self,
+        __history: npt.NDArray[np.int32],
+        __values: Optional[npt.NDArray[np.float32]],
+        __dislikes: Optional[npt.NDArray[np.int32]],
+        __dislike_share: float,
+        __item: int,
     ) -> List[Tuple[int, float]]: ...
     def tensors(self) -> Dict[str, Any]: ...
 
@@ -147,7 +156,7 @@ def weightings() -> Dict[str, Tuple[str, str]]: ...
 def families() -> List[str]: ...
 def check_parameters(__values: Dict[str, Any]) -> None: ...
 def train_csr(
-    __arrays: Arrays,
+    __rows: Rows,
     __item_ids: List[str],
     __values: Dict[str, Any],
     __device: str,

@@ -13,10 +13,10 @@ from ._dataset import Dataset
 from ._estimator import Estimator, warn_of_training, warn_without_values
 from ._ids import Index, ids_of
 from ._lists import Explanation, Lists, choose, item_list
-from ._matrix import Arrays, csr_arrays, warn_if_transposed
+from ._matrix import Arrays, Rows, csr_arrays, warn_if_transposed
 from ._parameters import PARAMETERS
 from ._progress import Callback, Progress
-from ._settings import memory_of, threads_of, whole
+from ._settings import memory_of, number, threads_of, whole
 
 Self = TypeVar("Self", bound="Recommender")
 Memory = Union[int, str, None]
@@ -50,6 +50,7 @@ class Recommender(Estimator):
     epsilon: float
     gamma: float
     clip: float
+    alpha_negative: float
     tolerance: float
     random_state: Any
 
@@ -66,6 +67,7 @@ class Recommender(Estimator):
         user_items: Any,
         y: None = None,
         *,
+        dislikes: Any = None,
         show_progress: bool = True,
         callback: Optional[Callback] = None,
     ) -> Self:
@@ -73,7 +75,8 @@ class Recommender(Estimator):
 
         The stored entries are what users did; their values matter only for the weightings `linear`, `log` and
         `column`. Repeated entries are added, stored zeros are ignored. A matrix with float32 values, int32 indices and
-        sorted rows is not copied. `callback(task, done, total)` is called some times a second; an exception in it
+        sorted rows is not copied. `dislikes`, a matrix of the same shape, holds what users are known to dislike; an entry of both is
+        liked, and a Dataset has its own. With `alpha_negative` they are trained on. `callback(task, done, total)` is called some times a second; an exception in it
         stops the training, as Ctrl-C does. `y` is ignored.
 
         >>> import poise, scipy.sparse
@@ -90,6 +93,8 @@ class Recommender(Estimator):
         with Progress(show_progress, callback) as progress:
             common = (values, self.device, memory_limit, threads, progress.report)
             native = user_items._native_for_training() if isinstance(user_items, Dataset) else None
+            if dislikes is not None and isinstance(user_items, Dataset):
+                raise ValueError("a Dataset has its own dislikes; make it with them, e.g. Dataset.from_csr(..., dislikes=...)")
             if native is not None:
                 warn_without_values(native, [self._weighting()])
                 model = _poise.train_data(native, user_items._folder or "", *common)
@@ -100,9 +105,12 @@ class Recommender(Estimator):
                 if not dataset:
                     warn_if_transposed(arrays[0])
                 texts = user_items._item_texts() if dataset else [str(item) for item in range(arrays[0][1])]
-                model = _poise.train_csr(arrays, texts, *common)
+                given = user_items.dislikes if dataset else dislikes
+                disliked = None if given is None else csr_arrays(given, values=False, threads=threads, name="dislikes")
+                model = _poise.train_csr((arrays, disliked, 0.0), texts, *common)
         self._adopt(model, user_items.items if isinstance(user_items, Dataset) else np.arange(model.items, dtype=np.int64))
         self._training: Any = user_items
+        self._training_dislikes: Any = user_items.dislikes if isinstance(user_items, Dataset) else dislikes
         self._warn()
         return self
 
@@ -117,6 +125,7 @@ class Recommender(Estimator):
         self.n_iter_ = self.report_["rounds" if low_rank else "iterations"]
         self.seconds_ = model.seconds
         self._training = None
+        self._training_dislikes = None
         self._index: Optional[Index] = None
         self._user_factors: Optional[npt.NDArray[np.float32]] = None
 
@@ -162,6 +171,15 @@ class Recommender(Estimator):
             )
         return arrays
 
+    def _rows(self, user_items: Any, dislikes: Any, dislike_share: float = 0.0, users: Optional[int] = None) -> Rows:
+        """Histories with their dislikes, as the library takes them."""
+        arrays = self._histories(user_items, users)
+        disliked = None if dislikes is None else csr_arrays(dislikes, values=False, threads=self._threads(), name="dislikes")
+        share = number(dislike_share, "dislike_share")
+        if not 0 <= share < float("inf"):
+            raise ValueError(f"dislike_share {share} is out of range: it has to be at least 0")
+        return arrays, disliked, share
+
     def item_index(self, ids: Any) -> Any:
         """The number of the item with this id, or an array of numbers for several ids.
 
@@ -187,11 +205,16 @@ class Recommender(Estimator):
         filter_items: Any = None,
         recalculate_user: Optional[bool] = None,
         items: Any = None,
+        *,
+        dislikes: Any = None,
+        dislike_share: float = 0.0,
     ) -> Lists:
         """The N best items for a user, or for each of several: their numbers and scores, best first.
 
         `user_items` holds one row for each user, their history: `user_items[userid]`. `filter_items` are never
-        recommended; with `items` only these are. If fewer than N items remain the arrays are narrower; for
+        recommended; with `items` only these are. `dislikes` holds the items that each user dislikes, a row for each as in
+        `user_items`: they are never recommended either. WMF solves for users with them; in the other models with a history each
+        counts -`dislike_share` where an item of the history counts 1. If fewer than N items remain the arrays are narrower; for
         several users a shorter row ends with -1 and NaN. Scores come from the histories in `user_items`;
         `recalculate_user=False` uses the factors of the training users `userid` instead (WMF only).
 
@@ -210,7 +233,7 @@ class Recommender(Estimator):
         factors = None
         if recalculate_user is False:
             factors = self._factors_of(users)
-        histories = self._histories(user_items, len(users))
+        histories = self._rows(user_items, dislikes, dislike_share, len(users))
         found = model.recommend(
             histories,
             whole(N, "N"),
@@ -249,11 +272,20 @@ class Recommender(Estimator):
             found = choose(model.similar(wanted, asked, self._threads()), count, excluded, only)
         return (found[0][0], found[1][0]) if np.ndim(itemid) == 0 else found
 
-    def explain(self, userid: int, user_items: Any, itemid: int, N: Optional[int] = 10) -> Explanation:
+    def explain(
+        self,
+        userid: int,
+        user_items: Any,
+        itemid: int,
+        N: Optional[int] = 10,
+        *,
+        dislikes: Any = None,
+        dislike_share: float = 0.0,
+    ) -> Explanation:
         """Why an item has its score for a user: what each item of the history adds, largest first, N of them or all.
 
         `user_items` is the user's row, or the matrix in which it is row `userid`. The contributions of all history
-        items add up to the score.
+        items, with a `dislike_share` of the `dislikes` too, add up to the score.
 
         >>> import poise, scipy.sparse
         >>> x = scipy.sparse.csr_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
@@ -262,9 +294,9 @@ class Recommender(Estimator):
         >>> abs(score - sum(part for item, part in why)) < 1e-6
         True
         """
-        row = user_items if user_items.shape[0] == 1 else user_items[userid]
-        _, _, history, values = self._histories(row, 1)
-        found = self._fitted().explain(history, values, item_list(whole(itemid, "itemid"))[0])
+        row, disliked = (each if each is None or each.shape[0] == 1 else each[userid] for each in (user_items, dislikes))
+        (_, _, history, values), unwanted, share = self._rows(row, disliked, dislike_share, 1)
+        found = self._fitted().explain(history, values, None if unwanted is None else unwanted[2], share, item_list(whole(itemid, "itemid"))[0])
         score = float(sum(contribution for _, contribution in found))
         return Explanation(score, found if N is None else found[: whole(N, "N")])
 
@@ -275,8 +307,11 @@ class Recommender(Estimator):
         """
         raise NotImplementedError
 
-    def predict(self, user_items: Any, items: Any = None) -> npt.NDArray[np.float32]:
-        """The scores of all items (or of these `items`) for each row of `user_items`: a dense users x items array.
+    def predict(
+        self, user_items: Any, items: Any = None, *, dislikes: Any = None, dislike_share: float = 0.0
+    ) -> npt.NDArray[np.float32]:
+        """The scores of all items (or of these `items`) for each row of `user_items`: a dense users x items array. Dislikes are
+        as in `recommend`.
 
         >>> import poise, scipy.sparse
         >>> x = scipy.sparse.csr_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
@@ -284,11 +319,11 @@ class Recommender(Estimator):
         [[3.0, 3.0, 2.0], [3.0, 3.0, 2.0]]
         """
         model = self._fitted()
-        histories = self._histories(user_items)
+        histories = self._rows(user_items, dislikes, dislike_share)
         chosen = None if items is None else np.asarray(item_list(items), dtype=np.int64)
         if chosen is not None and chosen.size and (chosen.min() < 0 or chosen.max() >= self.n_items_):
             raise ValueError(f"items are numbered from 0 to {self.n_items_ - 1}")
-        rows = histories[0][0]
+        rows = histories[0][0][0]
         limit = memory_of(self.memory_limit)
         if 4 * rows * self.n_items_ > limit:
             raise MemoryError(
@@ -362,6 +397,7 @@ class Recommender(Estimator):
         if "_model" in state:
             state["_model"] = self._identify().to_bytes()
             state["_training"] = None
+            state["_training_dislikes"] = None
             state["_index"] = None
         return state
 
