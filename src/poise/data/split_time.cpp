@@ -269,6 +269,10 @@ CutPlace parse_cut(std::string_view text, TimeUnit unit) {
   if (const std::optional<double> number = parse_number(text); number && *number > 0 && *number < 1)
     fail(ErrorKind::usage, "'{}' is not taken as a time; write a share of the rows as {:g}%", text,
          *number * 100);
+  const std::optional<std::int64_t> year = text.size() == 4 ? parse_whole_number(text, 2100) : std::nullopt;
+  if (year && *year >= 1900 && unit == TimeUnit::automatic)
+    fail(ErrorKind::usage,
+         "'{0}' is not taken as a time; write the year as {0}-01-01, or say the unit of a number", text);
   const ParsedTime parsed = parse_time(text, unit);
   if (parsed.problem) fail(ErrorKind::usage, "the time '{}' {}", text, *parsed.problem);
   return {.time = parsed.microseconds};
