@@ -4,6 +4,7 @@
 
 #include "poise/data/count_names.hpp"
 #include "poise/data/summary.hpp"
+#include "poise/data/times.hpp"
 
 namespace poise::app {
 
@@ -14,6 +15,14 @@ Json part_json(const std::optional<PartSummary>& part, bool with_dislikes) {
   Json json = {{"users", part->users}, {"interactions", part->interactions}};
   if (with_dislikes) json["dislikes"] = part->dislikes;
   return json;
+}
+
+Json time_json(std::optional<std::int64_t> time) { return time ? Json(time_text(*time)) : Json(); }
+
+std::string cuts_text(const TimeCuts& cuts) {
+  return fmt::format("  {}test from {}{}\n",
+                     cuts.validation ? fmt::format("validation from {}, ", time_text(*cuts.validation)) : "",
+                     time_text(cuts.test), cuts.end ? fmt::format(" to {}", time_text(*cuts.end)) : "");
 }
 
 std::string part_text(std::string_view name, const std::optional<PartSummary>& part) {
@@ -41,6 +50,13 @@ Json dataset_json(const Dataset& dataset) {
   for (const auto& [name, member] : dislike_counts) {
     if (disliked) json[name] = dataset.counts.*member;
   }
+  if (!is_in_time(dataset.split)) return json;
+  for (const auto& [name, member] : time_counts) json[name] = dataset.counts.*member;
+  if (dataset.cuts) {
+    json["validation_from"] = time_json(dataset.cuts->validation);
+    json["test_from"] = time_json(dataset.cuts->test);
+    json["test_to"] = time_json(dataset.cuts->end);
+  }
   return json;
 }
 
@@ -50,6 +66,7 @@ std::string dataset_text(const Dataset& dataset) {
       fmt::format("{} users x {} items, {} interactions, density {:.3g} %{}\n", grouped(summary.users),
                   grouped(summary.items), grouped(summary.interactions), 100 * summary.density,
                   dataset.train.values.empty() ? "" : ", with values");
+  if (dataset.cuts) text += cuts_text(*dataset.cuts);
   text += part_text("train", summary.train) + part_text("validation", summary.validation) +
           part_text("test", summary.test);
   const auto count = [&](std::int64_t number, std::string_view what) {
@@ -66,9 +83,15 @@ std::string dataset_text(const Dataset& dataset) {
   count(dataset.counts.filtered_interactions, "interactions dropped with them");
   count(dataset.counts.outside_catalogue, "held-out entries dropped: no training user has the item");
   count(dataset.counts.dropped_dislikes,
-        "dislikes dropped: the same user likes the item, or the training "
-        "data lack it, or the user is not kept");
+        "dislikes dropped: the same user likes the item, or the training data lack it, or the user is not "
+        "kept, or they come after the cut");
   count(dataset.counts.disliked_targets, "targets dropped: their users dislike the items in training");
+  count(dataset.counts.unknown_users,
+        fmt::format("users of held-out parts dropped: no history before the cut, with {} interactions",
+                    grouped(dataset.counts.unknown_interactions)));
+  count(dataset.counts.unknown_items, "items of held-out parts dropped: no training user has them");
+  count(dataset.counts.repeats, "held-out entries dropped: the user has the item before the cut");
+  count(dataset.counts.after_test, "rows after the test part dropped (--test-to)");
   return text;
 }
 

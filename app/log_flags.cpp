@@ -16,10 +16,13 @@ namespace poise::app {
 void LogFlags::check() const {
   if (columns.empty()) return;
   const std::vector<std::string> names = split_at_commas(columns);
-  const bool named = std::none_of(names.begin(), names.end(), [](const auto& name) { return name.empty(); });
-  if (!named || names.size() < 2 || names.size() > 3) {
+  bool named = names.size() >= 2 && names.size() <= 4;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    named = named && (!names[k].empty() || (k == 2 && names.size() == 4));
+  if (!named) {
     fail(ErrorKind::usage,
-         "--columns takes two or three names with commas between them, e.g. user,item,rating, not '{}'",
+         "--columns takes two to four names with commas between them, e.g. user,item,rating,time (or "
+         "user,item,,time without a value), not '{}'",
          columns);
   }
 }
@@ -77,32 +80,33 @@ void hint_about_values(const Interactions& log, const Context& context) {
 }
 
 std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags) {
-  return {parser
-              .add_option(
-                  "--columns", flags.columns,
-                  "User, item and value column, by name or number (from 1; a list with a 0 counts from 0)")
-              ->type_name("USER,ITEM[,VALUE]"),
-          parser.add_option("--delimiter", flags.delimiter,
-                            "Text between fields, e.g. ';', '::' or '\\t' (default: found)"),
-          parser.add_option("--header", flags.header, "auto, yes or no")
-              ->check(one_of({"auto", "yes", "no"}))
-              ->capture_default_str(),
-          parser
-              .add_option(
-                  "--keep-above", flags.keep_above,
-                  "Keep rows whose value is greater (default: 3.5 for movielens and netflix, otherwise off)")
-              ->check(finite_number()),
-          parser
-              .add_option("--dislike-below", flags.dislike_below,
-                          "Rows whose value is less are dislikes: never recommended, and weighed by "
-                          "--alpha-negative")
-              ->check(finite_number()),
-          parser
-              .add_option("--query", flags.query,
-                          "For an SQLite database: a select of user, item and perhaps value")
-              ->type_name("SQL"),
-          parser.add_flag("--skip-bad-lines", flags.skip_bad_lines,
-                          "Count and skip bad lines instead of stopping at the first")};
+  return {
+      parser
+          .add_option(
+              "--columns", flags.columns,
+              "User, item, value and time column, by name or number (from 1; a list with a 0 counts from 0)")
+          ->type_name("USER,ITEM[,VALUE[,TIME]]"),
+      parser.add_option("--delimiter", flags.delimiter,
+                        "Text between fields, e.g. ';', '::' or '\\t' (default: found)"),
+      parser.add_option("--header", flags.header, "auto, yes or no")
+          ->check(one_of({"auto", "yes", "no"}))
+          ->capture_default_str(),
+      parser
+          .add_option(
+              "--keep-above", flags.keep_above,
+              "Keep rows whose value is greater (default: 3.5 for movielens and netflix, otherwise off)")
+          ->check(finite_number()),
+      parser
+          .add_option("--dislike-below", flags.dislike_below,
+                      "Rows whose value is less are dislikes: never recommended, and weighed by "
+                      "--alpha-negative")
+          ->check(finite_number()),
+      parser
+          .add_option("--query", flags.query,
+                      "For an SQLite database: a select of user, item and perhaps value and time")
+          ->type_name("SQL"),
+      parser.add_flag("--skip-bad-lines", flags.skip_bad_lines,
+                      "Count and skip bad lines instead of stopping at the first")};
 }
 
 }  // namespace poise::app

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
+#include "poise/data/count_names.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/data/dislikes.hpp"
 #include "poise/data/log_reader.hpp"
@@ -22,6 +23,7 @@
 #include "log_flags.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
+#include "time_flags.hpp"
 
 namespace poise::app {
 
@@ -44,6 +46,7 @@ struct PrepareFlags {
   std::optional<std::uint32_t> seed;
   fs::path export_pro_sg;
   bool export_values = false;
+  TimeFlags time;
 };
 
 constexpr std::int64_t default_min_user_items = 5;
@@ -80,6 +83,8 @@ void check_flags(const PrepareFlags& options) {
     refuse(!options.validation.empty(), "--validation", "goes with --split given");
   }
   if (options.split == "none") refuse_split_options(options, "does not go with --split none");
+  if (is_split_in_time(options.split)) refuse_split_options(options, "goes with --split users");
+  options.time.check(options.split);
   options.log.check();
 }
 
@@ -95,11 +100,17 @@ Dataset read_pro_sg_folder(const PrepareFlags& options, const Execution& executi
   return read_pro_sg(options.inputs.front(), execution);
 }
 
+Filters filters_of(const PrepareFlags& options) {
+  return {.min_user_items = options.min_user_items.value_or(default_min_user_items),
+          .min_item_users = options.min_item_users.value_or(0),
+          .k_core = options.k_core};
+}
+
 Dataset split_log(const PrepareFlags& options, const Interactions& log, const Execution& execution) {
-  const Filters filters{.min_user_items = options.min_user_items.value_or(default_min_user_items),
-                        .min_item_users = options.min_item_users.value_or(0),
-                        .k_core = options.k_core};
+  const Filters filters = filters_of(options);
   if (options.split == "none") return split_none(log, filters, execution);
+  if (options.split == "last") return split_last(log, filters, options.time.holdout.value_or(1), execution);
+  if (options.split == "time") return split_time(log, filters, options.time.splits().front(), execution);
   UserSplit split;
   split.held_out_users = options.held_out_users;
   split.target_share = options.target_share.value_or(split.target_share);
@@ -107,14 +118,19 @@ Dataset split_log(const PrepareFlags& options, const Interactions& log, const Ex
   return split_users(log, filters, split, execution);
 }
 
+Interactions read_one_log(const std::vector<fs::path>& inputs, const PrepareFlags& options,
+                          const LogOptions& reading, const Context& context) {
+  Interactions log = read_log(inputs, reading, context.execution);
+  context.say(fmt::format("{} read as {}", shown_inputs(inputs), with_names(log.reading, flag_name)));
+  // For several logs, one hint about the first is enough.
+  if (!log.keep_above && !reading.dislike_below && &inputs == &options.inputs)
+    hint_about_values(log, context);
+  return log;
+}
+
 Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const Context& context) {
   const auto read = [&](const std::vector<fs::path>& inputs) {
-    Interactions log = read_log(inputs, reading, context.execution);
-    context.say(fmt::format("{} read as {}", shown_inputs(inputs), with_names(log.reading, flag_name)));
-    // For several logs, one hint about the first is enough.
-    if (!log.keep_above && !reading.dislike_below && &inputs == &options.inputs)
-      hint_about_values(log, context);
-    return log;
+    return read_one_log(inputs, options, reading, context);
   };
   const auto split = [&](const Interactions& log, const auto& split_liked) {
     return split_with_dislikes(log, split_liked, context.execution);
@@ -193,10 +209,51 @@ void say_if_without_targets(const Dataset& dataset, const Context& context) {
   for (const auto& [name, part] : {std::pair("validation", &dataset.validation), {"test", &dataset.test}}) {
     if (part->has_value() && (*part)->targets.entries() == 0)
       context.say(
-          fmt::format("note: no user of the {} part has anything to find; raise --target-share, or keep "
-                      "users with more items (--min-user-items)",
-                      name));
+          fmt::format("note: no user of the {} part has anything to find; {}", name,
+                      is_in_time(dataset.split)
+                          ? "move the cut, or lower --min-user-items"
+                          : "raise --target-share, or keep users with more items (--min-user-items)"));
   }
+}
+
+/// One log cut at several times: a folder of prepared data for each cut. Leaves none after a failure.
+void prepare_cuts(const PrepareFlags& options, const LogOptions& reading, const Context& context) {
+  const fs::path next = options.out / fmt::format("cut-{}", options.time.test_from.size() + 1);
+  if (fs::exists(next))
+    fail(ErrorKind::usage, "{} is there already, of other cuts; remove it, or choose another --out",
+         next.string());
+  const Interactions log = read_one_log(options.inputs, options, reading, context);
+  const bool fresh = !fs::exists(options.out);
+  std::vector<fs::path> made;
+  Json cuts = Json::array();
+  std::string text;
+  try {
+    int number = 0;
+    for (const TimeSplit& split : options.time.splits()) {
+      const Dataset dataset = split_with_dislikes(
+          log,
+          [&](const Interactions& liked) {
+            return split_time(liked, filters_of(options), split, context.execution);
+          },
+          context.execution);
+      const fs::path folder = options.out / fmt::format("cut-{}", ++number);
+      if (!fs::exists(folder)) made.push_back(folder);
+      write_dataset(folder, dataset, context.execution);
+      Json json = dataset_json(dataset);
+      json["folder"] = folder.string();
+      cuts.push_back(std::move(json));
+      text += fmt::format("{}: {}", folder.string(), dataset_text(dataset));
+      say_if_without_targets(dataset, context);
+    }
+  } catch (...) {
+    std::error_code ignored;
+    for (const fs::path& folder : made) fs::remove_all(folder, ignored);
+    if (fresh) fs::remove(options.out, ignored);
+    throw;
+  }
+  context.print({{"cuts", cuts}}, text);
+  context.say(fmt::format("written to {}; poise study {} --over-cuts compares models over them",
+                          options.out.string(), (options.out / "cut-*").string()));
 }
 
 void run_prepare(PrepareFlags options, const Context& context) {
@@ -205,7 +262,10 @@ void run_prepare(PrepareFlags options, const Context& context) {
   check_folder_can_be_written(options.out);
   if (!options.export_pro_sg.empty()) check_folder_can_be_written(options.export_pro_sg);
   say_prepare_estimate(options, context);
-  const LogOptions reading = options.log.options(options.inputs);
+  LogOptions reading = options.log.options(options.inputs);
+  reading.times = is_split_in_time(options.split);
+  reading.time_unit = options.time.time_unit();
+  if (options.time.test_from.size() > 1) return prepare_cuts(options, reading, context);
   if (reading.format == LogFormat::pro_sg)
     context.say(fmt::format("{} read as pro-sg", options.inputs.front().string()));
   const Dataset dataset = reading.format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
@@ -242,8 +302,11 @@ Run setup_prepare(CLI::App& parser) {
                   "Drop items with fewer users, before users (default: 0)")
       ->check(whole_number(0));
   parser.add_flag("--k-core", options->k_core, "Repeat both filters until nothing changes");
-  parser.add_option("--split", options->split, "users (hold out whole users), given (with --test) or none")
-      ->check(one_of({"users", "given", "none"}))
+  parser
+      .add_option("--split", options->split,
+                  "users (hold out whole users), time (--test-from), last (each user's last items), "
+                  "given (with --test) or none")
+      ->check(one_of({"users", "time", "last", "given", "none"}))
       ->capture_default_str();
   parser
       .add_option("--held-out-users", options->held_out_users,
@@ -253,6 +316,7 @@ Run setup_prepare(CLI::App& parser) {
       .add_option("--target-share", options->target_share,
                   "Share of a held-out user's items to find (default: 0.2)")
       ->check(number_between(0, 1));
+  add_time_flags(parser, options->time);
   parser.add_option("--test", options->test, "Test log of --split given")->type_name("FILE");
   parser.add_option("--validation", options->validation, "Validation log of --split given")
       ->type_name("FILE");
@@ -269,6 +333,8 @@ Run setup_prepare(CLI::App& parser) {
       "  poise prepare shop.csv.zst --columns CustomerID,StockCode,Quantity --keep-above 0 --out shop.data\n"
       "  poise prepare ratings.csv --keep-above 3.5 --dislike-below 2.5 --out ratings.data\n"
       "  poise prepare train.txt --test test.txt --format adjacency --split given --out gowalla.data\n"
+      "  poise prepare shop.csv --columns customer,product,,bought --split time --test-from 2011-11-01 --out "
+      "shop.data\n"
       "  poise prepare pro_sg/ --out data\n"
       "  poise prepare 'logs/2024-*.jsonl.gz' --columns user,item --out data\n"
       "  poise prepare shop.db --query \"select customer, product, sum(quantity) from orders group by 1, 2\" "

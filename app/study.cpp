@@ -35,6 +35,7 @@ struct StudyFlags {
   std::string models = "all";
   std::vector<std::string> compare_paper;
   std::vector<std::uint32_t> seeds;
+  bool over_cuts = false;
   double tolerance = 1e-6;
   SearchingOptions searching;
 };
@@ -56,6 +57,15 @@ std::vector<StudyInput> read_inputs(const StudyFlags& options, const Context& co
       if (other.data.checksum == inputs.back().data.checksum)
         fail(ErrorKind::usage, "{} and {} hold the same data", other.folder.string(), folder.string());
     }
+  }
+  if (options.over_cuts) {
+    static_cast<void>(names_of_cuts(inputs));
+    // The cuts are splits of the same data, which their common folder names.
+    const std::filesystem::path first = std::filesystem::absolute(inputs.front().folder).lexically_normal();
+    const bool numbered = first.filename().string().starts_with("cut-");
+    for (StudyInput& input : inputs)
+      input.name = numbered ? first.parent_path().filename().string() : inputs.front().name;
+    return inputs;
   }
   check_seeds(options.seeds, options.seeds.empty() ? std::span<const StudyInput>() : inputs);
   if (!options.seeds.empty()) return inputs;
@@ -114,7 +124,9 @@ std::string points_left_text(const StudyResults& results) {
 /// What a process other than the first does.
 void serve(std::span<const StudyInput> inputs, const StudyFlags& options, const StudyOptions& study_options,
            Backend& backend, const Context& context) {
-  if (options.seeds.empty())
+  if (options.over_cuts)
+    serve_cuts(inputs, study_options, backend, context.execution, *context.processes);
+  else if (options.seeds.empty())
     serve_study(inputs, study_options, backend, context.execution, *context.processes);
   else
     serve_splits(inputs, options.seeds, study_options, backend, context.execution, *context.processes);
@@ -123,6 +135,10 @@ void serve(std::span<const StudyInput> inputs, const StudyFlags& options, const 
 void run_study(const StudyFlags& options, const Context& context) {
   const auto begin = Points::Clock::now();
   say_what_has_no_effect(options.searching, context);
+  if (options.over_cuts && !options.seeds.empty())
+    fail(ErrorKind::usage, "--over-cuts does not go with --seeds: no seed can draw a split in time again");
+  if (options.over_cuts && !options.compare_paper.empty())
+    fail(ErrorKind::usage, "--over-cuts does not go with --compare-paper, whose splits are not in time");
   StudyOptions study_options{.kinds = parse_kinds(options.models),
                              .ranks = options.ranks,
                              .neighbours = options.neighbours,
@@ -168,7 +184,7 @@ void run_study(const StudyFlags& options, const Context& context) {
             },
         .searching = [&](const std::string& model) { progress.begin_model(model); },
         .say = [&](const std::string& line) { context.say(line); }};
-    if (!options.seeds.empty())
+    if (!options.seeds.empty() || options.over_cuts)
       return study_seeds({.inputs = inputs,
                           .seeds = options.seeds,
                           .options = study_options,
@@ -235,6 +251,10 @@ Run setup_study(CLI::App& parser) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()));
+  parser.add_flag(
+      "--over-cuts", options->over_cuts,
+      "DATA are cuts of one log in time (`poise prepare --split time --test-from T1,T2,T3`): study "
+      "each, and report means and spread over cuts");
   parser
       .add_option("--tolerance", options->tolerance,
                   "Bound on certificate.worst_column; for low-rank models, on their final inner solves")
@@ -253,12 +273,15 @@ Run setup_study(CLI::App& parser) {
       "Writes tables.md, tables.tex, results.csv, results.json and report.html. If a study is interrupted "
       "or\n"
       "killed, the same command continues it; if --time-limit runs out, the tables show the results so far.\n"
-      "With --seeds each split's files are in DIR/seed-N, and those over splits in DIR.\n\n"
+      "With --seeds each split's files are in DIR/seed-N, with --over-cuts in DIR/cut-N, and those over "
+      "splits "
+      "in DIR.\n\n"
       "Examples:\n"
       "  poise study ml-20m.data --out study --ranks 10,100 --compare-paper ml-20m\n"
       "  poise study netflix.data msd.data --out study --models full-rank,ease --time-limit 8h\n"
       "  poise study shop.data --out study --grid extended --refine 3 --ranks 50\n"
       "  poise study shop.data --out study --models ease,wmf --ranks 50 --seeds 1,2,3\n"
+      "  poise study shop.cuts/cut-* --out study --models ease,wmf --ranks 50 --over-cuts\n"
       "  poise study shop.data --out study --models ease,ease-nu --neighbours 100,300");
   return [options](const Context& context) { run_study(*options, context); };
 }

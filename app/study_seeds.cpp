@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point begin) {
 std::vector<std::pair<std::string, std::string>> with_seeds(const SeedsStudy& asked,
                                                             const std::string& seeds) {
   auto flags = asked.flags;
-  flags.emplace_back("--seeds", seeds);
+  flags.emplace_back(asked.seeds.empty() ? "--over-cuts" : "--seeds", seeds);
   return flags;
 }
 
@@ -59,31 +59,41 @@ void study_seeds(const SeedsStudy& asked, Journal& journal, Backend& backend, co
   const auto begin = Clock::now();
   auto begin_of_split = begin;
   std::size_t points = 0;
+  const bool cuts = asked.seeds.empty();
+  const std::vector<std::string> names = cuts ? names_of_cuts(asked.inputs) : std::vector<std::string>();
+  const std::size_t count = cuts ? names.size() : asked.seeds.size();
+  const auto name_of = [&](std::uint32_t seed) {
+    return cuts ? fmt::format("cut at {}", names[seed - 1]) : fmt::format("by seed {}", seed);
+  };
   say_how(asked, context);
   const SplitsWatcher splits{
       .begin =
           [&](std::uint32_t seed, std::size_t place) {
             begin_of_split = Clock::now();
-            context.say(fmt::format("split {} of {}, by seed {}", place + 1, asked.seeds.size(), seed));
+            context.say(fmt::format("split {} of {}, {}", place + 1, count, name_of(seed)));
           },
       .finished =
           [&](std::uint32_t seed, StudyResults& results) {
-            results.options = with_seeds(asked, fmt::format("{}", seed));
+            results.options = with_seeds(asked, cuts ? names[seed - 1] : fmt::format("{}", seed));
             results.conclusions = conclude(results);
             results.seconds = seconds_since(begin_of_split);
             points += results.points.size();
-            write_study(asked.out / folder_of_split(seed), results);
+            write_study(asked.out / folder_of_split(seed, cuts), results);
           }};
-  SplitsResults results = study_splits(asked.inputs, asked.seeds, asked.options, journal, backend,
-                                       context.execution, watcher, asked.until, splits, context.processes);
-  results.means.options = with_seeds(asked, fmt::format("{}", fmt::join(asked.seeds, ",")));
+  SplitsResults results =
+      cuts ? study_cuts(asked.inputs, asked.options, journal, backend, context.execution, watcher,
+                        asked.until, splits, context.processes)
+           : study_splits(asked.inputs, asked.seeds, asked.options, journal, backend, context.execution,
+                          watcher, asked.until, splits, context.processes);
+  results.means.options = with_seeds(asked, cuts ? fmt::format("{}", fmt::join(names, ","))
+                                                 : fmt::format("{}", fmt::join(asked.seeds, ",")));
   results.means.conclusions = conclude(results);
   results.means.seconds = seconds_since(begin);
   write_files(asked.out, splits_files(results));
   context.print(to_json(results), splits_markdown(results));
-  context.say(fmt::format("{} split{}, {} in {}; written to {}", asked.seeds.size(),
-                          asked.seeds.size() == 1 ? "" : "s", counted_points(points),
-                          duration(results.means.seconds), (asked.out / "report.html").string()));
+  context.say(fmt::format("{} split{}, {} in {}; written to {}", count, count == 1 ? "" : "s",
+                          counted_points(points), duration(results.means.seconds),
+                          (asked.out / "report.html").string()));
 }
 
 }  // namespace poise::app

@@ -14,10 +14,10 @@
 
 namespace poise::app {
 
-/// The arguments of `poise study --seeds`.
+/// The arguments of `poise study --seeds` and `--over-cuts`.
 struct SeedsStudy {
   std::span<const StudyInput> inputs;  ///< as they were prepared
-  std::vector<std::uint32_t> seeds;
+  std::vector<std::uint32_t> seeds;    ///< none over cuts, of which each input is one
   StudyOptions options;
   std::optional<Points::Clock::time_point> until;
   std::filesystem::path out;

@@ -1,6 +1,7 @@
 #include "data.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <limits>
 
@@ -12,6 +13,7 @@
 #include "poise/data/split.hpp"
 #include "poise/data/summary.hpp"
 #include "poise/data/synth.hpp"
+#include "poise/data/times.hpp"
 #include "poise/train/parameter_table.hpp"
 
 #include "arrays.hpp"
@@ -40,10 +42,43 @@ Header header_of(std::optional<bool> header) {
   return *header ? Header::yes : Header::no;
 }
 
+TimeUnit unit_of(const std::string& name) {
+  constexpr std::array names = {"auto", "s", "ms", "us", "ns"};
+  const auto* const found = std::ranges::find(names, name);
+  if (found == names.end())
+    fail(ErrorKind::usage, "{} has to be auto, s, ms, us or ns, not '{}'", "time-unit"_p, name);
+  return static_cast<TimeUnit>(found - names.begin());
+}
+
+/// Microseconds from texts, by the rules of logs.
+std::vector<std::int64_t> parse_times(const std::vector<std::string>& texts, const std::string& unit) {
+  std::vector<std::int64_t> times;
+  TimeUnit seen = TimeUnit::automatic;
+  for (const std::string& text : texts) {
+    const ParsedTime parsed = parse_time(text, unit_of(unit));
+    if (parsed.problem)
+      fail(ErrorKind::input, "row {}: the time '{}' {}", times.size(), text, *parsed.problem);
+    const bool other =
+        parsed.unit != TimeUnit::automatic && seen != TimeUnit::automatic && seen != parsed.unit;
+    if (other)
+      fail(ErrorKind::input,
+           "row {}: the time '{}' counts another unit than those before it; say which with {}", times.size(),
+           text, "time-unit"_p);
+    if (parsed.unit != TimeUnit::automatic) seen = parsed.unit;
+    times.push_back(parsed.microseconds);
+  }
+  return times;
+}
+
+Filters filters_of(std::int64_t min_user_items, std::int64_t min_item_users, bool k_core) {
+  return {.min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core};
+}
+
 /// A log from Python's arrays; ids are numbered by first appearance.
 Interactions log_from(const py::object& users, const py::object& items, const py::object& values,
-                      const std::vector<std::string>& user_ids, const std::vector<std::string>& item_ids,
-                      std::int64_t empty_ids, std::optional<double> dislike_below) {
+                      const py::object& times, const std::vector<std::string>& user_ids,
+                      const std::vector<std::string>& item_ids, std::int64_t empty_ids,
+                      std::optional<double> dislike_below) {
   const auto copy = []<class T>(std::span<const T> elements) {
     return std::vector<T>(elements.begin(), elements.end());
   };
@@ -53,10 +88,12 @@ Interactions log_from(const py::object& users, const py::object& items, const py
   log.user = copy(elements_of<std::int32_t>(users));
   log.item = copy(elements_of<std::int32_t>(items));
   if (!values.is_none()) log.value = copy(elements_of<float>(values));
+  if (!times.is_none()) log.time = copy(elements_of<std::int64_t>(times));
   log.empty_ids = empty_ids;
   log.reading = "arrays";
-  if (log.user.size() != log.item.size() || (!log.value.empty() && log.value.size() != log.user.size()))
-    fail(ErrorKind::input, "users, items and values are not equally many");
+  if (log.user.size() != log.item.size() || (!log.value.empty() && log.value.size() != log.user.size()) ||
+      (!log.time.empty() && log.time.size() != log.user.size()))
+    fail(ErrorKind::input, "users, items, values and times are not equally many");
   if (dislike_below) mark_dislikes(log, *dislike_below);
   return log;
 }
@@ -131,13 +168,15 @@ void bind_log(py::module_& module) {
                   [](const std::vector<std::string>& inputs, const std::string& format,
                      const std::vector<std::string>& columns, const std::string& delimiter,
                      std::optional<bool> header, std::optional<double> keep_above,
-                     std::optional<double> dislike_below, bool skip_bad_lines, int threads,
-                     const py::object& progress) {
+                     std::optional<double> dislike_below, bool skip_bad_lines, bool times,
+                     const std::string& time_unit, int threads, const py::object& progress) {
                     LogOptions options{.format = parse_log_format(format),
                                        .columns = columns,
                                        .delimiter = delimiter,
                                        .header = header_of(header),
-                                       .skip_bad_lines = skip_bad_lines};
+                                       .skip_bad_lines = skip_bad_lines,
+                                       .times = times,
+                                       .time_unit = unit_of(time_unit)};
                     return run({threads, progress}, [&](const Execution& execution) {
                       const Paths paths = paths_of(inputs);
                       options.format = resolve_log_format(paths, options);
@@ -156,11 +195,56 @@ void bind_log(py::module_& module) {
                     });
                   })
       .def_property_readonly("rows", &Interactions::rows)
+      .def_property_readonly("has_times", [](const Interactions& log) { return !log.time.empty(); })
       .def_property_readonly("reading",
                              [](const Interactions& log) { return with_names(log.reading, keyword_name); });
 }
 
 using DataClass = py::class_<Data, std::shared_ptr<Data>>;
+
+/// The cut of an optional text.
+std::optional<CutPlace> cut_of(const std::optional<std::string>& text, const std::string& unit) {
+  if (!text) return std::nullopt;
+  return parse_cut(*text, unit_of(unit));
+}
+
+void bind_splits_in_time(DataClass& data) {
+  data.def_static(
+          "split_time",
+          [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,
+             const std::string& test_from, const std::optional<std::string>& validation_from,
+             const std::optional<std::string>& test_to, const std::string& time_unit, int threads,
+             const py::object& progress) {
+            TimeSplit split{.test_from = *cut_of(test_from, time_unit)};
+            constexpr double usual_share = 0.1;
+            if (!validation_from)
+              split.validation_from =
+                  CutPlace{.share = split.test_from.time ? usual_share : split.test_from.share};
+            else if (*validation_from != "none")
+              split.validation_from = cut_of(validation_from, time_unit);
+            if (const auto end = cut_of(test_to, time_unit)) {
+              if (!end->time) fail(ErrorKind::usage, "{} takes a time, not a share", "test-to"_p);
+              split.test_to = end->time;
+            }
+            return run({threads, progress}, [&](const Execution& execution) {
+              const Filters filters = filters_of(min_user_items, min_item_users, k_core);
+              return Data(split_with_dislikes(
+                  log,
+                  [&](const Interactions& liked) { return split_time(liked, filters, split, execution); },
+                  execution));
+            });
+          })
+      .def_static("split_last", [](const Interactions& log, std::int64_t min_user_items,
+                                   std::int64_t min_item_users, bool k_core, std::int64_t holdout,
+                                   int threads, const py::object& progress) {
+        return run({threads, progress}, [&](const Execution& execution) {
+          const Filters filters = filters_of(min_user_items, min_item_users, k_core);
+          return Data(split_with_dislikes(
+              log, [&](const Interactions& liked) { return split_last(liked, filters, holdout, execution); },
+              execution));
+        });
+      });
+}
 
 void bind_making(DataClass& data) {
   data.def_static("read",
@@ -268,7 +352,21 @@ void bind_contents(DataClass& data) {
                                std::ranges::for_each(filter_counts, put);
                                if (summarize(data.dataset()).dislikes > 0)
                                  std::ranges::for_each(dislike_counts, put);
+                               if (is_in_time(data.dataset().split)) std::ranges::for_each(time_counts, put);
                                return counts;
+                             })
+      .def_property_readonly("cuts",
+                             [](const Data& data) {
+                               std::map<std::string, std::optional<std::string>> texts;
+                               const auto put = [&](const char* name, std::optional<std::int64_t> time) {
+                                 texts[name] = time ? std::optional(time_text(*time)) : std::nullopt;
+                               };
+                               if (const auto& cuts = data.dataset().cuts) {
+                                 put("validation_from", cuts->validation);
+                                 put("test_from", cuts->test);
+                                 put("test_to", cuts->end);
+                               }
+                               return texts;
                              })
       .def("has_part",
            [](const Data& data, const std::string& name) {
@@ -300,8 +398,10 @@ void bind_data(py::module_& module) {
     LogOptions options{.format = parse_log_format(format)};
     return std::string(log_format_name(resolve_log_format(paths_of(inputs), options)));
   });
+  module.def("parse_times", &parse_times);
   DataClass data(module, "Data");
   bind_making(data);
+  bind_splits_in_time(data);
   bind_writing(data);
   bind_contents(data);
 }

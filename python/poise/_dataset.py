@@ -75,21 +75,25 @@ class Dataset:
         user: str = "user",
         item: str = "item",
         value: Optional[str] = None,
+        time: Optional[str] = None,
         *,
         dislike_below: Optional[float] = None,
+        time_unit: str = "auto",
     ) -> "Dataset":
         """From a pandas.DataFrame, one row per interaction. Rows without user or item are left out; repeated pairs are merged
-        and their values (of the column `value`) added. Rows whose value is less than `dislike_below` are dislikes.
+        and their values (of the column `value`) added. Rows whose value is less than `dislike_below` are dislikes. The column
+        `time` (datetimes, ISO 8601 texts, or numbers that count `time_unit` since 1970) is for splits in time.
 
         >>> import pandas, poise
         >>> log = pandas.DataFrame({"who": [1, 1, 1], "what": ["tea", "cup", "tea"], "n": [1, 2, 3]})
         >>> poise.Dataset.from_dataframe(log, "who", "what", "n").train.toarray().tolist()
         [[4.0, 2.0]]
         """
-        for column in (user, item) + (() if value is None else (value,)):
+        others = [column for column in (value, time) if column is not None]
+        for column in [user, item] + others:
             if column not in frame:
                 raise ValueError(f"the frame has no column {column!r}; it has {', '.join(map(repr, frame.columns))}")
-        frame = frame[[user, item] + ([] if value is None else [value])]
+        frame = frame[[user, item] + others]
         whole_rows = frame[[user, item]].notna().all(axis=1).to_numpy()
         rows = frame[whole_rows]
         if len(rows) == 0:
@@ -101,6 +105,7 @@ class Dataset:
             user_codes,
             item_codes,
             None if value is None else _values(rows[value].to_numpy(), value),
+            None if time is None else _times(rows[time], time, time_unit),
             texts_of(users),
             texts_of(items),
             int(len(frame) - len(rows)),
@@ -176,16 +181,43 @@ class Dataset:
         keep_above: Optional[float] = None,
         dislike_below: Optional[float] = None,
         skip_bad_lines: bool = False,
+        times: bool = False,
+        time_unit: str = "auto",
+        split: Optional[str] = None,
         num_threads: int = 0,
         show_progress: bool = True,
+        **split_options: Any,
     ) -> "Dataset":
         """Reads what `poise prepare` reads (logs of any delimiter, MovieLens, Netflix, ..., plain, gzip or zstd; a log may
         be several files), a folder in Liang's `pro_sg` layout, or prepared data like `load`.
 
-        `columns` names or numbers (from 1) the columns of user, item and optionally value. `keep_above` keeps rows whose value
-        is greater; by default 3.5 for the movielens and netflix formats, as in the program. Rows whose value is less than
-        `dislike_below` are dislikes.
+        `columns` names or numbers (from 1) the columns of user, item and optionally value and time ("" for no value). `keep_above`
+        keeps rows whose value is greater; by default 3.5 for the movielens and netflix formats, as in the program. Rows whose value is less
+        than `dislike_below` are dislikes. With `times` the rows' times are read, for a later `poise.split(data, "time", ...)`; with `split` ("users", "time" or "last") and the
+        keywords of `poise.split` that is done at once:
+
+            poise.Dataset.from_file("ratings.csv", split="time", test_from="2015-01-01")
         """
+        if split is None and split_options:
+            raise TypeError(f"from_file has no keyword {next(iter(split_options))!r} without split")
+        if split is not None:
+            from ._split import split as split_data
+
+            log = cls.from_file(
+                path,
+                format,
+                columns=columns,
+                delimiter=delimiter,
+                header=header,
+                keep_above=keep_above,
+                dislike_below=dislike_below,
+                skip_bad_lines=skip_bad_lines,
+                times=split in ("time", "last"),
+                time_unit=time_unit,
+                num_threads=num_threads,
+                show_progress=show_progress,
+            )
+            return split_data(log, split, time_unit=time_unit, num_threads=num_threads, **split_options)
         paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(each) for each in path]
         threads = threads_of(num_threads)
         with Progress(show_progress) as progress:
@@ -196,7 +228,18 @@ class Dataset:
                 return cls._of(_poise.Data.read_pro_sg(paths[0], threads, progress.report))
             data = cls()
             data._log = _poise.Log.read(
-                paths, format, names, delimiter, header, keep_above, dislike_below, skip_bad_lines, threads, progress.report
+                paths,
+                format,
+                names,
+                delimiter,
+                header,
+                keep_above,
+                dislike_below,
+                skip_bad_lines,
+                bool(times),
+                time_unit,
+                threads,
+                progress.report,
             )
             return data
 
@@ -275,13 +318,18 @@ class Dataset:
 
     @property
     def kind(self) -> str:
-        """How it was split: users, given or none."""
+        """How it was split: users, given, none, time or last."""
         return "none" if self._native is None else self._native.split
 
     @property
     def counts(self) -> Dict[str, int]:
         """How much was merged and left out when it was read: the counts of `poise prepare --json`."""
         return self._prepared().counts
+
+    @property
+    def cuts(self) -> Dict[str, Optional[str]]:
+        """Where the split "time" cuts the log: `validation_from`, `test_from` and `test_to`; empty for other splits."""
+        return {} if self._native is None else self._native.cuts
 
     def user_index(self, ids: Any) -> Any:
         """The row of a user, or an array of rows for several ids; KeyError for an unknown id."""
@@ -409,6 +457,17 @@ def _threshold(dislike_below: Optional[float], value: Optional[str]) -> Optional
     if value is None:
         raise ValueError("dislike_below needs values: name their column in value")
     return number(dislike_below, "dislike_below")
+
+
+def _times(column: Any, name: str, unit: str) -> npt.NDArray[np.int64]:
+    """Microseconds since 1970."""
+    if column.isna().any():
+        raise ValueError(f"the column {name!r} lacks the time of a row; remove such rows first")
+    if column.dtype.kind == "M":  # with a zone or without, which is UTC
+        zoned = getattr(column.dt, "tz", None) is not None
+        plain = column.dt.tz_convert("UTC").dt.tz_localize(None) if zoned else column
+        return np.ascontiguousarray(plain.to_numpy().astype("datetime64[us]").astype(np.int64))
+    return np.asarray(_poise.parse_times([str(each) for each in column], unit), dtype=np.int64)
 
 
 def _are_numbers(ids: Union[Sequence[Any], Ids]) -> bool:

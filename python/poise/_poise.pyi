@@ -17,16 +17,19 @@ def total_memory() -> int: ...
 def peak_memory() -> int: ...
 def is_canonical(__arrays: Arrays, __threads: int) -> bool: ...
 def look_at_values(__values: npt.NDArray[Any], __threads: int) -> Tuple[bool, bool]: ...
+def parse_times(__texts: List[str], __unit: str) -> List[int]: ...
 def detect_format(__inputs: List[str], __format: str) -> str: ...
 
 class Log:
     rows: int
+    has_times: bool
     reading: str
     @staticmethod
     def from_arrays(
         __users: npt.NDArray[np.int32],
         __items: npt.NDArray[np.int32],
         __values: Optional[npt.NDArray[np.float32]],
+        __times: Optional[npt.NDArray[np.int64]],
         __user_ids: List[str],
         __item_ids: List[str],
         __empty_ids: int,
@@ -44,6 +47,8 @@ class Log:
         __keep_above: Optional[float],
         __dislike_below: Optional[float],
         __skip_bad_lines: bool,
+        __times: bool,
+        __time_unit: str,
         __threads: int,
         __progress: Reporter,
     ) -> Log: ...
@@ -62,6 +67,7 @@ class Data:
     users: List[str]
     train: Arrays
     counts: Dict[str, int]
+    cuts: Dict[str, Optional[str]]
     has_values: bool
     @staticmethod
     def read(__folder: str, __threads: int, __progress: Reporter) -> Data: ...
@@ -84,6 +90,29 @@ class Data:
     @staticmethod
     def split_none(
         __log: Log, __min_user_items: int, __min_item_users: int, __k_core: bool, __threads: int, __progress: Reporter
+    ) -> Data: ...
+    @staticmethod
+    def split_time(
+        __log: Log,
+        __min_user_items: int,
+        __min_item_users: int,
+        __k_core: bool,
+        __test_from: str,
+        __validation_from: Optional[str],
+        __test_to: Optional[str],
+        __time_unit: str,
+        __threads: int,
+        __progress: Reporter,
+    ) -> Data: ...
+    @staticmethod
+    def split_last(
+        __log: Log,
+        __min_user_items: int,
+        __min_item_users: int,
+        __k_core: bool,
+        __holdout: int,
+        __threads: int,
+        __progress: Reporter,
     ) -> Data: ...
     @staticmethod
     def split_given(

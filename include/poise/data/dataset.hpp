@@ -20,9 +20,9 @@ struct HeldOut {
   bool operator==(const HeldOut&) const = default;
 };
 
-enum class SplitKind { users, given, none };
+enum class SplitKind { users, given, none, time, last };
 
-/// "users", "given" or "none".
+/// "users", "given", "none", "time" or "last".
 std::string_view to_string(SplitKind split);
 
 /// What `prepare` dropped and merged, as in `poise prepare --json`.
@@ -36,8 +36,23 @@ struct PrepareCounts {
   std::int64_t filtered_items = 0;
   std::int64_t filtered_interactions = 0;  ///< of filtered users or items
   std::int64_t dropped_dislikes = 0;       ///< pairs that are liked too, or whose user or item is in no part
-  std::int64_t disliked_targets = 0;       ///< of the split `given`: removed from the targets
+  std::int64_t disliked_targets = 0;       ///< of the splits `given` and `time`: removed from the targets
+  // Of the splits `time` and `last`, the held-out parts together:
+  std::int64_t unknown_users = 0;         ///< with later rows, but no (or too short a) history before the cut
+  std::int64_t unknown_items = 0;         ///< with later rows, but no training row
+  std::int64_t unknown_interactions = 0;  ///< of unknown users
+  std::int64_t repeats = 0;               ///< pairs that the user has before the cut, too: no targets
+  std::int64_t after_test = 0;            ///< rows at or after the end of the test part
   bool operator==(const PrepareCounts&) const = default;
+};
+
+/// Where the split `time` cuts a log, in microseconds since 1970: rows from `validation` (if there is such a
+/// part) up to `test` are validation, those from `test` up to `end` test. A row at a cut comes after it.
+struct TimeCuts {
+  std::optional<std::int64_t> validation;
+  std::int64_t test = 0;
+  std::optional<std::int64_t> end;
+  bool operator==(const TimeCuts&) const = default;
 };
 
 /// Prepared data: the training matrix X (0/1 on its support; values are kept for the weighting schemes), and
@@ -52,6 +67,7 @@ struct Dataset {
   PrepareCounts counts;
   Csr disliked = {};  ///< what the training users dislike, without values; no rows: nothing. No pair is in
                       ///< `train` too
+  std::optional<TimeCuts> cuts = {};  ///< of the split `time`
 
   /// The training rows and dislikes.
   [[nodiscard]] UserRows training_rows() const { return {train.view(), disliked.view()}; }

@@ -17,6 +17,7 @@ struct Interactions {
   std::vector<std::int32_t> user;  ///< per row
   std::vector<std::int32_t> item;  ///< per row
   std::vector<float> value;        ///< per row; empty if the log has no value column
+  std::vector<std::int64_t> time;  ///< per row, microseconds since 1970 (UTC); empty unless asked for
 
   /// Per row: 1 if its value is not above the threshold, 2 if it is a dislike; empty unless asked for.
   std::vector<std::uint8_t> low;

@@ -16,12 +16,16 @@ namespace poise {
 /// value column, an id of the next line is a number).
 enum class Header { automatic, yes, no };
 
+/// What a number in a column of times counts since 1970. `automatic`: by its size (see logs::parse_time), the
+/// same for the whole log.
+enum class TimeUnit { automatic, seconds, milliseconds, microseconds, nanoseconds };
+
 struct LogOptions {
   LogFormat format = LogFormat::automatic;  ///< never pro_sg here
-  /// user, item and optionally value: each a name in the header, or a number that counts from 1 (from 0 if
-  /// the list contains 0). Empty: the format's own columns. For csv these are the columns with known names
-  /// (user_id, movieId, rating, ...), else the first two; the third is the value if it is a number and no
-  /// Unix time and there is no header, or if its name is known.
+  /// user, item and optionally value and time: each a name in the header, or a number that counts from 1
+  /// (from 0 if the list contains 0); an empty value has no column. Empty: the format's own columns. For csv
+  /// these are the columns with known names (user_id, movieId, rating, ...), else the first two; the third is
+  /// the value if it is a number and no Unix time and there is no header, or if its name is known.
   std::vector<std::string> columns = {};
   /// Any text, e.g. "::"; a tab may be written \t. Empty: detected from the first lines.
   std::string delimiter = {};
@@ -35,7 +39,12 @@ struct LogOptions {
   bool skip_bad_lines = false;  ///< count bad lines instead of failing at the first
   /// Without `keep_above`: the usual threshold of the format, once that is known.
   bool threshold_of_format = false;
-  std::string query = {};  ///< for sqlite: a select of user, item and perhaps value
+  std::string query = {};  ///< for sqlite: a select of user, item and perhaps value and time
+  /// Read the rows' times: from the fourth of `columns`; else from the column with a known name (timestamp,
+  /// date and such) or, without a header, the first other one that holds nothing but times. Without such a
+  /// column it is an Error{usage}.
+  bool times = false;
+  TimeUnit time_unit = TimeUnit::automatic;
 };
 
 /// The format that read_log uses: the one asked for, else the detected one. But if columns are asked for,
@@ -53,9 +62,10 @@ std::optional<double> usual_threshold(const LogOptions& options);
 /// interpreted.
 ///
 /// A line is bad with too few fields, a value that is not a finite number, a NUL byte, an id that is not
-/// UTF-8 or longer than 4096 bytes, or wrong quotes; the first such line is an Error{input} that names file
-/// and line. A row is dropped and counted once: bad line, empty id, value not above the threshold, in that
-/// order. Missing, empty or corrupt inputs are an Error{input}; `keep_above` without values an Error{usage}.
+/// UTF-8 or longer than 4096 bytes, a time that cannot be read, or wrong quotes; the first such line is an
+/// Error{input} that names file and line. A row is dropped and counted once: bad line, empty id, value not
+/// above the threshold, in that order. Missing, empty or corrupt inputs are an Error{input}; `keep_above`
+/// without values an Error{usage}.
 ///
 /// Streams: memory beyond the result is some 80 MB for a log of any size. The result does not depend on the
 /// number of threads.

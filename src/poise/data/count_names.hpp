@@ -21,6 +21,16 @@ inline constexpr std::array<CountName, 3> filter_counts = {
     {{"filtered_users", &PrepareCounts::filtered_users},
      {"filtered_items", &PrepareCounts::filtered_items},
      {"filtered_interactions", &PrepareCounts::filtered_interactions}}};
+/// Only of the splits `time` and `last`.
+inline constexpr std::array<CountName, 5> time_counts = {
+    {{"unknown_users", &PrepareCounts::unknown_users},
+     {"unknown_items", &PrepareCounts::unknown_items},
+     {"unknown_interactions", &PrepareCounts::unknown_interactions},
+     {"repeats", &PrepareCounts::repeats},
+     {"after_test", &PrepareCounts::after_test}}};
+
+/// Whether the split cuts in time, so that its parts share users.
+constexpr bool is_in_time(SplitKind split) { return split == SplitKind::time || split == SplitKind::last; }
 
 inline constexpr std::array<CountName, 2> dislike_counts = {
     {{"dropped_dislikes", &PrepareCounts::dropped_dislikes},

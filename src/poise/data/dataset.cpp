@@ -104,7 +104,7 @@ void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string
 }  // namespace
 
 std::string_view to_string(SplitKind split) {
-  constexpr std::string_view names[] = {"users", "given", "none"};
+  constexpr std::string_view names[] = {"users", "given", "none", "time", "last"};
   return names[static_cast<int>(split)];
 }
 
@@ -127,8 +127,10 @@ UserRows Dataset::histories(const HeldOut& part) const {
 void validate(const Dataset& dataset, int threads) {
   const auto negative = [&](const CountName& name) { return dataset.counts.*name.second < 0; };
   if (std::ranges::any_of(read_counts, negative) || std::ranges::any_of(filter_counts, negative) ||
-      std::ranges::any_of(dislike_counts, negative))
+      std::ranges::any_of(dislike_counts, negative) || std::ranges::any_of(time_counts, negative))
     inconsistent("a count of dropped rows", "is negative");
+  if (dataset.cuts.has_value() != (dataset.split == SplitKind::time))
+    inconsistent("the split", "and its cuts in time do not fit");
   check_ids(dataset.items, "the items");
   check_ids(dataset.users, "the training users");
   check_matrix(dataset.train, dataset.users.size(), dataset.items.size(), "the training matrix", threads);

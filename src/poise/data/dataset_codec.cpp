@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <list>
 #include <new>
@@ -26,6 +27,12 @@ class Encoder {
     metadata_.insert_or_assign(key, std::string(value));
   }
   void set(const std::string& key, std::int64_t value) { set(key, fmt::format("{}", value)); }
+
+  void set_cuts(const TimeCuts& cuts) {
+    set("test_from", cuts.test);
+    if (cuts.validation) set("validation_from", *cuts.validation);
+    if (cuts.end) set("test_to", *cuts.end);
+  }
 
   void add_ids(const std::string& name, const Ids& ids) {
     std::vector<std::int64_t> lengths(ids.size());
@@ -85,9 +92,15 @@ class Decoder {
     return *value;
   }
   [[nodiscard]] SplitKind split() const {
-    for (const SplitKind kind : {SplitKind::users, SplitKind::given, SplitKind::none})
+    for (const SplitKind kind :
+         {SplitKind::users, SplitKind::given, SplitKind::none, SplitKind::time, SplitKind::last})
       if (container_.metadata("split") == to_string(kind)) return kind;
     fail_damaged(container_.name(), "it has an unknown split");
+  }
+  [[nodiscard]] std::optional<TimeCuts> cuts() const {
+    const std::optional<std::int64_t> test = time("test_from");
+    if (!test) return {};
+    return TimeCuts{.validation = time("validation_from"), .test = *test, .end = time("test_to")};
   }
   [[nodiscard]] Ids ids(const std::string& name) const {
     const Packed packed_lengths = packed(name + ".lengths");
@@ -140,6 +153,15 @@ class Decoder {
   }
 
  private:
+  [[nodiscard]] std::optional<std::int64_t> time(const std::string& key) const {
+    if (!container_.metadata().contains(key)) return {};
+    const std::string& text = container_.metadata(key);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+      fail_damaged(container_.name(), fmt::format("its metadata {} is not a time", key));
+    return value;
+  }
   [[nodiscard]] Packed packed(const std::string& name) const {
     ++used_;
     return {container_.tensor(name, ElementType::u8).bytes,
@@ -168,12 +190,16 @@ Dataset decode_frame(const Container& container, const Decoder& decoder) {
   for (const auto& [key, member] : read_counts)
     dataset.counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
   // Not there where they are 0.
-  const auto read = [&](const CountName& count) {
-    if (container.metadata().contains(count.first))
-      dataset.counts.*count.second = decoder.number(count.first, std::numeric_limits<std::int64_t>::max());
+  const auto read_some = [&, &counts = dataset.counts](const auto& names) {
+    for (const auto& [key, member] : names) {
+      if (container.metadata().contains(key))
+        counts.*member = decoder.number(key, std::numeric_limits<std::int64_t>::max());
+    }
   };
-  std::ranges::for_each(filter_counts, read);
-  std::ranges::for_each(dislike_counts, read);
+  read_some(filter_counts);
+  read_some(dislike_counts);
+  read_some(time_counts);
+  dataset.cuts = decoder.cuts();
   dataset.items = decoder.ids("items");
   return dataset;
 }
@@ -232,11 +258,15 @@ std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& e
   encoder.set("version", format_version);
   encoder.set("split", to_string(dataset.split));
   for (const auto& [key, member] : read_counts) encoder.set(key, dataset.counts.*member);
-  const auto write = [&](const CountName& count) {
-    if (dataset.counts.*count.second != 0) encoder.set(count.first, dataset.counts.*count.second);
+  const auto set_some = [&](const auto& names) {
+    for (const auto& [key, member] : names) {
+      if (dataset.counts.*member != 0) encoder.set(key, dataset.counts.*member);
+    }
   };
-  std::ranges::for_each(filter_counts, write);
-  std::ranges::for_each(dislike_counts, write);
+  set_some(filter_counts);
+  set_some(dislike_counts);
+  set_some(time_counts);
+  if (dataset.cuts) encoder.set_cuts(*dataset.cuts);
   encoder.add_ids("items", dataset.items);
   encoder.add_ids("train.users", dataset.users);
   encoder.add_matrix("train", pack_columns(dataset.train.view(), execution));

@@ -1,15 +1,20 @@
 #include "poise/data/dislikes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "poise/base/error.hpp"
+
 namespace poise {
 namespace {
 
 constexpr std::int32_t nobody = -1;
+/// The end of a log that is not cut in time.
+constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
 std::unordered_map<std::string_view, std::int32_t> place_of_each(const Ids& ids) {
   std::unordered_map<std::string_view, std::int32_t> index;
@@ -44,11 +49,13 @@ void drop_unused_ids(Ids& ids, std::vector<std::int32_t>& of_rows) {
   ids = std::move(used);
 }
 
-/// The distinct items of a log's rows by user of a part, ascending.
+/// The distinct items of a log's rows before `end`, by user of a part, ascending.
 Csr disliked_rows_of(const Interactions& log, const std::vector<std::int32_t>& row_of_user,
-                     const std::vector<std::int32_t>& item_numbers, std::int64_t rows, std::int64_t items) {
+                     const std::vector<std::int32_t>& item_numbers, std::int64_t rows, std::int64_t items,
+                     std::int64_t end) {
   std::vector<std::vector<std::int32_t>> of_row(rows);
   for (std::int64_t r = 0; r < log.rows(); ++r) {
+    if (end != no_end && log.time[r] >= end) continue;
     const std::int32_t row = row_of_user[log.user[r]];
     const std::int32_t item = item_numbers[log.item[r]];
     if (row != nobody && item != nobody) of_row[row].push_back(item);
@@ -121,16 +128,19 @@ Interactions take_dislikes(Interactions& log) {
     if (log.low[r] == Interactions::disliked) {
       taken.user.push_back(log.user[r]);
       taken.item.push_back(log.item[r]);
+      if (!log.time.empty()) taken.time.push_back(log.time[r]);
     } else if (log.low[r] == 0) {
       log.user[left] = log.user[r];
       log.item[left] = log.item[r];
       if (!log.value.empty()) log.value[left] = log.value[r];
+      if (!log.time.empty()) log.time[left] = log.time[r];
       ++left;
     }
   }
   log.user.resize(left);
   log.item.resize(left);
   if (!log.value.empty()) log.value.resize(left);
+  if (!log.time.empty()) log.time.resize(left);
   log.low = {};
   drop_unused_ids(log.users, log.user);
   drop_unused_ids(log.items, log.item);
@@ -144,6 +154,11 @@ Dataset split_with_dislikes(const Interactions& log,
   Interactions liked = log;
   const Interactions disliked = take_dislikes(liked);
   Dataset dataset = split(liked);
+  if (dataset.split == SplitKind::last)
+    fail(ErrorKind::usage,
+         "a split by each user's last items takes no dislikes: it has no time at which they would be known; "
+         "choose the split in time, or leave {} out",
+         "dislike-below"_p);
   attach_dislikes(dataset, disliked, execution);
   return dataset;
 }
@@ -151,20 +166,33 @@ Dataset split_with_dislikes(const Interactions& log,
 void attach_dislikes(Dataset& dataset, const Interactions& log, const Execution& execution) {
   if (log.rows() == 0) return;
   const std::vector<std::int32_t> items = numbers_among(log.items, dataset.items);
-  const auto rows_of = [&](const Ids& users) {
+  const auto rows_of = [&](const Ids& users, std::int64_t end) {
     stop_if_asked(execution.observer);
-    return disliked_rows_of(log, numbers_among(log.users, users), items, users.size(), dataset.items.size());
+    return disliked_rows_of(log, numbers_among(log.users, users), items, users.size(), dataset.items.size(),
+                            end);
   };
-  dataset.disliked = none_if_empty(rows_without(rows_of(dataset.users), dataset.train));
+  // What is disliked at or after a part's cut is not known there.
+  const std::int64_t test_cut = dataset.cuts ? dataset.cuts->test : no_end;
+  const std::int64_t first_cut = dataset.cuts ? dataset.cuts->validation.value_or(test_cut) : no_end;
+  dataset.disliked = none_if_empty(rows_without(rows_of(dataset.users, first_cut), dataset.train));
   std::int64_t attached = dataset.disliked.entries();
   for (std::optional<HeldOut>* part : {&dataset.validation, &dataset.test}) {
     if (dataset.split == SplitKind::given) {
       attach_to_given(dataset, *part);
     } else if (*part) {
       HeldOut& held_out = **part;
-      const Csr disliked = rows_without(rows_of(held_out.users), held_out.fold_in);
-      held_out.disliked = none_if_empty(rows_without(disliked, held_out.targets));
-      attached += held_out.disliked.entries();
+      const std::int64_t end = part == &dataset.validation ? first_cut : test_cut;
+      Csr disliked = rows_without(rows_of(held_out.users, end), held_out.fold_in);
+      if (dataset.cuts) {
+        // The dislike was known before the target: it stays, whatever comes later.
+        const std::int64_t before = held_out.targets.entries();
+        held_out.targets = rows_without(held_out.targets, disliked);
+        dataset.counts.disliked_targets += before - held_out.targets.entries();
+        held_out.disliked = none_if_empty(std::move(disliked));
+      } else {
+        held_out.disliked = none_if_empty(rows_without(disliked, held_out.targets));
+        attached += held_out.disliked.entries();
+      }
     }
   }
   dataset.counts.dropped_dislikes += pairs_of(log) - attached;

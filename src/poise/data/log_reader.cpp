@@ -85,7 +85,8 @@ LogFormat resolve_log_format(const Paths& inputs, const LogOptions& options) {
 
 std::optional<double> usual_threshold(const LogOptions& options) {
   constexpr double usual = 3.5;
-  const bool two_columns = options.columns.size() == 2;
+  const bool two_columns =
+      options.columns.size() == 2 || (options.columns.size() > 2 && options.columns[2].empty());
   if (options.format == LogFormat::netflix) return usual;
   if (options.format == LogFormat::movielens && !two_columns) return usual;
   return std::nullopt;

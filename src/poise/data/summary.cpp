@@ -3,12 +3,15 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "poise/data/count_names.hpp"
+
 namespace poise {
 
 namespace {
 
 std::optional<PartSummary> summarize_part(const Dataset& dataset, const std::optional<HeldOut>& part) {
   if (!part) return std::nullopt;
+  if (is_in_time(dataset.split)) return PartSummary{part->targets.rows, part->targets.entries()};
   if (dataset.split != SplitKind::given) {
     return PartSummary{part->targets.rows, part->fold_in.entries() + part->targets.entries(),
                        part->disliked.entries()};
@@ -29,14 +32,40 @@ std::int64_t users_without_training(const Dataset& dataset) {
   return static_cast<std::int64_t>(extra.size());
 }
 
-}  // namespace
+/// Users and interactions of all parts of a split in time. A user's last part has all that it has before.
+PartSummary whole_in_time(const Dataset& dataset) {
+  PartSummary whole;
+  std::unordered_set<std::string_view> counted;
+  const auto count = [&](const Ids& users, const auto& size) {
+    for (std::int64_t u = 0; u < users.size(); ++u) {
+      if (!counted.insert(users[u]).second) continue;
+      ++whole.users;
+      whole.interactions += size(u);
+    }
+  };
+  for (const auto* part : {&dataset.test, &dataset.validation}) {
+    if (!*part) continue;
+    const CsrView history = (*part)->fold_in.view();
+    const CsrView targets = (*part)->targets.view();
+    count((*part)->users, [&](std::int64_t u) { return history.row_size(u) + targets.row_size(u); });
+  }
+  count(dataset.users, [&](std::int64_t u) { return dataset.train.view().row_size(u); });
+  return whole;
+}
 
-DatasetSummary summarize(const Dataset& dataset) {
+DatasetSummary parts_of(const Dataset& dataset) {
   DatasetSummary summary;
   summary.items = dataset.items.size();
   summary.train = {dataset.train.rows, dataset.train.entries(), dataset.disliked.entries()};
   summary.validation = summarize_part(dataset, dataset.validation);
   summary.test = summarize_part(dataset, dataset.test);
+  return summary;
+}
+
+}  // namespace
+
+DatasetSummary summarize(const Dataset& dataset) {
+  DatasetSummary summary = parts_of(dataset);
   summary.users = summary.train.users;
   summary.interactions = summary.train.interactions;
   summary.dislikes = summary.train.dislikes;
@@ -47,6 +76,11 @@ DatasetSummary summarize(const Dataset& dataset) {
     if (dataset.split != SplitKind::given) summary.users += part->users;
   }
   if (dataset.split == SplitKind::given) summary.users += users_without_training(dataset);
+  if (is_in_time(dataset.split)) {
+    const PartSummary whole = whole_in_time(dataset);
+    summary.users = whole.users;
+    summary.interactions = whole.interactions;
+  }
   const double cells = static_cast<double>(summary.users) * static_cast<double>(summary.items);
   summary.density = cells > 0 ? static_cast<double>(summary.interactions) / cells : 0;
   return summary;

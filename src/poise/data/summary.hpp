@@ -8,7 +8,8 @@
 namespace poise {
 
 /// The size of one part. With the split `given`, held-out users are those with a target, and their
-/// interactions the targets.
+/// interactions the targets;
+/// with splits in time, the interactions are the targets.
 struct PartSummary {
   std::int64_t users = 0;
   std::int64_t interactions = 0;

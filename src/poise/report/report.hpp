@@ -29,12 +29,13 @@ std::map<std::string, std::string> splits_files(const SplitsResults& results);
 /// scripts), the plots (Vega, embedded), data and options. Its content security policy forbids every request.
 std::string study_html(const StudyResults& results);
 
-/// tables.md, tables.tex and report.html over splits. The page links to those of each split, in seed-N.
+/// tables.md, tables.tex and report.html over splits. The page links to those of each split, in seed-N or
+/// cut-N.
 std::string splits_markdown(const SplitsResults& results);
 std::string splits_latex(const SplitsResults& results);
 std::string splits_html(const SplitsResults& results);
 
-/// The folder of a split's own files: "seed-3".
-std::string folder_of_split(std::uint32_t seed);
+/// The folder of a split's own files: "seed-3", or "cut-3".
+std::string folder_of_split(std::uint32_t seed, bool cut = false);
 
 }  // namespace poise

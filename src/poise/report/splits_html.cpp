@@ -87,8 +87,10 @@ std::string splits_summary_html(const SplitsResults& results) {
   text += "<th scope=\"col\">Checksum</th></tr></thead><tbody>\n";
   for (std::size_t k = 0; k < results.seeds.size(); ++k) {
     for (const StudyData& data : results.data[k]) {
-      text += fmt::format("<tr><th scope=\"row\"><a href=\"{}/report.html\">seed {}</a></th><td>{}</td>",
-                          folder_of_split(results.seeds[k]), results.seeds[k], html_text(data.name));
+      const std::uint32_t seed = results.seeds[k];
+      text += fmt::format("<tr><th scope=\"row\"><a href=\"{}/report.html\">{} {}</a></th><td>{}</td>",
+                          folder_of_split(seed, !results.cuts.empty()), split_kind(results),
+                          html_text(split_name(results, seed)), html_text(data.name));
       for (const std::int64_t value :
            {data.items, data.interactions, data.train_users, data.validation_users, data.test_users})
         text += number_cell(grouped(value));

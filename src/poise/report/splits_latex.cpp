@@ -12,10 +12,10 @@ using namespace report;
 
 std::string splits_caption(const SplitsResults& results, const std::optional<std::int64_t>& rank) {
   return fmt::format(
-      "Ranking accuracies at {}: means over {} splits (seeds {}) and their standard deviations; arrows where "
+      "Ranking accuracies at {}: means over {} splits ({}s {}) and their standard deviations; arrows where "
       "the 95\\,\\% interval of the mean difference from the unweighted row is on one side of 0; bold where "
       "a row is alone the best of its model in the digits shown.",
-      rank_name(rank), results.seeds.size(), seed_list(results));
+      rank_name(rank), results.seeds.size(), split_kind(results), seed_list(results));
 }
 
 std::string latex_split_pairs(const SplitsResults& results) {

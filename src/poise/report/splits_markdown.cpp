@@ -29,10 +29,11 @@ std::string markdown_split_pairs(const SplitsResults& results) {
 
 std::string markdown_splits(const SplitsResults& results) {
   PipeTable text("rlrrrrr");
-  text.add({"Seed", "Data", "Items", "Training users", "Interactions", "Validation users", "Test users"});
+  text.add({results.cuts.empty() ? "Seed" : "Cut", "Data", "Items", "Training users", "Interactions",
+            "Validation users", "Test users"});
   for (std::size_t k = 0; k < results.seeds.size(); ++k) {
     for (const StudyData& data : results.data[k])
-      text.add({fmt::format("{}", results.seeds[k]), markdown_text(data.name), grouped(data.items),
+      text.add({split_name(results, results.seeds[k]), markdown_text(data.name), grouped(data.items),
                 grouped(data.train_users), grouped(data.interactions), grouped(data.validation_users),
                 grouped(data.test_users)});
   }

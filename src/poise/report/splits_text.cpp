@@ -15,6 +15,12 @@ namespace poise {
 namespace report {
 namespace {
 
+std::string names_list(const SplitsResults& results, const std::vector<std::uint32_t>& seeds) {
+  std::vector<std::string> names;
+  for (const std::uint32_t seed : seeds) names.push_back(split_name(results, seed));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// Whether no trained row of the data is above popularity in every split that has it.
 bool none_above_popularity(const SplitsResults& results, const std::string& data) {
   bool any = false;
@@ -126,16 +132,18 @@ const SplitRow& splits_of(const SplitsResults& results, const StudyRow& row) {
   return results.rows[&row - results.means.rows.data()];
 }
 
-std::string seed_list(const SplitsResults& results) {
-  return fmt::format("{}", fmt::join(results.seeds, ", "));
-}
+std::string seed_list(const SplitsResults& results) { return names_list(results, results.seeds); }
+
+std::string split_kind(const SplitsResults& results) { return results.cuts.empty() ? "seed" : "cut"; }
 
 std::string splits_headline(const SplitsResults& results) {
   const std::size_t splits = results.seeds.size();
   if (!results.unstudied.empty())
     return fmt::format("Not complete: {} of {} splits {} done", splits, splits + results.unstudied.size(),
                        splits == 1 ? "is" : "are");
-  if (splits == 1) return fmt::format("One split, by seed {}", results.seeds.front());
+  if (splits == 1)
+    return fmt::format("One split, by {} {}", split_kind(results),
+                       split_name(results, results.seeds.front()));
   if (std::ranges::all_of(results.means.data,
                           [&](const StudyData& data) { return none_above_popularity(results, data.name); }))
     return fmt::format("No model is above popularity in all of {} splits", splits);
@@ -158,24 +166,32 @@ std::string splits_terms(const SplitsResults& results) {
   std::string text;
   if (!results.unstudied.empty())
     text = fmt::format(
-        "There was too little time for the splits of the seeds {}; with more time the same command "
+        "There was too little time for the splits of the {}s {}; with more time the same command "
         "continues. ",
-        fmt::join(results.unstudied, ", "));
+        split_kind(results), names_list(results, results.unstudied));
   if (splits == 0) return text + "There is no split yet whose models are all trained.";
   if (splits == 1)
     return text + (text.empty()
                        ? "A single split has no spread, and says nothing about others: give --seeds several."
                        : "The one that is done has no spread.");
+  const std::string how =
+      results.cuts.empty()
+          ? fmt::format(
+                "The data were split again by each of the seeds {}, and each split was studied by itself.",
+                seed_list(results))
+          : fmt::format(
+                "The log was cut in time at {}; at each cut models are trained on what is before it, and "
+                "tested on what follows. The cuts share training rows, and no cut is a random one, so "
+                "take intervals as a guide.",
+                seed_list(results));
   return text + fmt::format(
-                    "The data were split again by each of the seeds {}, and each split was studied by "
-                    "itself. Figures are means over the {} splits, and ± is their spread: the standard "
+                    "{} Figures are means over the {} splits, and ± is their spread: the standard "
                     "deviation from split to split. A comparison is the best weighted against the best "
                     "unweighted model of one kind, rank and data set in {} on the test part; it counts where "
                     "the 95 % interval of the mean difference is all on one side of 0. That interval has {} "
                     "degree{} of freedom and is widened for what splits of the same data share (corrected "
                     "resampled t test); it is not corrected for the number of comparisons.",
-                    seed_list(results), splits, metric_name(results.means.choice), splits - 1,
-                    splits == 2 ? "" : "s");
+                    how, splits, metric_name(results.means.choice), splits - 1, splits == 2 ? "" : "s");
 }
 
 std::string best_row_text(const SplitsResults& results, const std::string& data) {
@@ -227,6 +243,8 @@ std::vector<StudyConclusion> conclude(const SplitsResults& results) {
   return conclusions;
 }
 
-std::string folder_of_split(std::uint32_t seed) { return fmt::format("seed-{}", seed); }
+std::string folder_of_split(std::uint32_t seed, bool cut) {
+  return fmt::format("{}-{}", cut ? "cut" : "seed", seed);
+}
 
 }  // namespace poise

@@ -38,4 +38,7 @@ const SplitRow& splits_of(const SplitsResults& results, const StudyRow& row);
 /// "1, 2, 3"
 std::string seed_list(const SplitsResults& results);
 
+/// What a split is known by: "seed" or "cut".
+std::string split_kind(const SplitsResults& results);
+
 }  // namespace poise::report

@@ -6,7 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "poise/base/error.hpp"
 #include "poise/data/resplit.hpp"
+#include "poise/data/times.hpp"
 #include "poise/data/validation_from_training.hpp"
 #include "poise/study/statistics.hpp"
 
@@ -118,13 +120,17 @@ bool was_studied(const StudyResults& split) {
          });
 }
 
-double test_to_train_of(std::span<const StudyResults> splits, const std::string& data) {
+/// Splits by seeds have equal sizes, and the first one's ratio counts; of cuts it is the largest.
+double test_to_train_of(std::span<const StudyResults> splits, const std::string& data, bool cuts) {
+  double largest = 0;
   for (const StudyResults& split : splits) {
     for (const StudyData& part : split.data) {
-      if (part.name == data) return part.test_to_train;
+      if (part.name != data) continue;
+      if (!cuts) return part.test_to_train;
+      largest = std::max(largest, part.test_to_train);
     }
   }
-  return 0;
+  return largest;
 }
 
 std::vector<StudyInput> split_inputs(std::span<const StudyInput> inputs, std::uint32_t seed,
@@ -188,8 +194,14 @@ PairedDifference over_splits(std::span<const double> differences, double test_to
   return mean_difference(mean_of(differences), std::ssize(differences), error);
 }
 
-SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const StudyResults> all_splits) {
+std::string split_name(const SplitsResults& results, std::uint32_t seed) {
+  return results.cuts.empty() ? fmt::format("{}", seed) : results.cuts[seed - 1];
+}
+
+SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const StudyResults> all_splits,
+                          std::vector<std::string> cuts) {
   SplitsResults results;
+  results.cuts = std::move(cuts);
   std::vector<StudyResults> splits;
   for (std::size_t k = 0; k < seeds.size(); ++k) {
     const StudyResults& split = all_splits[k];
@@ -230,7 +242,7 @@ SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const 
     }
     const std::vector<double> differences = present(all.difference);
     all.spread = spread_of(differences);
-    pair.test = over_splits(differences, test_to_train_of(splits, pair.data));
+    pair.test = over_splits(differences, test_to_train_of(splits, pair.data, !results.cuts.empty()));
     pair.complete = all.complete == all.splits;
     results.means.pairs.push_back(std::move(pair));
     results.pairs.push_back(std::move(all));
@@ -251,6 +263,47 @@ SplitsResults study_splits(std::span<const StudyInput> inputs, std::span<const s
     if (splits_watcher.finished) splits_watcher.finished(seeds[k], splits.back());
   }
   return over_splits(seeds, splits);
+}
+
+std::vector<std::string> names_of_cuts(std::span<const StudyInput> cuts) {
+  if (cuts.size() < 2) fail(ErrorKind::usage, "a study over cuts needs the prepared data of at least two");
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < cuts.size(); ++k) {
+    const Dataset& dataset = cuts[k].data.dataset;
+    const std::string folder = cuts[k].folder.string();
+    if (!dataset.cuts)
+      fail(ErrorKind::input, "{} was prepared with {} {}; a study over cuts needs {} time", folder, "split"_p,
+           to_string(dataset.split), "split"_p);
+    names.push_back(time_text(dataset.cuts->test));
+    if (k == 0 || cuts[k - 1].data.dataset.cuts->test < dataset.cuts->test) continue;
+    fail(ErrorKind::input,
+         "{} is cut at {}, which is not after {} of {}; give each cut once, in the order of time", folder,
+         names[k], names[k - 1], cuts[k - 1].folder.string());
+  }
+  return names;
+}
+
+SplitsResults study_cuts(std::span<const StudyInput> cuts, const StudyOptions& options, Journal& journal,
+                         Backend& backend, const Execution& execution, const StudyWatcher& watcher,
+                         std::optional<Points::Clock::time_point> until, const SplitsWatcher& splits_watcher,
+                         Processes* processes) {
+  std::vector<std::string> names = names_of_cuts(cuts);
+  std::vector<std::uint32_t> numbers;
+  std::vector<StudyResults> splits;
+  for (std::size_t k = 0; k < cuts.size(); ++k) {
+    numbers.push_back(static_cast<std::uint32_t>(k + 1));
+    if (splits_watcher.begin) splits_watcher.begin(numbers.back(), k);
+    splits.push_back(
+        study(cuts.subspan(k, 1), options, journal, backend, execution, watcher, until, processes));
+    if (splits_watcher.finished) splits_watcher.finished(numbers.back(), splits.back());
+  }
+  return over_splits(numbers, splits, std::move(names));
+}
+
+void serve_cuts(std::span<const StudyInput> cuts, const StudyOptions& options, Backend& backend,
+                const Execution& execution, Processes& processes) {
+  for (std::size_t k = 0; k < cuts.size(); ++k)
+    serve_study(cuts.subspan(k, 1), options, backend, execution, processes);
 }
 
 void serve_splits(std::span<const StudyInput> inputs, std::span<const std::uint32_t> seeds,

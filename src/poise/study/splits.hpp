@@ -41,6 +41,9 @@ struct SplitPair {
 struct SplitsResults {
   std::vector<std::uint32_t> seeds;      ///< of the splits that were studied
   std::vector<std::uint32_t> unstudied;  ///< seeds of the splits that were not finished when the time was up
+  /// Of a study over cuts in time: where the test part of each begins, in their order. The seeds are then the
+  /// numbers of the cuts, from 1.
+  std::vector<std::string> cuts = {};
   std::vector<std::vector<StudyData>> data;  ///< of each split
   /// Results of a study whose figures are over splits: estimates are means with their standard deviations,
   /// alpha and lambda geometric means, pairs the differences of the splits with the interval and p of
@@ -56,10 +59,15 @@ struct SplitsResults {
 /// of freedom: with a single split p = 1 and the interval has no ends.
 PairedDifference over_splits(std::span<const double> differences, double test_to_train);
 
+/// A split's name in tables: its seed, or where its cut is.
+std::string split_name(const SplitsResults& results, std::uint32_t seed);
+
 /// Combines the studies of several splits. Its rows are those of any split. Splits that the time did not
 /// suffice for are only listed, so that all rows are over the same splits. The caller sets options,
-/// conclusions and time.
-SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const StudyResults> splits);
+/// conclusions and time. With `cuts` the splits differ in size, and the largest ratio of test to training
+/// rows widens the intervals.
+SplitsResults over_splits(std::span<const std::uint32_t> seeds, std::span<const StudyResults> splits,
+                          std::vector<std::string> cuts = {});
 
 /// Receives the beginning and end of each split.
 struct SplitsWatcher {
@@ -76,6 +84,19 @@ SplitsResults study_splits(std::span<const StudyInput> inputs, std::span<const s
                            const Execution& execution, const StudyWatcher& watcher,
                            std::optional<Points::Clock::time_point> until,
                            const SplitsWatcher& splits_watcher, Processes* processes = nullptr);
+
+/// The cuts of one log in time (SplitKind::time), each prepared by itself: their test parts' begins, as
+/// texts. Error{usage} for fewer than two, Error{input} for data of another split or with the same cut twice,
+/// or in another order than that of time.
+std::vector<std::string> names_of_cuts(std::span<const StudyInput> cuts);
+
+/// study() of each cut, as study_splits does it for seeds; all inputs have the same name.
+SplitsResults study_cuts(std::span<const StudyInput> cuts, const StudyOptions& options, Journal& journal,
+                         Backend& backend, const Execution& execution, const StudyWatcher& watcher,
+                         std::optional<Points::Clock::time_point> until, const SplitsWatcher& splits_watcher,
+                         Processes* processes = nullptr);
+void serve_cuts(std::span<const StudyInput> cuts, const StudyOptions& options, Backend& backend,
+                const Execution& execution, Processes& processes);
 
 /// What the other processes do meanwhile, as serve_study().
 void serve_splits(std::span<const StudyInput> inputs, std::span<const std::uint32_t> seeds,

@@ -66,12 +66,18 @@ Json to_json(const SplitsResults& results) {
   }
   for (std::size_t k = 0; k < results.pairs.size(); ++k) spread_pair(json["pairs"][k], results.pairs[k]);
   json["splits"] = Json::array();
+  const auto name_of = [&](std::uint32_t seed) -> std::pair<std::string, Json> {
+    if (results.cuts.empty()) return {"seed", seed};
+    return {"test_from", split_name(results, seed)};
+  };
   for (std::size_t k = 0; k < results.seeds.size(); ++k) {
     StudyResults split;
     split.data = results.data[k];
-    json["splits"].push_back({{"seed", results.seeds[k]}, {"data", to_json(split)["data"]}});
+    const auto [key, name] = name_of(results.seeds[k]);
+    json["splits"].push_back({{key, name}, {"data", to_json(split)["data"]}});
   }
-  json["unstudied"] = results.unstudied;
+  json["unstudied"] = Json::array();
+  for (const std::uint32_t seed : results.unstudied) json["unstudied"].push_back(name_of(seed).second);
   return json;
 }
 

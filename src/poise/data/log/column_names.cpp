@@ -20,6 +20,12 @@ ColumnRole role_of(std::string_view name) {
   static const std::vector<std::string_view> values = {
       "rating",   "ratings", "score",   "value",      "count",   "plays",       "playcount",  "weight",
       "quantity", "stars",   "overall", "preference", "listens", "listencount", "bookrating", "strength"};
+  static const std::vector<std::string_view> times = {
+      "time",          "timestamp",      "date",           "datetime",   "ts",        "unixtime",
+      "unixtimestamp", "createdat",      "createdtime",    "eventtime",  "eventdate", "ratingtime",
+      "reviewtime",    "unixreviewtime", "ratingdate",     "reviewdate", "orderdate", "orderedat",
+      "invoicedate",   "purchasedate",   "purchasedat",    "viewedat",   "playedat",  "clickedat",
+      "visittime",     "checkintime",    "transactiondate"};
   std::string plain;
   for (const char c : name) {
     if (c == ' ' || c == '\t' || c == '_' || c == '-') continue;
@@ -30,6 +36,7 @@ ColumnRole role_of(std::string_view name) {
   };
   if (among(users)) return ColumnRole::user;
   if (among(items)) return ColumnRole::item;
+  if (among(times)) return ColumnRole::time;
   return among(values) ? ColumnRole::value : ColumnRole::unknown;
 }
 

@@ -31,12 +31,14 @@ class DelimitedParser {
       : chunk_(chunk),
         layout_(*chunk.layout),
         contents_(look_through(chunk.bytes)),
-        last_column_(std::max({layout_.user, layout_.item, layout_.value.value_or(0)})),
+        last_column_(
+            std::max({layout_.user, layout_.item, layout_.value.value_or(0), layout_.time.value_or(0)})),
         parsed_(rules) {
     const std::size_t likely_rows = chunk.bytes.size() / 24;
     parsed_.user.reserve(likely_rows);
     parsed_.item.reserve(likely_rows);
     if (layout_.value) parsed_.value.reserve(likely_rows);
+    if (layout_.time) parsed_.time.reserve(likely_rows);
   }
 
   ParsedChunk run() {
@@ -116,6 +118,8 @@ class DelimitedParser {
       row.item = text;
     } else if (column == layout_.value) {
       row.value = text;
+    } else if (column == layout_.time) {
+      row.time = text;
     }
   }
 

@@ -14,6 +14,7 @@ struct DelimitedLayout {
   int user = 0;
   int item = 1;
   std::optional<int> value;
+  std::optional<int> time = {};
 };
 
 /// Parses a chunk of delimited text; its header, if any, has been skipped.

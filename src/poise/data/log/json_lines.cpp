@@ -1,6 +1,7 @@
 #include "poise/data/log/json_lines.hpp"
 
 #include <array>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ class ObjectReader final : public nlohmann::json_sax<Json> {
   [[nodiscard]] const Held& user() const { return held_[0]; }
   [[nodiscard]] const Held& item() const { return held_[1]; }
   [[nodiscard]] const Held& value() const { return held_[2]; }
+  [[nodiscard]] const Held& time() const { return held_[3]; }
 
   bool null() override { return take(Kind::null, {}); }
   bool boolean(bool /*value*/) override { return take(Kind::other, {}); }
@@ -63,7 +65,11 @@ class ObjectReader final : public nlohmann::json_sax<Json> {
 
   bool key(std::string& name) override {
     if (depth_ != 1) return true;
-    at_ = name == fields_.user ? 0 : name == fields_.item ? 1 : fields_.value == name ? 2 : none;
+    at_ = name == fields_.user    ? 0
+          : name == fields_.item  ? 1
+          : fields_.value == name ? 2
+          : fields_.time == name  ? 3
+                                  : none;
     if (at_ == none || held_[at_].kind == Kind::missing) return true;
     return fail_with(fmt::format("the object has the field {} twice; write it once", shown(name)));
   }
@@ -75,7 +81,7 @@ class ObjectReader final : public nlohmann::json_sax<Json> {
   }
 
  private:
-  static constexpr std::size_t none = 3;
+  static constexpr std::size_t none = 4;
   static constexpr const char* no_object = "the line is no JSON object; write one object on each line";
 
   bool fail_with(std::string problem) {
@@ -98,7 +104,7 @@ class ObjectReader final : public nlohmann::json_sax<Json> {
   }
 
   const JsonFields& fields_;
-  std::array<Held, 3> held_;
+  std::array<Held, none> held_;
   std::size_t depth_ = 0;
   std::size_t at_ = none;  ///< which of the fields comes next
   std::string problem_;
@@ -116,11 +122,12 @@ std::string id_trouble(const Held& held, const std::string& field, std::string_v
   return {};
 }
 
-std::string value_trouble(const Held& held, const std::string& field) {
+/// What is wrong with a value or, as `what` says, a time.
+std::string number_trouble(const Held& held, const std::string& field, std::string_view what) {
   if (held.kind == Kind::missing) return fmt::format("the object has no field {}", shown(field));
   if (held.kind == Kind::null || held.kind == Kind::other)
-    return fmt::format("the value, field {}, is no number; correct it, name other columns or skip bad lines",
-                       shown(field));
+    return fmt::format("the {}, field {}, is no {}; correct it, name other columns or skip bad lines", what,
+                       shown(field), what == "value" ? "number" : "number or text");
   return {};
 }
 
@@ -163,22 +170,33 @@ JsonFields find_fields(std::string_view sample, const LogOptions& options, const
   if (!options.columns.empty()) {
     fields.user = options.columns[0];
     fields.item = options.columns[1];
-    if (options.columns.size() > 2) fields.value = options.columns[2];
-    if (fields.user == fields.item || fields.value == fields.user || fields.value == fields.item)
-      fail(ErrorKind::usage, "a column is given twice; user, item and value are different columns");
+    if (options.columns.size() > 2 && !options.columns[2].empty()) fields.value = options.columns[2];
+    if (options.columns.size() > 3) fields.time = options.columns[3];
+    const std::set<std::string> names(options.columns.begin(), options.columns.end());
+    if (names.size() < options.columns.size())
+      fail(ErrorKind::usage, "a column is given twice; user, item, value and time are different columns");
   } else {
     const std::vector<std::string> names = first_names(sample);
     const auto user = named_as(names, ColumnRole::user);
     const auto item = named_as(names, ColumnRole::item);
     if (!user || !item)
       fail(ErrorKind::input,
-           "no field of {} is known as {}; name user, item and perhaps value with {} (its "
+           "no field of {} is known as {}; name user, item and perhaps value and time with {} (its "
            "first object has {})",
            file, user ? "an item" : "a user", "columns"_p, listed_names(names));
-    fields = {.user = *user, .item = *item, .value = named_as(names, ColumnRole::value), .reading = {}};
+    fields = {.user = *user,
+              .item = *item,
+              .value = named_as(names, ColumnRole::value),
+              .time = named_as(names, ColumnRole::time),
+              .reading = {}};
   }
+  if (!options.times)
+    fields.time.reset();
+  else if (options.columns.size() < 4 && !fields.time)
+    fields.time = named_as(first_names(sample), ColumnRole::time);
   fields.reading = fmt::format("jsonl, user = {}, item = {}, {}", shown(fields.user), shown(fields.item),
                                fields.value ? fmt::format("value = {}", shown(*fields.value)) : "no value");
+  if (fields.time) fields.reading += fmt::format(", time = {}", shown(*fields.time));
   if (options.keep_above) fields.reading += fmt::format(", rows with a value above {}", *options.keep_above);
   return fields;
 }
@@ -195,10 +213,12 @@ ParsedChunk parse_json_lines(const Chunk& chunk, const RowRules& rules) {
     std::string problem = reader.read(line);
     if (problem.empty()) problem = id_trouble(reader.user(), fields.user, "user");
     if (problem.empty()) problem = id_trouble(reader.item(), fields.item, "item");
-    if (problem.empty() && fields.value) problem = value_trouble(reader.value(), *fields.value);
+    if (problem.empty() && fields.value) problem = number_trouble(reader.value(), *fields.value, "value");
+    if (problem.empty() && fields.time) problem = number_trouble(reader.time(), *fields.time, "time");
     if (!problem.empty()) return parsed.reject(std::move(problem));
     Row row{.user = reader.user().text, .item = reader.item().text, .value = {}, .utf8 = true};
     if (fields.value) row.value = reader.value().text;
+    if (fields.time) row.time = reader.time().text;
     return parsed.add(row);
   });
   return parsed;

@@ -15,6 +15,7 @@ struct JsonFields {
   std::string user;
   std::string item;
   std::optional<std::string> value;
+  std::optional<std::string> time = {};
   std::string reading;  ///< in words: Interactions::reading
 };
 
@@ -24,9 +25,9 @@ struct JsonFields {
 JsonFields find_fields(std::string_view sample, const LogOptions& options, const std::string& file);
 
 /// Parses a chunk of lines that are each a JSON object (RFC 8259). Ids are texts, or whole numbers, which
-/// stand for their digits; null is an empty id. Values are numbers, or texts of numbers. Other fields may
-/// hold anything. A line is bad if it is no object, lacks one of the fields or has it twice, or if a field
-/// holds something else.
+/// stand for their digits; null is an empty id. Values and times are numbers, or texts that hold them. Other
+/// fields may hold anything. A line is bad if it is no object, lacks one of the fields or has it twice, or if
+/// a field holds something else.
 ParsedChunk parse_json_lines(const Chunk& chunk, const RowRules& rules);
 
 }  // namespace poise::logs

@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "poise/base/error.hpp"
 #include "poise/data/log/sample.hpp"
 #include "poise/data/log/text.hpp"
 #include "poise/data/numbers.hpp"
+#include "poise/data/times.hpp"
 
 namespace poise::logs {
 
 namespace {
 
 constexpr int most_columns = 100'000;
+constexpr int no_column = -1;  // of an empty name
 
 bool is_number(const Fields& fields, std::size_t column) {
   return column < fields.size() && parse_number(fields[column]).has_value();
@@ -29,8 +32,9 @@ std::optional<int> column_number(std::string_view column) {
 }
 
 bool any_by_name(const std::vector<std::string>& columns) {
-  return std::any_of(columns.begin(), columns.end(),
-                     [](const std::string& column) { return !column_number(column).has_value(); });
+  return std::any_of(columns.begin(), columns.end(), [](const std::string& column) {
+    return !column.empty() && !column_number(column).has_value();
+  });
 }
 
 bool wants_value(LogFormat format) { return format == LogFormat::movielens || format == LogFormat::triplets; }
@@ -43,6 +47,17 @@ std::string listed(const Fields& names) {
   return list + (names.size() > most ? ", ..." : "");
 }
 
+/// Refuses a column that is asked for twice.
+void check_different(const DelimitedLayout& layout) {
+  std::vector<int> used = {layout.user, layout.item};
+  for (const std::optional<int> column : {layout.value, layout.time}) {
+    if (column) used.push_back(*column);
+  }
+  std::ranges::sort(used);
+  if (std::ranges::adjacent_find(used) != used.end())
+    fail(ErrorKind::usage, "a column is given twice; user, item, value and time are different columns");
+}
+
 /// The requested columns; `names` is empty if there is no header.
 DelimitedLayout asked_columns(const std::vector<std::string>& columns, const Fields& names,
                               const std::string& file) {
@@ -50,6 +65,10 @@ DelimitedLayout asked_columns(const std::vector<std::string>& columns, const Fie
                                      [](const std::string& column) { return column_number(column) == 0; });
   std::vector<int> numbers;
   for (const std::string& column : columns) {
+    if (column.empty()) {
+      numbers.push_back(no_column);
+      continue;
+    }
     if (const std::optional<int> number = column_number(column)) {
       numbers.push_back(*number - (from_zero ? 0 : 1));
       continue;
@@ -65,10 +84,9 @@ DelimitedLayout asked_columns(const std::vector<std::string>& columns, const Fie
   DelimitedLayout layout;
   layout.user = numbers[0];
   layout.item = numbers[1];
-  if (numbers.size() > 2) layout.value = numbers[2];
-  if (layout.user == layout.item || layout.value == layout.user || layout.value == layout.item) {
-    fail(ErrorKind::usage, "a column is given twice; user, item and value are different columns");
-  }
+  if (numbers.size() > 2 && numbers[2] != no_column) layout.value = numbers[2];
+  if (numbers.size() > 3) layout.time = numbers[3];
+  check_different(layout);
   return layout;
 }
 
@@ -132,6 +150,32 @@ DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<F
   return layout;
 }
 
+bool is_used(const DelimitedLayout& layout, int column) {
+  return column == layout.user || column == layout.item || column == layout.value || column == layout.time;
+}
+
+/// Whether at least half of the rows have a time in the column: the first may be a bad line.
+bool are_times(std::span<const Fields> rows, int column) {
+  const auto times = std::ranges::count_if(rows, [&](const Fields& fields) {
+    return column < static_cast<int>(fields.size()) && looks_like_time(fields[column]);
+  });
+  return times > 0 && 2 * times >= std::ssize(rows);
+}
+
+/// The column of times if none is asked for: of those with a known name one that holds times, else any of
+/// them; without names (or `any`) the first that holds times. `first` has the names, or the first row.
+std::optional<int> time_column(const Fields& first, std::span<const Fields> rows, bool named,
+                               const DelimitedLayout& layout, bool any) {
+  std::optional<int> found;
+  for (int k = 0; k < static_cast<int>(first.size()); ++k) {
+    const bool known = named && role_of(first[k]) == ColumnRole::time;
+    if (is_used(layout, k) || (named && !known && !any)) continue;
+    if (are_times(rows, k) && (!found || known)) return k;
+    if (known && !found) found = k;
+  }
+  return found;
+}
+
 bool finds_header(const LogOptions& options, const std::vector<Fields>& records) {
   if (options.header != Header::automatic) return options.header == Header::yes;
   if (any_by_name(options.columns)) return true;
@@ -174,11 +218,12 @@ std::string describe(const DelimitedLayout& layout, bool header, const std::vect
                   layout.delimiter == "\t" ? "\\t" : plain(layout.delimiter), header ? "header" : "no header",
                   column(layout.user), column(layout.item),
                   layout.value ? fmt::format("value = {}", column(*layout.value)) : std::string("no value"));
+  if (layout.time) text += fmt::format(", time = {}", column(*layout.time));
   if (options.keep_above) text += fmt::format(", rows with a value above {}", *options.keep_above);
   constexpr int most = 5;
   int unused = 0;
   for (int k = 0; k < static_cast<int>(first.size()); ++k) {
-    if (k == layout.user || k == layout.item || k == layout.value) continue;
+    if (is_used(layout, k)) continue;
     if (++unused <= most) text += (unused == 1 ? ", unused: " : ", ") + column(k);
   }
   if (unused > most) text += fmt::format(" and {} more", unused - most);
@@ -189,8 +234,9 @@ std::string describe(const DelimitedLayout& layout, bool header, const std::vect
 
 std::string describe_lines(const LogOptions& options) {
   std::string text(log_format_name(options.format));
-  text += options.format == LogFormat::netflix ? ", lines 'movie:' and under each lines 'user,rating'"
-                                               : ", lines 'user item item ...', no value";
+  text += options.format != LogFormat::netflix ? ", lines 'user item item ...', no value"
+          : options.times                      ? ", lines 'movie:' and under each lines 'user,rating,date'"
+                                               : ", lines 'movie:' and under each lines 'user,rating'";
   if (options.keep_above) text += fmt::format(", rows with a rating above {}", *options.keep_above);
   return text;
 }
@@ -198,12 +244,17 @@ std::string describe_lines(const LogOptions& options) {
 void check_layout_options(const LogOptions& options) {
   const std::size_t count = options.columns.size();
   if (count != 0) {
-    if (count != 2 && count != 3)
-      fail(ErrorKind::usage, "{} columns given; name user, item and perhaps value", count);
-    if (options.format == LogFormat::pairs && count == 3) {
+    const bool value = count > 2 && !options.columns[2].empty();
+    if (count < 2 || count > 4)
+      fail(ErrorKind::usage, "{} columns given; name user, item and perhaps value and time", count);
+    for (std::size_t k = 0; k < count; ++k) {
+      if (options.columns[k].empty() && (k != 2 || count == 3))
+        fail(ErrorKind::usage, "a column has no name; only the value may be left empty before a time");
+    }
+    if (options.format == LogFormat::pairs && value) {
       fail(ErrorKind::usage, "the format pairs has no value column; name two columns, or choose csv");
     }
-    if (options.format == LogFormat::triplets && count == 2) {
+    if (options.format == LogFormat::triplets && !value) {
       fail(ErrorKind::usage, "the format triplets has a value column; name three columns, or choose pairs");
     }
     if (any_by_name(options.columns) && options.header == Header::no) {
@@ -232,6 +283,11 @@ FoundLayout find_layout(std::string_view sample, bool whole, const LogOptions& o
     found.layout = asked_columns(options.columns, header ? taken.records.front() : Fields(), file);
   }
   found.layout.delimiter = delimiter;
+  if (!options.times) found.layout.time.reset();
+  if (options.times && options.columns.size() < 4) {
+    const auto rows = std::span(taken.records).subspan(header ? 1 : 0);
+    found.layout.time = time_column(taken.records.front(), rows, header, found.layout, false);
+  }
   found.reading = describe(found.layout, header, taken.records, options);
   if (header) {
     found.header_bytes = taken.first_bytes;
@@ -246,7 +302,7 @@ TableLayout find_table_layout(const Fields& names, const std::vector<Fields>& ro
   DelimitedLayout& layout = found.layout;
   if (!options.columns.empty()) {
     layout = asked_columns(options.columns, names, file);
-    const int last = std::max({layout.user, layout.item, layout.value.value_or(0)});
+    const int last = std::max({layout.user, layout.item, layout.value.value_or(0), layout.time.value_or(0)});
     if (last >= static_cast<int>(names.size()))
       fail(ErrorKind::usage, "the query has {} columns, and column {} is asked for", names.size(), last + 1);
   } else {
@@ -254,19 +310,24 @@ TableLayout find_table_layout(const Fields& names, const std::vector<Fields>& ro
     const auto item = find_role(names, ColumnRole::item);
     if (user && item)
       layout = {.delimiter = {}, .user = *user, .item = *item, .value = find_role(names, ColumnRole::value)};
-    if (!layout.value && names.size() == 3) {
-      const int rest = 3 - layout.user - layout.item;
+    if (options.times) layout.time = time_column(names, rows, true, layout, true);
+    if (!layout.value && names.size() == (layout.time ? 4 : 3)) {
+      const int rest = (layout.time ? 6 : 3) - layout.user - layout.item - layout.time.value_or(0);
       const auto numbers = std::ranges::count_if(
           rows, [&](const Fields& fields) { return is_number(fields, static_cast<std::size_t>(rest)); });
       if (2 * numbers >= std::ssize(rows) && !holds_times(rows, static_cast<std::size_t>(rest)))
         layout.value = rest;
     }
   }
+  if (options.times && options.columns.size() == 2)
+    layout.time = time_column(names, rows, true, layout, true);
+  if (!options.times) layout.time.reset();
   const auto column = [&](int number) {
     return fmt::format("column {} ({})", number + 1, plain(names[number]));
   };
   found.reading = fmt::format("sqlite, user = {}, item = {}, {}", column(layout.user), column(layout.item),
                               layout.value ? "value = " + column(*layout.value) : std::string("no value"));
+  if (layout.time) found.reading += ", time = " + column(*layout.time);
   if (options.keep_above) found.reading += fmt::format(", rows with a value above {}", *options.keep_above);
   return found;
 }

@@ -43,7 +43,7 @@ TableLayout find_table_layout(const std::vector<std::string>& names,
                               const std::string& file);
 
 /// The role of a column, from names that public data sets use; case, blanks, '_' and '-' are ignored.
-enum class ColumnRole { unknown, user, item, value };
+enum class ColumnRole { unknown, user, item, value, time };
 ColumnRole role_of(std::string_view name);
 
 }  // namespace poise::logs

@@ -73,9 +73,13 @@ ParsedChunk parse_netflix(const Chunk& chunk, const RowRules& rules,
     const std::size_t comma = line.find(',');
     if (comma == std::string_view::npos)
       return parsed.reject("neither a movie (123:) nor a rating (user,rating,date); correct it");
-    const std::string_view rating = line.substr(comma + 1, line.find(',', comma + 1) - comma - 1);
-    return parsed.add(
-        {.user = line.substr(0, comma), .item = current, .value = rating, .inherits_item = inherits});
+    const std::size_t second = std::min(line.find(',', comma + 1), line.size());
+    Row row{.user = line.substr(0, comma),
+            .item = current,
+            .value = line.substr(comma + 1, second - comma - 1),
+            .inherits_item = inherits};
+    if (rules.times) row.time = line.substr(std::min(second + 1, line.size()));
+    return parsed.add(row);
   });
   return parsed;
 }

@@ -13,7 +13,7 @@ ParsedChunk parse_adjacency(const Chunk& chunk, const RowRules& rules);
 
 /// Parses a chunk of the Netflix layout: a line `movie:` and below it lines `user,rating` or
 /// `user,rating,date`. `movie` is the current movie at the start of the chunk, empty for none; a null pointer
-/// if it is not known yet, which assumes that there is one.
+/// if it is not known yet, which assumes that there is one. With rules.times every rating needs its date.
 ParsedChunk parse_netflix(const Chunk& chunk, const RowRules& rules, const std::optional<std::string>* movie);
 
 }  // namespace poise::logs

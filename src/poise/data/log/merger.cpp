@@ -7,6 +7,7 @@
 #include "poise/data/log/delimited.hpp"
 #include "poise/data/log/json_lines.hpp"
 #include "poise/data/log/line_formats.hpp"
+#include "poise/data/times.hpp"
 
 namespace poise::logs {
 
@@ -44,9 +45,9 @@ void Merger::add(Chunk chunk, ParsedChunk parsed) {
   parse_again_if_needed(chunk, parsed);
 
   const std::string name = name_of(inputs_[chunk.input]);
+  check_unit(parsed, name);
   if (parsed.bad)
-    fail(ErrorKind::input, "{}{}{}: {}", name, format_ == LogFormat::sqlite ? ", row " : ":",
-         line_ + parsed.bad->line, parsed.bad->problem);
+    fail(ErrorKind::input, "{}{}{}: {}", name, row_mark(), line_ + parsed.bad->line, parsed.bad->problem);
   append_rows(parsed);
   line_ += parsed.lines;
   records_ += parsed.records;
@@ -62,6 +63,25 @@ void Merger::parse_again_if_needed(Chunk& chunk, ParsedChunk& parsed) {
     parsed = parse_chunk(chunk, format_, rules_);
   } else if (format_ == LogFormat::netflix && !chunk.first && (!movie_ || movie_->empty())) {
     parsed = parse_netflix(chunk, rules_, &movie_);
+  }
+}
+
+/// Numbers of two units in one log would be read in the wrong order.
+void Merger::check_unit(const ParsedChunk& parsed, const std::string& name) {
+  const auto earlier = [&](std::size_t a, std::size_t b) {
+    return parsed.unit_line[a] && (!parsed.unit_line[b] || *parsed.unit_line[a] < *parsed.unit_line[b]);
+  };
+  std::vector<std::size_t> units = {1, 2, 3, 4};  // without `automatic`, which shows none
+  std::ranges::sort(units, earlier);
+  for (const std::size_t k : units) {
+    if (!parsed.unit_line[k]) return;
+    const auto unit = static_cast<TimeUnit>(k);
+    if (unit_ == TimeUnit::automatic) unit_ = unit;
+    if (unit != unit_)
+      fail(ErrorKind::input,
+           "{}{}{}: the time counts {} by its size, and those before it {}; say with {} which it is", name,
+           row_mark(), line_ + *parsed.unit_line[k], time_unit_name(unit), time_unit_name(unit_),
+           "time-unit"_p);
   }
 }
 
@@ -83,6 +103,7 @@ void Merger::append_rows(const ParsedChunk& parsed) {
   }
   result_.value.insert(result_.value.end(), parsed.value.begin(), parsed.value.end());
   result_.low.insert(result_.low.end(), parsed.low.begin(), parsed.low.end());
+  result_.time.insert(result_.time.end(), parsed.time.begin(), parsed.time.end());
 }
 
 /// Reserves memory for the rows that the whole log will have at the present rate, so that the largest vectors
@@ -98,6 +119,7 @@ void Merger::make_room(const ParsedChunk& parsed) {
   result_.user.reserve(room);
   result_.item.reserve(room);
   if (!parsed.value.empty()) result_.value.reserve(room);
+  if (!parsed.time.empty()) result_.time.reserve(room);
 }
 
 Interactions Merger::finish() {

@@ -30,7 +30,10 @@ class Merger {
   Interactions finish();
 
  private:
+  /// What stands between the name of an input and a line of it.
+  [[nodiscard]] const char* row_mark() const { return format_ == LogFormat::sqlite ? ", row " : ":"; }
   void parse_again_if_needed(Chunk& chunk, ParsedChunk& parsed);
+  void check_unit(const ParsedChunk& parsed, const std::string& name);
   void append_rows(const ParsedChunk& parsed);
   void make_room(const ParsedChunk& parsed);
 
@@ -43,10 +46,11 @@ class Merger {
   Interactions result_;
   IdMap users_;
   IdMap items_;
-  std::int64_t line_ = 1;             // the line at which the current input's next chunk begins
-  std::int64_t records_ = 0;          // of the current input so far
-  std::string open_record_;           // the beginning of a record that the last chunk's end has cut
-  std::optional<std::string> movie_;  // the current movie at the end of the last chunk
+  std::int64_t line_ = 1;                // the line at which the current input's next chunk begins
+  std::int64_t records_ = 0;             // of the current input so far
+  std::string open_record_;              // the beginning of a record that the last chunk's end has cut
+  TimeUnit unit_ = TimeUnit::automatic;  // of the log's times so far
+  std::optional<std::string> movie_;     // the current movie at the end of the last chunk
 };
 
 }  // namespace poise::logs

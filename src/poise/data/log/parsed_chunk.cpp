@@ -10,6 +10,7 @@
 #include "poise/data/interactions.hpp"
 #include "poise/data/log/text.hpp"
 #include "poise/data/numbers.hpp"
+#include "poise/data/times.hpp"
 
 namespace poise::logs {
 
@@ -57,6 +58,14 @@ bool ParsedChunk::add(const Row& row) {
     }
     number = *parsed;
   }
+  std::int64_t at = 0;
+  if (row.time) {
+    const ParsedTime parsed = parse_time(*row.time, rules_->time_unit);
+    if (parsed.problem) return reject(fmt::format("the time {} {}", shown(*row.time), *parsed.problem));
+    at = parsed.microseconds;
+    auto& line = unit_line[static_cast<std::size_t>(parsed.unit)];
+    if (!line) line = lines;
+  }
   if (row.user.empty() || (row.item.empty() && !row.inherits_item)) {
     ++empty_ids;
     return true;
@@ -70,6 +79,7 @@ bool ParsedChunk::add(const Row& row) {
   user.push_back(users.intern(row.user));
   item.push_back(row.inherits_item ? inherited_item : items.intern(row.item));
   if (row.value) value.push_back(static_cast<float>(number));
+  if (row.time) time.push_back(at);
   return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "poise/data/log/id_map.hpp"
+#include "poise/data/log_reader.hpp"
 
 namespace poise::logs {
 
@@ -17,6 +19,8 @@ struct RowRules {
   bool keep_low = false;
   bool skip_bad_lines = false;
   std::optional<double> dislike_below = {};
+  bool times = false;  ///< for formats without a layout
+  TimeUnit time_unit = TimeUnit::automatic;
 
   /// Whether rows are marked (Interactions::low).
   [[nodiscard]] bool marks() const { return keep_low || dislike_below.has_value(); }
@@ -26,8 +30,9 @@ struct RowRules {
 struct Row {
   std::string_view user;
   std::string_view item;
-  std::optional<std::string_view> value;  ///< missing in formats without values
-  bool utf8 = false;                      ///< the ids are known to be UTF-8
+  std::optional<std::string_view> value;      ///< missing in formats without values
+  std::optional<std::string_view> time = {};  ///< missing if times are not read
+  bool utf8 = false;                          ///< the ids are known to be UTF-8
   bool inherits_item = false;  ///< `item` is unknown: it is the movie that is current at the chunk's start
 };
 
@@ -58,8 +63,11 @@ class ParsedChunk {
   IdMap items;
   std::vector<std::int32_t> user;
   std::vector<std::int32_t> item;
-  std::vector<float> value;       ///< empty for formats without values
-  std::vector<std::uint8_t> low;  ///< empty unless rows are marked
+  std::vector<float> value;        ///< empty for formats without values
+  std::vector<std::uint8_t> low;   ///< empty unless rows are marked
+  std::vector<std::int64_t> time;  ///< empty unless times are read
+  /// The line of the first time whose size shows this unit; see parse_time.
+  std::array<std::optional<std::int64_t>, 5> unit_line;
 
   std::int64_t empty_ids = 0;
   std::int64_t below_threshold = 0;

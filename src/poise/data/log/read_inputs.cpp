@@ -108,6 +108,7 @@ class BatchReader {
       fail_without_rows(name);
     JsonFields found = find_fields(sample, options_, name);
     check_value(found.value.has_value(), fields_ ? std::optional(fields_->value.has_value()) : std::nullopt);
+    check_times(found.time.has_value());
     note(found.reading);
     fields_ = std::make_shared<const JsonFields>(std::move(found));
     return 1;
@@ -126,6 +127,14 @@ class BatchReader {
     }
   }
 
+  void check_times(bool has_times) const {
+    if (options_.times && !has_times)
+      fail(ErrorKind::usage,
+           "{} has no column of times that is known, which the split needs; name it as the fourth of {} "
+           "(user,item,value,time, or user,item,,time without a value)",
+           name_of(inputs_[input_]), "columns"_p);
+  }
+
   std::int64_t begin_delimited() {
     const std::string name = name_of(inputs_[input_]);
     const std::string_view sample = reader_->sample();
@@ -133,6 +142,7 @@ class BatchReader {
     if (found.blank && reader_->at_end()) fail_without_rows(name);
     check_value(found.layout.value.has_value(),
                 layout_ ? std::optional(layout_->value.has_value()) : std::nullopt);
+    check_times(found.layout.time.has_value());
     note(found.reading);
     reader_->skip(found.header_bytes);
     layout_ = std::make_shared<const DelimitedLayout>(std::move(found.layout));
@@ -189,6 +199,8 @@ void check_options(const LogOptions& options) {
     fail(ErrorKind::usage, "the format {} has no values to compare with a threshold; leave the threshold out",
          adjacency ? "adjacency" : "pairs");
   }
+  if (adjacency && options.times)
+    fail(ErrorKind::usage, "the format adjacency has no times, which the split needs; choose another split");
   check_layout_options(options);
 }
 
@@ -208,7 +220,12 @@ Interactions read_and_merge(const std::vector<LogInput>& inputs, const LogOption
   BatchReader reader(inputs, asked, sizes, execution.observer);
   const LogOptions& options = reader.options();
   check_options(options);
-  const RowRules rules{options.keep_above, options.keep_low, options.skip_bad_lines, options.dislike_below};
+  const RowRules rules{.keep_above = options.keep_above,
+                       .keep_low = options.keep_low,
+                       .skip_bad_lines = options.skip_bad_lines,
+                       .dislike_below = options.dislike_below,
+                       .times = options.times,
+                       .time_unit = options.time_unit};
   Merger merger(inputs, options.format, rules, size);
   const auto policy = execution.threads > 1 ? std::launch::async : std::launch::deferred;
 

@@ -147,13 +147,15 @@ std::vector<Fields> first_rows(Query& query) {
 }
 
 bool add_row(const Query& query, const DelimitedLayout& layout, ParsedChunk& parsed) {
-  for (const int column : {layout.user, layout.item, layout.value.value_or(layout.user)}) {
+  for (const int column :
+       {layout.user, layout.item, layout.value.value_or(layout.user), layout.time.value_or(layout.user)}) {
     if (query.is_blob(column)) return parsed.reject("a field is a blob; select texts and numbers");
     if (query.text(column).find('\0') != std::string_view::npos)
       return parsed.reject("a field holds a NUL character");
   }
   Row row{.user = query.text(layout.user), .item = query.text(layout.item), .value = {}};
   if (layout.value) row.value = query.text(*layout.value);
+  if (layout.time) row.time = query.text(*layout.time);
   return parsed.add(row);
 }
 
@@ -167,6 +169,11 @@ TableLayout read_one(std::size_t input, Query& query, const LogOptions& options,
   if ((options.keep_above || options.dislike_below) && !found.layout.value)
     fail(ErrorKind::usage,
          "the query selects no value to compare with a threshold; select it, or leave the threshold out");
+  if (options.times && !found.layout.time)
+    fail(ErrorKind::usage,
+         "the query selects no times, which the split needs; select them as the fourth "
+         "column, or name it with {}",
+         "columns"_p);
   bool more = query.step();
   for (bool first = true; more; first = false) {
     ParsedChunk parsed(rules);
@@ -198,8 +205,12 @@ Interactions read_sqlite(const std::vector<LogInput>& inputs, const LogOptions& 
          "header"_p);
   check_layout_options(options);
   check_dislike_below(options);
-  const RowRules rules{options.keep_above, options.keep_low && options.keep_above, options.skip_bad_lines,
-                       options.dislike_below};
+  const RowRules rules{.keep_above = options.keep_above,
+                       .keep_low = options.keep_low && options.keep_above,
+                       .skip_bad_lines = options.skip_bad_lines,
+                       .dislike_below = options.dislike_below,
+                       .times = options.times,
+                       .time_unit = options.time_unit};
   Merger merger(inputs, options.format, rules, 0);
   std::optional<TableLayout> first;
   for (std::size_t k = 0; k < inputs.size(); ++k) {
