@@ -187,11 +187,16 @@ class Recommender(Estimator):
         filter_items: Any = None,
         recalculate_user: Optional[bool] = None,
         items: Any = None,
+        *,
+        diversify: float = 0.0,
+        filter_user_items: Any = None,
     ) -> Lists:
         """The N best items for a user, or for each of several: their numbers and scores, best first.
 
         `user_items` holds one row for each user, their history: `user_items[userid]`. `filter_items` are never
-        recommended; with `items` only these are. If fewer than N items remain the arrays are narrower; for
+        recommended; with `items` only these are; `filter_user_items`, of the shape of `user_items`, holds what each
+        user is not recommended either. With `diversify`, 0 to 1, the list is ordered by maximal marginal relevance:
+        the larger, the less alike its items are (docs/metrics.md); scores stay the model's. If fewer than N items remain the arrays are narrower; for
         several users a shorter row ends with -1 and NaN. Scores come from the histories in `user_items`;
         `recalculate_user=False` uses the factors of the training users `userid` instead (WMF only).
 
@@ -211,15 +216,21 @@ class Recommender(Estimator):
         if recalculate_user is False:
             factors = self._factors_of(users)
         histories = self._histories(user_items, len(users))
+        threads = self._threads()
+        filtered = None
+        if filter_user_items is not None:
+            filtered = csr_arrays(filter_user_items, values=False, threads=threads, name="filter_user_items")
         found = model.recommend(
             histories,
             whole(N, "N"),
             bool(filter_already_liked_items),
             item_list(filter_items),
             None if items is None else item_list(items),
+            float(diversify),
+            filtered,
             factors,
             self.device,
-            self._threads(),
+            threads,
         )
         return (found[0][0], found[1][0]) if one else found
 

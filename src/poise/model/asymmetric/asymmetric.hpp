@@ -37,6 +37,7 @@ class Asymmetric : public Scorer {
   [[nodiscard]] std::vector<double> contributions(std::span<const std::int32_t> history,
                                                   std::span<const float> values,
                                                   std::int32_t item) const override;
+  void similarities(std::span<const std::int32_t> items, MatrixView<float> near) const override;
 
  private:
   MatrixView<const float> U_;
