@@ -46,6 +46,18 @@ const HeldOut& part_of(const Dataset& dataset, const EvaluateFlags& options) {
   return *part;
 }
 
+/// Only the part that is measured, unless a metric needs the training matrix.
+EvaluationData read_data(const EvaluateFlags& options, std::span<const Metric> metrics,
+                         const Context& context) {
+  if (training_need(metrics) != TrainingNeed::rows)
+    return read_evaluation_data(options.data, options.on, context.execution);
+  LoadedDataset whole = read_dataset(options.data, context.execution);
+  std::vector<std::int64_t> counts = column_counts(whole.dataset.train.view(), context.execution.threads);
+  return {.dataset = std::move(whole.dataset),
+          .training_counts = std::move(counts),
+          .checksum = std::move(whole.checksum)};
+}
+
 void write_per_user(const std::filesystem::path& path, const EvaluationResult& result, const Ids& users) {
   AtomicFile file(path);
   std::string text = "user";
@@ -86,7 +98,7 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
   EarlyGpu early = early_gpu_for(expected_operations(options), CudaReady::to_score, context);
   const LoadedModel model = read_model(options.model, context.execution.threads);
   watch.book("load model");
-  const EvaluationData data = read_evaluation_data(options.data, options.on, context.execution);
+  const EvaluationData data = read_data(options, evaluation.metrics, context);
   watch.book("load data");
   check_same_data(options.model.string(), model.checksum, context);
   check_same_data(options.data.string(), data.checksum, context);
@@ -109,8 +121,9 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
       scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories.items)}; },
                           context, std::move(early));
   watch.book("device");
-  Evaluation measuring(*model.scorer, histories, part.targets.view(), data.training_counts, evaluation,
-                       context.execution, backend.get());
+  Evaluation measuring(*model.scorer, histories, part.targets.view(),
+                       {data.training_counts, dataset.train.view()}, evaluation, context.execution,
+                       backend.get());
   measuring.measure_together(*context.processes);
   if (!first) return;
   const EvaluationResult result = measuring.finish();
@@ -152,8 +165,11 @@ Run setup_evaluate(CLI::App& parser) {
       ->check(one_of({"test", "validation"}))
       ->capture_default_str();
   parser
-      .add_option("--metrics", options->metrics,
-                  "Any of recall, ndcg, precision, map, hit-rate, mrr, coverage, stratified-recall, each @R")
+      .add_option(
+          "--metrics", options->metrics,
+          "Accuracy: recall, ndcg, precision, map, hit-rate, mrr, stratified-recall, each @R, and auc; what "
+          "is shown: coverage, gini, entropy, popularity, tail-share, novelty, diversity, calibration, each "
+          "@R")
       ->capture_default_str();
   parser
       .add_option("--recall-denominator", options->denominator,
@@ -167,7 +183,8 @@ Run setup_evaluate(CLI::App& parser) {
       "Examples:\n"
       "  poise evaluate popularity.model ml-20m.data\n"
       "  poise evaluate ease.model gowalla.data --metrics recall@20,ndcg@20 --recall-denominator targets "
-      "--json");
+      "--json\n"
+      "  poise evaluate ease.model ml-20m.data --metrics ndcg@100,auc,coverage@20,novelty@20,diversity@20");
   return [options](const Context& context) { run_evaluate(*options, context); };
 }
 

@@ -131,6 +131,11 @@ CLI::Validator number_between(double low, double high) {
                        fmt::format("a number above {} and below {}", low, high));
 }
 
+CLI::Validator number_from(double low, double high) {
+  return accept_number([low, high](double number) { return number >= low && number <= high; },
+                       fmt::format("a number from {} to {}", low, high));
+}
+
 CLI::Validator positive_number() {
   return accept_number([](double number) { return number > 0; }, "a number above 0");
 }

@@ -30,6 +30,8 @@ CLI::Validator finite_number();
 CLI::Validator number_or(const std::string& word);
 /// Accepts a number above `low` and below `high`.
 CLI::Validator number_between(double low, double high);
+/// Accepts a number from `low` to `high`.
+CLI::Validator number_from(double low, double high);
 /// Accepts a finite number above 0.
 CLI::Validator positive_number();
 

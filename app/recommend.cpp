@@ -15,6 +15,7 @@
 
 #include "command.hpp"
 #include "device.hpp"
+#include "exclude_pairs.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
 #include "ranks.hpp"
@@ -33,10 +34,12 @@ struct RecommendFlags {
   LogFlags log;
   std::int64_t k = 20;
   std::filesystem::path exclude;
+  std::filesystem::path exclude_pairs;
   std::filesystem::path only;
   std::filesystem::path titles;
   std::vector<std::string> dislikes;
   double dislike_share = 0;
+  double diversify = 0;
   bool explain = false;
   std::string format = "table";
 };
@@ -58,8 +61,11 @@ std::vector<std::int32_t> listed_items(const std::filesystem::path& path, const 
 
 RecommendHistories histories_of(const RecommendFlags& options, const ItemIndex& index, std::int64_t items,
                                 const Context& context) {
-  if (!options.histories.empty())
-    return read_histories(options.histories, options.log, index, items, context);
+  if (!options.histories.empty()) {
+    RecommendHistories histories = read_histories(options.histories, options.log, index, items, context);
+    if (!options.exclude_pairs.empty()) exclude_pairs(options.exclude_pairs, index, histories, context);
+    return histories;
+  }
   std::vector<std::int32_t> history;
   for (const std::string& id : options.items) history.push_back(index.at(id));
   if (!options.history.empty()) {
@@ -103,7 +109,7 @@ void run_recommend(const RecommendFlags& options, const Context& context) {
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const ItemIndex index(model.info.items);
   const RecommendHistories input = histories_of(options, index, model.info.items.size(), context);
-  RecommendOptions recommendation{.k = options.k};
+  RecommendOptions recommendation{.k = options.k, .diversify = options.diversify};
   if (!options.exclude.empty()) recommendation.exclude = listed_items(options.exclude, index, context);
   if (!options.only.empty()) recommendation.only = listed_items(options.only, index, context);
   const UserRows histories(input.histories.view(), input.disliked.view(), options.dislike_share);
@@ -115,6 +121,7 @@ void run_recommend(const RecommendFlags& options, const Context& context) {
     check_same_data(options.model.string(), model.checksum, context);
     check_same_data(options.histories.string(), fingerprint(histories.items), context);
     check_same_data(options.histories.string(), fingerprint(histories.disliked), context);
+    check_same_data(options.exclude_pairs.string(), fingerprint(recommendation.seen), context);
   }
   const RankedLists lists =
       input.batch ? recommend_together(*model.scorer, histories, recommendation, context.execution,
@@ -155,8 +162,18 @@ Run setup_recommend(CLI::App& parser) {
   parser.add_option("-k", options->k, "How many")->check(whole_number(1, 1'000'000))->capture_default_str();
   parser.add_option("--exclude", options->exclude, "File of item ids never to recommend, one per line")
       ->type_name("FILE");
+  parser
+      .add_option("--exclude-pairs", options.exclude_pairs,
+                  "Log of user,item rows: items never to recommend to these users of --histories")
+      ->type_name("FILE")
+      ->needs(histories);
   parser.add_option("--only", options->only, "File of item ids to choose from, one per line")
       ->type_name("FILE");
+  parser
+      .add_option("--diversify", options.diversify,
+                  "0 to 1: how much it counts that an item is unlike those listed before it")
+      ->check(number_from(0, 1))
+      ->capture_default_str();
   parser.add_flag("--explain", options->explain, "Also show what each item of the history adds to a score");
   add_titles_option(parser, options->titles);
   add_format_option(parser, options->format);

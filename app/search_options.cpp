@@ -16,7 +16,7 @@ namespace poise::app {
 
 MeasureOptions SearchingOptions::measure() const {
   return {.metrics = parse_metrics(metrics),
-          .choice = parse_metric(metric),
+          .choice = parse_aim(metric),
           .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets,
           .race = !no_race};
 }

@@ -163,6 +163,7 @@ void add_limits(CLI::App& parser, Limits& limits) {
   whole("--max-batch", limits.batch, 100'000, "Requests of a batch");
   whole("--max-k", limits.k, 1'000'000, "The largest k");
   whole("--max-explained", limits.explained, 10'000'000, "Items of a request that are explained");
+  whole("--max-diversified", limits.diversified, 1'000'000, "Items of a request in diversified lists");
   whole("--max-connections", limits.connections, 1'000'000, "Open connections");
   parser
       .add_option("--rate-limit", limits.requests_per_second,

@@ -1,26 +1,30 @@
 #pragma once
 
 #include "poise/backend/resident.hpp"
-#include "poise/model/scorer.hpp"
+#include "poise/model/wmf/wmf.hpp"
 
 namespace poise::python {
 
-/// Users with known factors: scores = U V', independent of the history.
+/// Users with known factors: scores = U V', independent of the history. Items are those of a WMF.
 class FactorScorer : public Scorer {
  public:
-  FactorScorer(MatrixView<const float> U, MatrixView<const float> V) : U_(U), V_(V) {}
+  /// The model must outlive it.
+  FactorScorer(MatrixView<const float> U, const Wmf& items) : U_(U), items_(items) {}
 
-  [[nodiscard]] std::int64_t items() const override { return V_.rows; }
+  [[nodiscard]] std::int64_t items() const override { return items_.items(); }
   [[nodiscard]] ScoreRows on(Backend& backend, const Execution& /*execution*/) const override {
-    return [&backend, U = Lent(backend, U_), V = Lent(backend, V_)](const UserRows& /*histories*/,
-                                                                    std::int64_t first, Out<float> scores) {
+    return [&backend, U = Lent(backend, U_), V = Lent(backend, items_.V())](
+               const UserRows& /*histories*/, std::int64_t first, Out<float> scores) {
       backend.factor_scores(U.view().block(first, scores.rows), V.view(), scores);
     };
+  }
+  void similarities(std::span<const std::int32_t> items, MatrixView<float> near) const override {
+    items_.similarities(items, near);
   }
 
  private:
   MatrixView<const float> U_;
-  MatrixView<const float> V_;
+  const Wmf& items_;
 };
 
 }  // namespace poise::python

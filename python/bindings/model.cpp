@@ -56,13 +56,18 @@ py::tuple to_arrays(const RankedLists& lists) {
 
 py::tuple recommend_to(const Model& model, const UserArrays& histories, std::int64_t k, bool exclude_history,
                        const std::vector<std::int32_t>& exclude,
-                       std::optional<std::vector<std::int32_t>> only, const py::object& user_factors,
+                       std::optional<std::vector<std::int32_t>> only, double diversify,
+                       const std::optional<CsrArrays>& excluded_pairs, const py::object& user_factors,
                        const std::string& device, int threads) {
   const UserRows rows = rows_of(histories);
-  const RecommendOptions options{
-      .k = k, .exclude_history = exclude_history, .exclude = exclude, .only = std::move(only)};
+  const RecommendOptions options{.k = k,
+                                 .exclude_history = exclude_history,
+                                 .seen = excluded_pairs ? view_of(*excluded_pairs) : CsrView{},
+                                 .exclude = exclude,
+                                 .only = std::move(only),
+                                 .diversify = diversify};
   std::optional<FactorScorer> factors;
-  if (!user_factors.is_none()) factors.emplace(matrix_of(user_factors), model.wmf()->V());
+  if (!user_factors.is_none()) factors.emplace(matrix_of(user_factors), *model.wmf());
   const Scorer& scorer = factors ? static_cast<const Scorer&>(*factors) : *model.scorer;
   return to_arrays(run_for_users(rows.rows(), {threads, py::none()}, [&](const Execution& execution) {
     const auto backend =
@@ -125,7 +130,7 @@ py::object factors_of(const Model& model, const UserArrays& histories, int threa
 }
 
 py::tuple evaluate_on(const Model& model, const UserArrays& fold_in, const CsrArrays& targets,
-                      const py::object& training_counts, const std::string& metrics,
+                      const std::optional<CsrArrays>& train, const std::string& metrics,
                       const std::string& denominator, const std::string& device, int threads,
                       const py::object& progress) {
   if (denominator != "min" && denominator != "targets")
@@ -135,12 +140,13 @@ py::tuple evaluate_on(const Model& model, const UserArrays& fold_in, const CsrAr
   const EvaluateOptions options{
       .metrics = parse_metrics(metrics),
       .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
-  std::span<const std::int64_t> counts;
-  if (!training_counts.is_none()) counts = elements_of<std::int64_t>(training_counts);
+  const CsrView training = train ? view_of(*train) : CsrView{};
   const EvaluationResult result = run({threads, progress}, [&](const Execution& execution) {
     const auto backend = scoring_backend_of(
         device, [&] { return Work{.operations = model.scorer->operations(histories.items)}; }, execution);
-    return evaluate(*model.scorer, histories, wanted, counts, options, execution, backend.get());
+    std::vector<std::int64_t> counts;
+    if (train) counts = column_counts(training, execution.threads);
+    return evaluate(*model.scorer, histories, wanted, {counts, training}, options, execution, backend.get());
   });
   const nlohmann::ordered_json json = {{"users", result.users},
                                        {"users_without_targets", result.users_without_targets},
@@ -231,6 +237,10 @@ void bind_model(py::module_& module) {
       .def("scores", &scores_of)
       .def("factors", &factors_of)
       .def("evaluate", &evaluate_on)
+      .def_static("needs_training",
+                  [](const std::string& metrics) {
+                    return training_need(parse_metrics(metrics)) != TrainingNeed::nothing;
+                  })
       .def("explain",
            [](const Model& model, const py::object& history, const py::object& values,
               const py::object& dislikes, double dislike_share, std::int32_t item) {

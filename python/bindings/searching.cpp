@@ -20,7 +20,7 @@ Searching searching_of(const py::dict& values) {
   const bool best = grid == "best";
   Searching searching{
       .measure = {.metrics = parse_metrics(text("metrics")),
-                  .choice = parse_metric(text("metric")),
+                  .choice = parse_aim(text("metric")),
                   .denominator = denominator == "min" ? RecallDenominator::min : RecallDenominator::targets,
                   .race = py::cast<bool>(values["race"])},
       .method = best ? SearchMethod::best : SearchMethod::grid,

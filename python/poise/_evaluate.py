@@ -47,9 +47,12 @@ def evaluate(
     """Ranks all items outside the history for every user, and averages over the users that have targets.
 
     `fold_in` and `held_out` are CSR matrices, row k of both for one user; or `fold_in` is a `poise.HeldOut`, such as
-    `data.test`, with the dislikes of its users. `dislikes` and `dislike_share` are as in `recommend`. Returns a dict with the keys of `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
-    ("row") and each metric's values. Metrics are recall, ndcg, precision, map, hit-rate, mrr, coverage and
-    stratified-recall, each @R; the last needs `train`, the training matrix or Dataset, unless the model was just fitted.
+    `data.test`, with the dislikes of its users. `dislikes` and `dislike_share` are as in `recommend`. Returns a dict with the keys of
+    `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
+    ("row") and each metric's values. Metrics of accuracy are recall, ndcg, precision, map, hit-rate, mrr and stratified-recall,
+    each @R, and auc; of what is shown: coverage, gini, entropy, popularity, tail-share, novelty, diversity and calibration, each
+    @R (docs/metrics.md). Those that compare with the training data need `train`, the training matrix or Dataset, unless the
+    model was just fitted.
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
@@ -70,11 +73,11 @@ def evaluate(
     histories = model._rows(fold_in, dislikes, dislike_share)
     targets = csr_arrays(held_out, values=False, threads=threads, name="held_out")
     wanted = metric_list(metrics)
-    counts = _training_counts(model, train) if "stratified" in wanted else None
+    training = _training_arrays(model, train, wanted, threads) if model._fitted().needs_training(wanted) else None
     begin = time.monotonic()
     with Progress(show_progress, callback) as progress:
         text, names, rows, values = model._fitted().evaluate(
-            histories, targets, counts, wanted, recall_denominator, model.device, threads, progress.report
+            histories, targets, training, wanted, recall_denominator, model.device, threads, progress.report
         )
     result = Evaluation(json.loads(text))
     result["seconds"] = time.monotonic() - begin
@@ -91,14 +94,13 @@ def _check_items(model: Recommender, part: HeldOut) -> None:
         raise ValueError("the model was trained on other items than those of the data; evaluate it on the data it was trained on")
 
 
-def _training_counts(model: Recommender, train: Any) -> Any:
+def _training_arrays(model: Recommender, train: Any, wanted: str, threads: int) -> Any:
     train = model._training if train is None else train
     if train is None:
-        raise ValueError("stratified-recall needs the training matrix: evaluate(..., train=user_items)")
+        raise ValueError(f"{wanted} needs the training matrix: evaluate(..., train=user_items)")
     if isinstance(train, Dataset):
         train = train.train
-    _, _, indices, _ = csr_arrays(train, values=False, name="train")
-    return np.bincount(indices, minlength=model.n_items_).astype(np.int64)
+    return csr_arrays(train, values=False, threads=threads, name="train")
 
 
 def hold_out(user_items: Any, share: float = 0.2, seed: int = 98765) -> Tuple[Any, Any]:

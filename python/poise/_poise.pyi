@@ -149,6 +149,8 @@ class Model:
         __exclude_history: bool,
         __exclude: List[int],
         __only: Optional[List[int]],
+        __diversify: float,
+        __excluded_pairs: Optional[Arrays],
         __user_factors: Optional[npt.NDArray[np.float32]],
         __device: str,
         __threads: int,
@@ -162,13 +164,15 @@ class Model:
         self,
         __fold_in: Rows,
         __targets: Arrays,
-        __training_counts: Optional[npt.NDArray[np.int64]],
+        __train: Optional[Arrays],
         __metrics: str,
         __denominator: str,
         __device: str,
         __threads: int,
         __progress: Reporter,
     ) -> Tuple[str, List[str], npt.NDArray[np.int64], npt.NDArray[np.float64]]: ...
+    @staticmethod
+    def needs_training(__metrics: str) -> bool: ...
     def explain(
         self,
         __history: npt.NDArray[np.int32],

@@ -208,13 +208,17 @@ class Recommender(Estimator):
         *,
         dislikes: Any = None,
         dislike_share: float = 0.0,
+        diversify: float = 0.0,
+        filter_user_items: Any = None,
     ) -> Lists:
         """The N best items for a user, or for each of several: their numbers and scores, best first.
 
         `user_items` holds one row for each user, their history: `user_items[userid]`. `filter_items` are never
-        recommended; with `items` only these are. `dislikes` holds the items that each user dislikes, a row for each as in
+        recommended; with `items` only these are; `filter_user_items`, of the shape of `user_items`, holds what each
+        user is not recommended either. `dislikes` holds the items that each user dislikes, a row for each as in
         `user_items`: they are never recommended either. WMF solves for users with them; in the other models with a history each
-        counts -`dislike_share` where an item of the history counts 1. If fewer than N items remain the arrays are narrower; for
+        counts -`dislike_share` where an item of the history counts 1. With `diversify`, 0 to 1, the list is ordered by maximal marginal
+        relevance: the larger, the less alike its items are (docs/metrics.md); scores stay the model's. If fewer than N items remain the arrays are narrower; for
         several users a shorter row ends with -1 and NaN. Scores come from the histories in `user_items`;
         `recalculate_user=False` uses the factors of the training users `userid` instead (WMF only).
 
@@ -234,15 +238,21 @@ class Recommender(Estimator):
         if recalculate_user is False:
             factors = self._factors_of(users)
         histories = self._rows(user_items, dislikes, dislike_share, len(users))
+        threads = self._threads()
+        filtered = None
+        if filter_user_items is not None:
+            filtered = csr_arrays(filter_user_items, values=False, threads=threads, name="filter_user_items")
         found = model.recommend(
             histories,
             whole(N, "N"),
             bool(filter_already_liked_items),
             item_list(filter_items),
             None if items is None else item_list(items),
+            float(diversify),
+            filtered,
             factors,
             self.device,
-            self._threads(),
+            threads,
         )
         return (found[0][0], found[1][0]) if one else found
 

@@ -247,3 +247,43 @@ def test_history_sources_exclude_each_other(poise, model, batch, tmp_path):
     poise("recommend", model, "--histories", batch, "--history", batch, code=2)
     poise("recommend", model, "--histories", tmp_path / "missing", code=3)
     poise("recommend", model, "--histories", batch, "--explain", code=2)
+
+
+def users_of(result):
+    return {row["user"]: items_of(row) for row in result["users"]}
+
+
+def test_pairs_that_are_never_recommended(poise, model, batch, tmp_path):
+    everything = ["recommend", model, "--histories", batch, "-k", 100000, "--json"]
+    plain = users_of(poise(*everything).json)
+    user, other = list(plain)[:2]
+    (tmp_path / "pairs.csv").write_text(f"user,item\n{user},{plain[user][0]}\n{user},{plain[user][2]}\n{user},no such item\n"
+                                        f"{user},{plain[user][0]}\nstranger,{plain[user][1]}\n")
+    result = poise(*everything, "--exclude-pairs", tmp_path / "pairs.csv")
+    filtered = users_of(result.json)
+    assert filtered.pop(user) == [item for place, item in enumerate(plain.pop(user)) if place not in (0, 2)]
+    assert filtered == plain and filtered[other]
+    assert "1 rows are of users without a history" in result.err and "1 rows skipped" in result.err
+    (tmp_path / "empty.csv").write_text("")
+    assert "empty.csv" in poise(*everything, "--exclude-pairs", tmp_path / "empty.csv", code=3).err
+    assert "missing.csv" in poise(*everything, "--exclude-pairs", tmp_path / "missing.csv", code=3).err
+    poise("recommend", model, "--items", "i1", "--exclude-pairs", tmp_path / "pairs.csv", code=2)
+
+
+def test_diversify(poise, ease, model, batch, tmp_path):
+    plain = ["recommend", ease, "--histories", batch, "-k", 8, "--explain", "--json"]
+    assert poise(*plain, "--diversify", 0).out == poise(*plain).out
+    diverse = poise(*plain, "--diversify", 0.6, "--threads", 1)
+    assert diverse.out == poise(*plain, "--diversify", 0.6, "--threads", 3).out
+    lists, usual = users_of(diverse.json), users_of(poise(*plain).json)
+    assert lists != usual and all(lists[user][0] == usual[user][0] for user in usual)
+    for row in diverse.json["users"]:
+        for each in row["recommendations"]:
+            assert sum(reason["contribution"] for reason in each["because"]) == pytest.approx(each["score"], abs=1e-5)
+    every = items_of(poise("recommend", ease, "--items", "i1", "-k", 100000, "--json").json)
+    assert sorted(items_of(poise("recommend", ease, "--items", "i1", "-k", 100000, "--diversify", 1, "--json").json)) == sorted(every)
+    (tmp_path / "config.toml").write_text("diversify = 0.6\n")
+    assert poise(*plain, "--config", tmp_path / "config.toml").out == diverse.out
+    for wrong in ("1.5", "-0.1", "nan", "much"):
+        poise("recommend", ease, "--items", "i1", f"--diversify={wrong}", code=2)
+    assert "similar items need a model" in poise("recommend", model, "--items", "i1", "--diversify", 0.3, code=2).err

@@ -193,6 +193,14 @@ def test_the_metric_that_chooses(search):
     assert score(result["best"], "recall@3") == max(score(point, "recall@3") for point in result["points"])
 
 
+def test_a_metric_that_cannot_choose(search):
+    for metric, why in (("coverage@5", "one number for all users"), ("gini@5", "one number for all users"),
+                        ("entropy@5", "one number for all users"), ("calibration@5", "better the lower")):
+        assert why in search(*SMALL, "--metric", metric, code=2).err
+    result = search(*SMALL, "--metric", "novelty@5", "--metrics", "popularity@5,diversity@5", "--json", journal="novel").json
+    assert score(result["best"], "novelty@5") == max(score(point, "novelty@5") for point in result["points"])
+
+
 def test_time_limit(search, tmp_path):
     unfinished = search(*SMALL, "--time-limit", "0s", "--json").json
     assert not unfinished["complete"] and unfinished["best"] is None and unfinished["points"] == []

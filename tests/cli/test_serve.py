@@ -65,6 +65,16 @@ def test_titles_and_search(server):
         server.get("/v1/items?" + query, 400)
 
 
+def test_diversified_lists_are_those_of_the_program(server, models):
+    for name in NAMES[:3]:
+        asked = {"history": ["i3", "i4"], "k": 9, "model": name}
+        answer = server.post("/v1/recommend", {**asked, "diversify": 0.7})["recommendations"]
+        assert answer == run("recommend", models / f"{name}.model", "--items", "i3,i4", "-k", 9, "--diversify", 0.7,
+                             "--json").json["recommendations"]
+        plain = server.post("/v1/recommend", asked)["recommendations"]
+        assert answer != plain and server.post("/v1/recommend", {**asked, "diversify": 0})["recommendations"] == plain
+
+
 def test_similar_and_compare(server, models):
     similar = server.post("/v1/similar", {"item": "i3", "k": 4})
     assert {"item": "i3", "similar": similar["similar"]} == run("similar", models / "ease.model", "--item", "i3", "-k", 4, "--json").json
@@ -84,6 +94,9 @@ def test_similar_and_compare(server, models):
     ('{"history": [], "history": []}', 400), ("[" * 100000, 400), (b'{"user": "\xff"}', 400), ('{"user": "\\ud800"}', 400), ("", 400),
     ('\ufeff{"history": []}', 400), ('{"history": [1e999]}', 400), ({"history": ["i1"], "explain": True, "model": "popularity"}, 400),
     ({"batch": [{"history": ["i1"], "k": 1000, "explain": True}] * 2}, 413),
+    ({"batch": [{"history": ["i1"], "k": 501, "diversify": 0.1}] * 2}, 413), ({"history": ["i1"], "diversify": True}, 400),
+    ({"history": ["i1"], "diversify": 1.1}, 400), ({"history": ["i1"], "diversify": -0.1}, 400), ({"history": ["i1"], "diversify": "0.3"}, 400),
+    ({"history": ["i1"], "diversify": 0.5, "model": "popularity"}, 400),
     ({str(k): k for k in range(1000)}, 400),
 ])
 def test_bad_requests(server, body, code):

@@ -1,9 +1,9 @@
-#include "poise/evaluate/metrics.hpp"
-
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "poise/evaluate/user_ranking.hpp"
 
 #include "support/expect_error.hpp"
 
@@ -15,17 +15,21 @@ using Items = std::vector<std::int32_t>;
 
 TEST(ParseMetric, EveryNameAndBack) {
   for (const std::string name :
-       {"recall", "ndcg", "precision", "map", "hit-rate", "mrr", "coverage", "stratified-recall"}) {
+       {"recall", "ndcg", "precision", "map", "hit-rate", "mrr", "stratified-recall", "popularity",
+        "tail-share", "novelty", "diversity", "calibration", "coverage", "gini", "entropy"}) {
     EXPECT_EQ(to_string(parse_metric(name + "@17")), name + "@17");
   }
+  EXPECT_EQ(to_string(parse_metric("auc")), "auc");
+  EXPECT_EQ(parse_metrics("auc,ndcg@3,auc"),
+            (std::vector<Metric>{{MetricKind::auc, 0}, {MetricKind::ndcg, 3}}));
   EXPECT_EQ(parse_metric("ndcg@100"), (Metric{MetricKind::ndcg, 100}));
   EXPECT_EQ(parse_metric("stratified-recall@1"), (Metric{MetricKind::stratified_recall, 1}));
   EXPECT_EQ(parse_metric("recall@2147483648").at, 2147483648);
 }
 
 TEST(ParseMetric, RefusesAnythingElse) {
-  for (const std::string text :
-       {"", "recall", "@5", "Recall@5", "recal@5", "recall @5", "auc@10", "recall-5"}) {
+  for (const std::string text : {"", "recall", "@5", "Recall@5", "recal@5", "recall @5", "auc@10", "auc@",
+                                 "AUC", "auc ", "recall-5"}) {
     expect_error(ErrorKind::usage, "'" + text + "'", [&] { parse_metric(text); });
   }
   for (const std::string text :
@@ -33,6 +37,15 @@ TEST(ParseMetric, RefusesAnythingElse) {
         "recall@2147483649", "recall@99999999999999999999", "recall@5@6"}) {
     expect_error(ErrorKind::usage, "whole number", [&] { parse_metric(text); });
   }
+}
+
+TEST(ParseMetric, AimsOfASearch) {
+  for (const std::string text : {"ndcg@100", "auc", "novelty@20", "popularity@5"})
+    EXPECT_EQ(to_string(parse_aim(text)), text);
+  for (const std::string text : {"coverage@20", "gini@1", "entropy@3"})
+    expect_error(ErrorKind::usage, text + " is one number for all users", [&] { parse_aim(text); });
+  expect_error(ErrorKind::usage, "calibration@20 is better the lower it is",
+               [&] { parse_aim("calibration@20"); });
 }
 
 TEST(ParseMetric, Lists) {
@@ -50,14 +63,16 @@ class Measure : public ::testing::Test {
  protected:
   [[nodiscard]] double value(const std::string& metric,
                              RecallDenominator denominator = RecallDenominator::min) const {
-    return measure(parse_metric(metric), denominator, {ranked, targets, weights});
+    const std::vector<Metric> metrics = {parse_metric(metric)};
+    const ItemFacts facts(11, counts, metrics, 1);
+    const UserRanking ranking{.items = ranked, .targets = targets, .facts = &facts};
+    return measure(metrics[0], denominator, ranking, hit_ranks(ranking));
   }
 
   Items ranked = {10, 3, 7, 8, 2, 5};
   Items targets = {2, 3, 5, 9};
   // s = 1/sqrt(count): items 2, 3, 5, 9 have 4, 1, 16 and no training users.
-  std::vector<double> weights =
-      stratified_weights(std::vector<std::int64_t>{7, 7, 4, 1, 7, 16, 7, 7, 7, 0, 7});
+  std::vector<std::int64_t> counts = {7, 7, 4, 1, 7, 16, 7, 7, 7, 0, 7};
 };
 
 TEST_F(Measure, Recall) {

@@ -3,7 +3,8 @@ import pytest
 
 from conftest import PROGRAM, SIZES, mpirun, on_one_rank, run, shop_log
 
-METRICS = "recall@20,ndcg@10,mrr@5,coverage@10,coverage@3,stratified-recall@10"
+METRICS = ("recall@20,ndcg@10,mrr@5,coverage@10,coverage@3,stratified-recall@10,auc,gini@5,entropy@5,popularity@5,"
+           "tail-share@5,novelty@5,diversity@5,calibration@5")
 
 
 @pytest.fixture(scope="module", params=["ease", "wmf", "popularity"])

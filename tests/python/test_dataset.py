@@ -151,7 +151,7 @@ class TestSplit:
         with pytest.raises(ValueError):
             poise.synth("nonsense")
 
-    def test_metrics(self, demo):
+    def test_metrics(self, demo, tmp_path):
         model = poise.EASE(regularization=50).fit(demo, show_progress=False)
         result = poise.evaluate(model, demo.test, metrics=["map@10", "coverage@20", "stratified-recall@20"], per_user=True)
         assert result["metrics"]["coverage@20"]["stderr"] is None
@@ -160,6 +160,16 @@ class TestSplit:
         assert table["map@10"].mean() == pytest.approx(result["metrics"]["map@10"]["mean"])
         other = poise.evaluate(model, demo.test.fold_in, demo.test.held_out, metrics="stratified-recall@20", train=demo.train)
         assert other["metrics"]["stratified-recall@20"] == result["metrics"]["stratified-recall@20"]
+        beyond = ["auc", "novelty@20", "diversity@20", "calibration@20", "popularity@20", "tail-share@20", "gini@20", "entropy@20"]
+        result = poise.evaluate(model, demo.test, metrics=beyond, per_user=True)
+        assert list(result["metrics"]) == beyond and list(result["per_user"]) == ["row", *beyond[:6]]
+        assert poise.evaluate(model, demo.test, metrics=beyond, train=demo)["metrics"] == result["metrics"]
+        model.save(tmp_path / "model")
+        with pytest.raises(ValueError, match="needs the training matrix"):
+            poise.evaluate(poise.load(tmp_path / "model"), demo.test, metrics="diversity@20")
+        demo.save(tmp_path / "data")
+        program = run_program("evaluate", tmp_path / "model", tmp_path / "data", "--metrics", ",".join(beyond))
+        assert program["metrics"] == result["metrics"]
         whole = poise.evaluate(model, demo.test, recall_denominator="targets")
         assert whole["metrics"]["recall@20"]["mean"] <= poise.evaluate(model, demo.test)["metrics"]["recall@20"]["mean"]
         other = poise.EASE(regularization=50).fit(poise.split(poise.synth("demo", seed=9)), show_progress=False)

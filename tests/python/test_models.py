@@ -109,6 +109,33 @@ class TestEveryModel:
         ids, _ = model.recommend(4, train[4], N=10, items=[7, 9, 11], filter_items=[9], filter_already_liked_items=False)
         assert sorted(ids) == [7, 11]
 
+    def test_pairs_never_leak(self, model, train):
+        random = scipy.sparse.random(300, 60, 0.3, format="csr", random_state=5)
+        ids, _ = model.recommend(np.arange(300), train, N=60, filter_user_items=random)
+        for user in range(300):
+            found = ids[user][ids[user] >= 0]
+            assert set(found) == set(range(60)) - set(random[user].indices) - set(train[user].indices)
+        with pytest.raises(ValueError, match="same shape"):
+            model.recommend(0, train[0], filter_user_items=random)
+
+    def test_diversify(self, model, train):
+        plain = model.recommend([4, 5], train[[4, 5]], N=8)
+        zero = model.recommend([4, 5], train[[4, 5]], N=8, diversify=0)
+        assert all(np.array_equal(one, other) for one, other in zip(plain, zero))
+        if isinstance(model, poise.Popularity):
+            with pytest.raises(ValueError, match="similar items need a model"):
+                model.recommend(4, train[4], diversify=0.5)
+        else:
+            ids, scores = model.recommend([4, 5], train[[4, 5]], N=60, diversify=0.9)
+            every, its_scores = model.recommend([4, 5], train[[4, 5]], N=60)
+            assert not np.array_equal(ids, every)
+            for row in range(2):
+                assert sorted(ids[row]) == sorted(every[row]) and ids[row][0] == every[row][0]
+                assert dict(zip(ids[row], scores[row])).items() >= {(i, s) for i, s in zip(every[row], its_scores[row]) if i >= 0}
+        for wrong in (-0.1, 1.1, float("nan")):
+            with pytest.raises(ValueError, match="from 0 to 1"):
+                model.recommend(4, train[4], diversify=wrong)
+
     def test_an_empty_user(self, model, train):
         assert train[299].nnz == 0
         ids, scores = model.recommend(299, train[299], N=5)

@@ -8,6 +8,7 @@
 
 #include "poise/base/parallel.hpp"
 #include "poise/evaluate/metrics.hpp"
+#include "poise/evaluate/training_view.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/model/scorer.hpp"
@@ -25,7 +26,7 @@ struct EvaluateOptions {
 struct MetricResult {
   Metric metric;
   double mean = 0;
-  /// sd / sqrt(users), sd with divisor users; absent for coverage, which is one number for all users.
+  /// sd / sqrt(users), sd with divisor users; absent for a metric that is one number for all users.
   std::optional<double> standard_error = std::nullopt;
 };
 
@@ -34,7 +35,7 @@ struct EvaluationResult {
   std::int64_t users_without_targets = 0;
   std::vector<MetricResult> metrics;  ///< in the order asked for
 
-  std::vector<Metric> per_user_metrics;  ///< the metrics without coverage, the columns of per_user
+  std::vector<Metric> per_user_metrics;  ///< the means over users, the columns of per_user
   std::vector<std::int64_t> user_rows;   ///< the row in `targets` of each measured user
   Matrix<double> per_user;               ///< users x per_user_metrics
 
@@ -45,10 +46,9 @@ struct EvaluationResult {
 /// An evaluation that measures users in several calls, and may end before all are measured.
 class Evaluation {
  public:
-  /// As evaluate(); the scorer and the views must outlive it.
-  Evaluation(const Scorer& scorer, const UserRows& histories, CsrView targets,
-             std::span<const std::int64_t> training_counts, EvaluateOptions options,
-             const Execution& execution, Backend* backend = nullptr);
+  /// As evaluate(); the scorer and the views of users must outlive it, the training data need not.
+  Evaluation(const Scorer& scorer, const UserRows& histories, CsrView targets, const TrainingView& training,
+             EvaluateOptions options, const Execution& execution, Backend* backend = nullptr);
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
   ~Evaluation();
@@ -72,17 +72,15 @@ class Evaluation {
 };
 
 /// Ranks all items outside the history and dislikes for every user, ties to the lower index, and averages the
-/// metrics over the users that have a target. Coverage@R is the share of the catalogue in the top R of at
-/// least one of them. A target that is also in the history, or disliked, counts as a target but cannot be
-/// found.
+/// metrics over the users that have a target; a metric that is one number for all users is of the lists of
+/// these. A target that is also in the history, or disliked, counts as a target but cannot be found.
 ///
-/// Row u of `histories` belongs to row u of `targets`; `training_counts` (users of each item) is read for
-/// stratified recall alone and may be empty otherwise. Works in blocks of users; the result does not depend
-/// on the threads. With a GPU's backend it scores and ranks there; scores then differ by rounding.
-/// Error{input} if shapes differ or no user has a target, Error{usage} without metrics, Error{numerical} for
-/// a NaN score.
+/// Row u of `histories` belongs to row u of `targets`. Works in blocks of users; the result does not depend
+/// on the threads. With a GPU's backend it scores and ranks there; scores then differ by rounding, and whole
+/// rows of scores are copied back for auc alone. Error{input} if shapes differ, no user has a target or
+/// `training` lacks what a metric needs, Error{usage} without metrics, Error{numerical} for a NaN score.
 EvaluationResult evaluate(const Scorer& scorer, const UserRows& histories, CsrView targets,
-                          std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
+                          const TrainingView& training, const EvaluateOptions& options,
                           const Execution& execution, Backend* backend = nullptr);
 
 }  // namespace poise

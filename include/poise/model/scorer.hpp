@@ -52,6 +52,9 @@ class Scorer {
   /// scores[i] = how near item i is to `item`; scores.size() = items(). By default the scores of a history of
   /// `item` alone. Error{usage} for a model that knows no such thing.
   virtual void similarity(std::int32_t item, std::span<float> scores) const;
+  /// near(a, b) = how near items[b] is to items[a], as similarity() says it, for every pair of these items.
+  /// By default similarity() of each of them.
+  virtual void similarities(std::span<const std::int32_t> items, MatrixView<float> near) const;
 };
 
 /// For Scorer::on of a model outside the library, which knows no backend: calls score(histories, first,

@@ -3,38 +3,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "poise/base/error.hpp"
 #include "poise/comm/packed.hpp"
 #include "poise/comm/processes.hpp"
+#include "poise/evaluate/exposure.hpp"
+#include "poise/evaluate/metric_traits.hpp"
+#include "poise/evaluate/user_ranking.hpp"
 #include "poise/recommend/ranked_blocks.hpp"
 
 namespace poise {
 namespace {
-
-bool asks_for(const std::vector<Metric>& metrics, MetricKind kind) {
-  return std::any_of(metrics.begin(), metrics.end(),
-                     [&](const Metric& metric) { return metric.kind == kind; });
-}
-
-/// Lowers each item's best rank over all lists to its rank in this list. A minimum does not depend on the
-/// order of the lists, so threads may report in any order.
-void lower_best_ranks(std::span<const std::int32_t> ranked, std::vector<std::int64_t>& best_ranks) {
-  for (std::size_t r = 0; r < ranked.size(); ++r) {
-    const std::atomic_ref best(best_ranks[ranked[r]]);
-    const auto rank = static_cast<std::int64_t>(r + 1);
-    std::int64_t seen = best.load(std::memory_order_relaxed);
-    while (rank < seen && !best.compare_exchange_weak(seen, rank, std::memory_order_relaxed)) {
-    }
-  }
-}
-
-double coverage(const std::vector<std::int64_t>& best_ranks, std::int64_t at) {
-  const auto covered = std::ranges::count_if(best_ranks, [&](std::int64_t rank) { return rank <= at; });
-  return static_cast<double>(covered) / static_cast<double>(best_ranks.size());
-}
 
 /// Sums of whole numbers, which do not depend on the order of the threads.
 void count_hits(const UserRanking& ranking, std::int64_t at, std::vector<std::int64_t>& hits) {
@@ -55,8 +35,7 @@ MetricResult summarize(const Metric& metric, const Matrix<double>& per_user, std
   return {metric, mean, std::sqrt(squares / users) / std::sqrt(users)};
 }
 
-void check(const Scorer& scorer, const UserRows& histories, CsrView targets,
-           std::span<const std::int64_t> training_counts, const EvaluateOptions& options) {
+void check(const Scorer& scorer, const UserRows& histories, CsrView targets, const EvaluateOptions& options) {
   if (options.metrics.empty())
     fail(ErrorKind::usage, "no metric is asked for: name at least one, e.g. ndcg@100");
   if (targets.rows != histories.rows()) {
@@ -68,11 +47,15 @@ void check(const Scorer& scorer, const UserRows& histories, CsrView targets,
          "the targets are over {} items but the model knows {}: use the data it was trained on", targets.cols,
          scorer.items());
   }
-  if (asks_for(options.metrics, MetricKind::stratified_recall) &&
-      static_cast<std::int64_t>(training_counts.size()) != scorer.items()) {
-    fail(ErrorKind::input, "stratified recall needs the training count of each of the {} items but got {}",
-         scorer.items(), training_counts.size());
+}
+
+/// The R of the metrics that are one number for all users.
+std::vector<std::int64_t> exposure_cutoffs(const std::vector<Metric>& metrics) {
+  std::vector<std::int64_t> cutoffs;
+  for (const Metric& metric : metrics) {
+    if (!is_per_user(metric)) cutoffs.push_back(metric.at);
   }
+  return cutoffs;
 }
 
 /// These rows of a matrix, as a matrix.
@@ -98,23 +81,23 @@ struct Evaluation::Measuring {
   Execution execution;
   Backend* backend;
   std::optional<Ranker> ranker;
-  std::vector<double> weights;
+  ItemFacts facts;
   std::int64_t longest;
-  bool wants_coverage;
-  std::vector<std::int64_t> best_ranks;
+  bool whole_rows;  ///< a metric reads the scores of all items
+  Exposure exposure;
   EvaluationResult result = {};
 
   /// Measures the users of `some`, rows of the histories; place(k) is the index of row k among all users, or
   /// none if it has no targets.
   template <class Place>
   void measure(const UserRows& some, const Place& place) {
-    const auto measure_user = [&](std::int64_t user, std::span<const std::int32_t> items) {
-      const UserRanking ranking{items, targets.row(result.user_rows[user]), weights};
-      if (wants_coverage) lower_best_ranks(ranking.items, best_ranks);
+    const auto measure_user = [&](std::int64_t user, const UserRanking& ranking) {
+      exposure.add(ranking.items);
       if (options.item_hits_at > 0) count_hits(ranking, options.item_hits_at, result.item_hits);
+      const std::vector<std::int64_t> hits = hit_ranks(ranking);
       for (std::size_t c = 0; c < result.per_user_metrics.size(); ++c)
         result.per_user(user, static_cast<std::int64_t>(c)) =
-            poise::measure(result.per_user_metrics[c], options.denominator, ranking);
+            poise::measure(result.per_user_metrics[c], options.denominator, ranking, hits);
     };
     if (!ranker) ranker.emplace(scorer, backend, execution);
     const auto own_history = [&](std::int64_t first, std::int64_t count, Csr& room) {
@@ -122,18 +105,30 @@ struct Evaluation::Measuring {
       room = all_known(some.block(first, count));
       return room.view();
     };
-    ranker->rank(
-        {some, own_history, longest}, "evaluating",
-        [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> /*scores*/) {
-          if (const std::int64_t user = place(row); user >= 0) measure_user(user, items);
-        });
+    ranker->rank({some, own_history, longest, {}, whole_rows}, "evaluating", [&](const RankedUser& ranked) {
+      const std::int64_t user = place(ranked.row);
+      if (user < 0) return;
+      const auto history = some.items.row(ranked.row);
+      Csr room;
+      std::span<const std::int32_t> known = history;
+      if (whole_rows && some.any_disliked()) {
+        room = all_known(some.block(ranked.row, 1));
+        known = room.indices;
+      }
+      measure_user(user, {.items = ranked.items,
+                          .targets = targets.row(result.user_rows[user]),
+                          .history = history,
+                          .known = known,
+                          .scores = ranked.all_scores,
+                          .facts = &facts});
+    });
   }
 };
 
 Evaluation::Evaluation(const Scorer& scorer, const UserRows& histories, CsrView targets,
-                       std::span<const std::int64_t> training_counts, EvaluateOptions options,
-                       const Execution& execution, Backend* backend) {
-  check(scorer, histories, targets, training_counts, options);
+                       const TrainingView& training, EvaluateOptions options, const Execution& execution,
+                       Backend* backend) {
+  check(scorer, histories, targets, options);
   EvaluationResult result;
   for (std::int64_t row = 0; row < targets.rows; ++row) {
     if (targets.row_size(row) > 0) result.user_rows.push_back(row);
@@ -141,28 +136,29 @@ Evaluation::Evaluation(const Scorer& scorer, const UserRows& histories, CsrView 
   result.users = std::ssize(result.user_rows);
   result.users_without_targets = targets.rows - result.users;
   if (result.users == 0) fail(ErrorKind::input, "no user has a target: there is nothing to evaluate on");
-  std::int64_t longest = options.item_hits_at;
+  std::int64_t longest = std::max<std::int64_t>(1, options.item_hits_at);
   for (const Metric& metric : options.metrics) {
     longest = std::max(longest, metric.at);
-    if (metric.kind != MetricKind::coverage) result.per_user_metrics.push_back(metric);
+    if (is_per_user(metric)) result.per_user_metrics.push_back(metric);
   }
   result.per_user = Matrix<double>(result.users, std::ssize(result.per_user_metrics));
   if (options.item_hits_at > 0) result.item_hits.assign(scorer.items(), 0);
-  const bool wants_coverage = asks_for(options.metrics, MetricKind::coverage);
-  measuring_ = std::make_unique<Measuring>(Measuring{
-      .scorer = scorer,
-      .histories = histories,
-      .targets = targets,
-      .options = std::move(options),
-      .execution = execution,
-      .backend = backend,
-      .ranker = std::nullopt,
-      .weights = stratified_weights(training_counts),
-      .longest = std::min(longest, scorer.items()),
-      .wants_coverage = wants_coverage,
-      .best_ranks =
-          std::vector(wants_coverage ? scorer.items() : 0, std::numeric_limits<std::int64_t>::max()),
-      .result = std::move(result)});
+  const bool whole_rows = std::ranges::any_of(
+      options.metrics, [](const Metric& metric) { return !traits_of(metric.kind).of_a_list; });
+  ItemFacts facts(scorer.items(), training, options.metrics, execution.threads);
+  Exposure exposure(exposure_cutoffs(options.metrics), scorer.items());
+  measuring_ = std::make_unique<Measuring>(Measuring{.scorer = scorer,
+                                                     .histories = histories,
+                                                     .targets = targets,
+                                                     .options = std::move(options),
+                                                     .execution = execution,
+                                                     .backend = backend,
+                                                     .ranker = std::nullopt,
+                                                     .facts = std::move(facts),
+                                                     .longest = std::min(longest, scorer.items()),
+                                                     .whole_rows = whole_rows,
+                                                     .exposure = std::move(exposure),
+                                                     .result = std::move(result)});
 }
 
 Evaluation::~Evaluation() = default;
@@ -198,7 +194,7 @@ void Evaluation::measure_together(Processes& processes) {
     values.insert(values.end(), row.begin(), row.end());
   }
   const std::vector<std::string> parts = processes.gather(
-      packed({bytes_of(values), bytes_of(measuring_->best_ranks), bytes_of(result.item_hits)}));
+      packed({bytes_of(values), bytes_of(measuring_->exposure.counts()), bytes_of(result.item_hits)}));
   for (std::size_t rank = 1; rank < parts.size(); ++rank) {
     const std::vector<std::string> part = unpacked(parts[rank]);
     const std::vector<double> theirs = values_of<double>(part.at(0));
@@ -208,9 +204,7 @@ void Evaluation::measure_together(Processes& processes) {
       result.per_user(first_of(static_cast<std::int64_t>(rank)) + place / columns, place % columns) =
           theirs[k];
     }
-    const std::vector<std::int64_t> ranks = values_of<std::int64_t>(part.at(1));
-    for (std::size_t k = 0; k < ranks.size(); ++k)
-      measuring_->best_ranks[k] = std::min(measuring_->best_ranks[k], ranks[k]);
+    measuring_->exposure.add_counts(values_of<std::int64_t>(part.at(1)));
     const std::vector<std::int64_t> hits = values_of<std::int64_t>(part.at(2));
     for (std::size_t k = 0; k < hits.size(); ++k) result.item_hits[k] += hits[k];
   }
@@ -224,19 +218,19 @@ EvaluationResult Evaluation::finish() {
   EvaluationResult& result = measuring_->result;
   std::int64_t column = 0;
   for (const Metric& metric : measuring_->options.metrics) {
-    if (metric.kind == MetricKind::coverage) {
-      result.metrics.push_back({metric, coverage(measuring_->best_ranks, metric.at)});
-    } else {
-      result.metrics.push_back(summarize(metric, result.per_user, column++));
-    }
+    result.metrics.push_back(
+        is_per_user(metric)
+            ? summarize(metric, result.per_user, column++)
+            : MetricResult{.metric = metric,
+                           .mean = poise::measure_all(metric, measuring_->exposure.shown(metric.at))});
   }
   return std::move(result);
 }
 
 EvaluationResult evaluate(const Scorer& scorer, const UserRows& histories, CsrView targets,
-                          std::span<const std::int64_t> training_counts, const EvaluateOptions& options,
+                          const TrainingView& training, const EvaluateOptions& options,
                           const Execution& execution, Backend* backend) {
-  Evaluation evaluation(scorer, histories, targets, training_counts, options, execution, backend);
+  Evaluation evaluation(scorer, histories, targets, training, options, execution, backend);
   evaluation.measure_all();
   return evaluation.finish();
 }

@@ -1,136 +1,218 @@
 #include "poise/evaluate/metrics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <numeric>
 
-#include <fmt/ranges.h>
-
-#include "poise/base/error.hpp"
-#include "poise/base/suggest.hpp"
+#include "poise/evaluate/metric_traits.hpp"
+#include "poise/evaluate/user_ranking.hpp"
 
 namespace poise {
 namespace {
 
-/// In the order of MetricKind.
-constexpr std::array<std::string_view, 8> metric_names = {
-    "recall", "ndcg", "precision", "map", "hit-rate", "mrr", "coverage", "stratified-recall"};
-constexpr std::int64_t largest_at = std::int64_t{1} << 31;
+using Hits = std::span<const std::int64_t>;
 
-/// The ranks, from 1, of targets among the first `at` items.
-std::vector<std::int64_t> hit_ranks(const UserRanking& ranking, std::int64_t at) {
+/// What a formula reads: a user's ranking down to rank R, and the ranks of the targets there.
+struct Top {
+  const UserRanking& ranking;
+  std::span<const std::int32_t> items;
+  Hits hits;
+  std::int64_t at;
+  std::int64_t findable;  ///< min(R, targets)
+  std::int64_t counted;   ///< the divisor of recall
+
+  /// The mean of a figure over the listed items; 0 for an empty list.
+  template <class Figure>
+  [[nodiscard]] double mean(const Figure& of_item) const {
+    double sum = 0;
+    for (const std::int32_t item : items) sum += of_item(item);
+    return items.empty() ? 0 : sum / static_cast<double>(items.size());
+  }
+};
+
+double found(const Top& top) { return static_cast<double>(top.hits.size()); }
+
+double recall(const Top& top) { return found(top) / static_cast<double>(top.counted); }
+
+double precision(const Top& top) { return found(top) / static_cast<double>(top.at); }
+
+double hit_rate(const Top& top) { return top.hits.empty() ? 0 : 1; }
+
+double mrr(const Top& top) { return top.hits.empty() ? 0 : 1 / static_cast<double>(top.hits.front()); }
+
+double discount(std::int64_t rank) { return 1 / std::log2(static_cast<double>(rank + 1)); }
+
+double ndcg(const Top& top) {
+  double gained = 0;
+  for (const std::int64_t rank : top.hits) gained += discount(rank);
+  double ideal = 0;
+  for (std::int64_t rank = 1; rank <= top.findable; ++rank) ideal += discount(rank);
+  return gained / ideal;
+}
+
+double average_precision(const Top& top) {
+  double sum = 0;
+  for (std::size_t h = 0; h < top.hits.size(); ++h)
+    sum += static_cast<double>(h + 1) / static_cast<double>(top.hits[h]);
+  return sum / static_cast<double>(top.findable);
+}
+
+double stratified_recall(const Top& top) {
+  const auto weight = [&](std::int32_t item) { return top.ranking.facts->stratified_weight(item); };
+  std::vector<double> found;
+  for (const std::int64_t rank : top.hits) found.push_back(weight(top.items[rank - 1]));
+  std::vector<double> ideal(top.ranking.targets.size());
+  std::ranges::transform(top.ranking.targets, ideal.begin(), weight);
+  // Both sums add the largest weights first, so that finding everything gives exactly 1.
+  std::ranges::sort(found, std::greater<>());
+  std::ranges::sort(ideal, std::greater<>());
+  return std::accumulate(found.begin(), found.end(), 0.0) /
+         std::accumulate(ideal.begin(), ideal.begin() + top.counted, 0.0);
+}
+
+double auc(const Top& top) { return area_under_curve(top.ranking); }
+
+double popularity(const Top& top) {
+  return top.mean([&](std::int32_t item) { return top.ranking.facts->users(item); });
+}
+
+double tail_share(const Top& top) {
+  return top.mean(
+      [&](std::int32_t item) { return top.ranking.facts->group(item) == PopularityGroup::tail ? 1 : 0; });
+}
+
+double novelty(const Top& top) {
+  return top.mean([&](std::int32_t item) { return top.ranking.facts->information(item); });
+}
+
+double diversity(const Top& top) {
+  const auto size = static_cast<double>(top.items.size());
+  if (top.items.size() < 2) return 0;
+  double alike = 0;
+  for (std::size_t r = 1; r < top.items.size(); ++r) {
+    for (std::size_t s = 0; s < r; ++s) alike += top.ranking.facts->similarity(top.items[r], top.items[s]);
+  }
+  return 1 - alike / (size * (size - 1) / 2);
+}
+
+/// Kullback-Leibler divergence, with the list's shares mixed with a hundredth of the history's, so that it is
+/// finite.
+double calibration(const Top& top) {
+  constexpr double mixed = 0.01;
+  const ItemFacts& facts = *top.ranking.facts;
+  const auto shares_of = [&](std::span<const std::int32_t> items) {
+    GroupShares shares = {};
+    for (const std::int32_t item : items)
+      shares[static_cast<int>(facts.group(item))] += 1 / static_cast<double>(items.size());
+    return shares;
+  };
+  const std::span<const std::int32_t> history = top.ranking.history;
+  const GroupShares wanted = history.empty() ? facts.group_shares() : shares_of(history);
+  const GroupShares listed = shares_of(top.items);
+  double divergence = 0;
+  for (std::size_t g = 0; g < wanted.size(); ++g) {
+    if (wanted[g] > 0)
+      divergence += wanted[g] * std::log(wanted[g] / ((1 - mixed) * listed[g] + mixed * wanted[g]));
+  }
+  // Equal shares give 0 up to rounding.
+  return std::max(0.0, divergence);
+}
+
+using Shown = std::span<const std::int64_t>;
+
+double coverage(Shown shown) {
+  const auto covered = std::ranges::count_if(shown, [](std::int64_t times) { return times > 0; });
+  return static_cast<double>(covered) / static_cast<double>(shown.size());
+}
+
+double gini(Shown shown) {
+  std::vector<std::int64_t> ascending(shown.begin(), shown.end());
+  std::ranges::sort(ascending);
+  const auto items = static_cast<double>(ascending.size());
+  double all = 0;
+  double sum = 0;
+  for (std::size_t j = 0; j < ascending.size(); ++j) {
+    const auto times = static_cast<double>(ascending[j]);
+    all += times;
+    sum += (2 * static_cast<double>(j + 1) - items - 1) * times;
+  }
+  return all > 0 ? sum / (items * all) : 0;
+}
+
+double entropy(Shown shown) {
+  const auto all = static_cast<double>(std::accumulate(shown.begin(), shown.end(), std::int64_t{0}));
+  double sum = 0;
+  for (const std::int64_t times : shown) {
+    const double share = static_cast<double>(times) / all;
+    if (times > 0) sum -= share * std::log2(share);
+  }
+  return sum;
+}
+
+/// A metric's declaration; one of the two formulas is null.
+struct Declaration {
+  MetricTraits traits;
+  double (*of_user)(const Top& top) = nullptr;
+  double (*of_all)(Shown shown) = nullptr;
+};
+
+using Aim = MetricTraits::Aim;
+
+/// In the order of MetricKind.
+constexpr Declaration declarations[] = {{{"recall"}, recall},
+                                        {{"ndcg"}, ndcg},
+                                        {{"precision"}, precision},
+                                        {{"map"}, average_precision},
+                                        {{"hit-rate"}, hit_rate},
+                                        {{"mrr"}, mrr},
+                                        {{"stratified-recall", TrainingNeed::counts}, stratified_recall},
+                                        {{"auc", TrainingNeed::nothing, Aim::high, false}, auc},
+                                        {{"popularity", TrainingNeed::counts}, popularity},
+                                        {{"tail-share", TrainingNeed::counts}, tail_share},
+                                        {{"novelty", TrainingNeed::rows}, novelty},
+                                        {{"diversity", TrainingNeed::rows}, diversity},
+                                        {{"calibration", TrainingNeed::counts, Aim::low}, calibration},
+                                        {{"coverage", TrainingNeed::nothing, Aim::of_all}, nullptr, coverage},
+                                        {{"gini", TrainingNeed::nothing, Aim::of_all}, nullptr, gini},
+                                        {{"entropy", TrainingNeed::nothing, Aim::of_all}, nullptr, entropy}};
+
+const Declaration& declaration_of(MetricKind kind) { return declarations[static_cast<int>(kind)]; }
+
+}  // namespace
+
+std::vector<std::string_view> metric_names() {
+  std::vector<std::string_view> names;
+  for (const Declaration& metric : declarations) names.push_back(metric.traits.name);
+  return names;
+}
+
+const MetricTraits& traits_of(MetricKind kind) { return declaration_of(kind).traits; }
+
+std::vector<std::int64_t> hit_ranks(const UserRanking& ranking) {
   std::vector<std::int64_t> ranks;
-  const auto end = std::min<std::int64_t>(at, ranking.items.size());
-  for (std::int64_t r = 0; r < end; ++r) {
-    if (std::binary_search(ranking.targets.begin(), ranking.targets.end(), ranking.items[r]))
-      ranks.push_back(r + 1);
+  for (std::size_t r = 0; r < ranking.items.size(); ++r) {
+    if (std::ranges::binary_search(ranking.targets, ranking.items[r]))
+      ranks.push_back(static_cast<std::int64_t>(r + 1));
   }
   return ranks;
 }
 
-double discount(std::int64_t rank) { return 1 / std::log2(static_cast<double>(rank + 1)); }
-
-double ndcg(std::span<const std::int64_t> hits, std::int64_t findable) {
-  double gained = 0;
-  for (const std::int64_t rank : hits) gained += discount(rank);
-  double ideal = 0;
-  for (std::int64_t rank = 1; rank <= findable; ++rank) ideal += discount(rank);
-  return gained / ideal;
-}
-
-double average_precision(std::span<const std::int64_t> hits, std::int64_t findable) {
-  double sum = 0;
-  for (std::size_t h = 0; h < hits.size(); ++h)
-    sum += static_cast<double>(h + 1) / static_cast<double>(hits[h]);
-  return sum / static_cast<double>(findable);
-}
-
-double stratified_recall(std::span<const std::int64_t> hits, const UserRanking& ranking,
-                         std::int64_t counted) {
-  const auto weight = [&](std::int32_t item) { return ranking.stratified_weights[item]; };
-  std::vector<double> found;
-  for (const std::int64_t rank : hits) found.push_back(weight(ranking.items[rank - 1]));
-  std::vector<double> ideal(ranking.targets.size());
-  std::transform(ranking.targets.begin(), ranking.targets.end(), ideal.begin(), weight);
-  // Both sums add the largest weights first, so that finding everything gives exactly 1.
-  std::sort(found.begin(), found.end(), std::greater<>());
-  std::sort(ideal.begin(), ideal.end(), std::greater<>());
-  return std::accumulate(found.begin(), found.end(), 0.0) /
-         std::accumulate(ideal.begin(), ideal.begin() + counted, 0.0);
-}
-
-}  // namespace
-
-Metric parse_metric(std::string_view text) {
-  const std::size_t at = text.find('@');
-  const auto* const name = std::find(metric_names.begin(), metric_names.end(), text.substr(0, at));
-  if (at == std::string_view::npos || name == metric_names.end()) {
-    fail(ErrorKind::usage, "unknown metric '{}'{}: use one of {}, followed by @ and a number, e.g. ndcg@100",
-         text, name == metric_names.end() ? did_you_mean(text.substr(0, at), metric_names) : "",
-         fmt::join(metric_names, ", "));
-  }
-  const std::string_view digits = text.substr(at + 1);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || number < 1 || number > largest_at) {
-    fail(ErrorKind::usage, "metric '{}' needs a whole number from 1 to {} after the @", text, largest_at);
-  }
-  return {static_cast<MetricKind>(name - metric_names.begin()), number};
-}
-
-std::vector<Metric> parse_metrics(std::string_view text) {
-  std::vector<Metric> metrics;
-  for (std::size_t first = 0; first <= text.size();) {
-    const std::size_t last = std::min(text.find(',', first), text.size());
-    const Metric metric = parse_metric(text.substr(first, last - first));
-    if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) metrics.push_back(metric);
-    first = last + 1;
-  }
-  return metrics;
-}
-
-std::string to_string(const Metric& metric) {
-  return fmt::format("{}@{}", metric_names[static_cast<int>(metric.kind)], metric.at);
-}
-
-double measure(const Metric& metric, RecallDenominator denominator, const UserRanking& ranking) {
-  assert(!ranking.targets.empty() && metric.kind != MetricKind::coverage);
-  const std::vector<std::int64_t> hits = hit_ranks(ranking, metric.at);
-  const auto found = static_cast<double>(hits.size());
+double measure(const Metric& metric, RecallDenominator denominator, const UserRanking& ranking, Hits hits) {
+  assert(!ranking.targets.empty() && is_per_user(metric));
   const auto targets = static_cast<std::int64_t>(ranking.targets.size());
   const std::int64_t findable = std::min(metric.at, targets);
-  const std::int64_t counted = denominator == RecallDenominator::min ? findable : targets;
-  switch (metric.kind) {
-    case MetricKind::recall:
-      return found / static_cast<double>(counted);
-    case MetricKind::ndcg:
-      return ndcg(hits, findable);
-    case MetricKind::precision:
-      return found / static_cast<double>(metric.at);
-    case MetricKind::map:
-      return average_precision(hits, findable);
-    case MetricKind::hit_rate:
-      return hits.empty() ? 0 : 1;
-    case MetricKind::mrr:
-      return hits.empty() ? 0 : 1 / static_cast<double>(hits.front());
-    case MetricKind::stratified_recall:
-      return stratified_recall(hits, ranking, counted);
-    case MetricKind::coverage:
-      break;
-  }
-  return 0;
+  const auto below = std::ranges::upper_bound(hits, metric.at);
+  return declaration_of(metric.kind)
+      .of_user({.ranking = ranking,
+                .items = ranking.items.first(std::min<std::size_t>(metric.at, ranking.items.size())),
+                .hits = hits.first(below - hits.begin()),
+                .at = metric.at,
+                .findable = findable,
+                .counted = denominator == RecallDenominator::min ? findable : targets});
 }
 
-std::vector<double> stratified_weights(std::span<const std::int64_t> training_counts) {
-  std::vector<double> weights(training_counts.size());
-  std::transform(training_counts.begin(), training_counts.end(), weights.begin(), [](std::int64_t count) {
-    return 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, count)));
-  });
-  return weights;
-}
+double measure_all(const Metric& metric, Shown shown) { return declaration_of(metric.kind).of_all(shown); }
 
 }  // namespace poise

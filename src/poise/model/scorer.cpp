@@ -30,6 +30,15 @@ void Scorer::similarity(std::int32_t item, std::span<float> scores) const {
         {.data = scores.data(), .rows = 1, .cols = items(), .stride = items()});
 }
 
+void Scorer::similarities(std::span<const std::int32_t> items, MatrixView<float> near) const {
+  std::vector<float> of_all(this->items());
+  for (std::size_t a = 0; a < items.size(); ++a) {
+    similarity(items[a], of_all);
+    const auto row = near.row(static_cast<std::int64_t>(a));
+    for (std::size_t b = 0; b < items.size(); ++b) row[b] = of_all[items[b]];
+  }
+}
+
 ScoreRows scores_in_memory(
     Backend& backend,
     std::function<void(CsrView histories, std::int64_t first, MatrixView<float> scores)> score) {

@@ -12,6 +12,7 @@ struct Ranker::Place {
   Backend& backend;
   ScoreRows score;
   Resident<float> scores = {};
+  Matrix<float> rows = {};  ///< of a GPU, if whole rows are asked for
 };
 
 Ranker::Ranker(const Scorer& scorer, Backend* backend, const Execution& execution)
@@ -30,9 +31,8 @@ Ranker::Ranker(const Scorer& scorer, Backend* backend, const Execution& executio
 Ranker::Ranker(Ranker&&) noexcept = default;
 Ranker::~Ranker() = default;
 
-void Ranker::rank(
-    const UsersToRank& users, std::string_view task,
-    const std::function<void(std::int64_t, std::span<const std::int32_t>, std::span<const float>)>& body) {
+void Ranker::rank(const UsersToRank& users, std::string_view task,
+                  const std::function<void(const RankedUser& user)>& body) {
   check_histories(scorer_, users.histories);
   const std::int64_t items = std::max<std::int64_t>(1, scorer_.items());
   const std::int64_t block = device_ != nullptr
@@ -51,8 +51,21 @@ void Ranker::rank(
     Csr room;
     const RankedLists lists =
         place->backend.top_k(part, users.excluded(first, count, room), users.k, users.only);
-    for_each_row({count, 16}, device_ != nullptr ? execution_.threads : 1,
-                 [&](std::int64_t row) { body(first + row, lists.items(row), lists.scores(row)); });
+    MatrixView<const float> rows;
+    if (users.whole_rows && device_ != nullptr) {
+      if (place->rows.rows() < count) place->rows = Matrix<float>::uninitialized(count, scorer_.items());
+      const MatrixView<float> room = place->rows.view().block(0, count);
+      place->backend.download(part, room);
+      rows = room;
+    } else if (users.whole_rows) {
+      rows = part.host();
+    }
+    for_each_row({count, 16}, device_ != nullptr ? execution_.threads : 1, [&](std::int64_t row) {
+      body({.row = first + row,
+            .items = lists.items(row),
+            .scores = lists.scores(row),
+            .all_scores = users.whole_rows ? rows.row(row) : std::span<const float>()});
+    });
     progress.advance(count);
     places_->give(std::move(place));
   });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/recommend/diversify.hpp"
 #include "poise/recommend/item_range.hpp"
 #include "poise/recommend/ranked_blocks.hpp"
 
@@ -80,12 +81,17 @@ RankedLists recommend(Ranker& ranker, const Scorer& scorer, const UserRows& hist
     room = excluded.rows(first, count);
     return room.view();
   };
-  ranker.rank({histories, left_out, lists.width(), only}, "recommending",
-              [&](std::int64_t row, std::span<const std::int32_t> items, std::span<const float> scores) {
-                std::ranges::copy(items, lists.item_slots(row).begin());
-                std::ranges::copy(scores, lists.score_slots(row).begin());
-                lists.resize(row, std::ssize(items));
-              });
+  const Diversifier diversifier(scorer, options.diversify, lists.width());
+  ranker.rank({histories, left_out, diversifier.pool(), only}, "recommending", [&](const RankedUser& user) {
+    const std::vector<std::int32_t> places = diversifier.order(user.items, user.scores);
+    const auto items = lists.item_slots(user.row);
+    const auto scores = lists.score_slots(user.row);
+    for (std::size_t r = 0; r < places.size(); ++r) {
+      items[r] = user.items[places[r]];
+      scores[r] = user.scores[places[r]];
+    }
+    lists.resize(user.row, std::ssize(places));
+  });
   return lists;
 }
 

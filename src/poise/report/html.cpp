@@ -5,6 +5,7 @@
 
 #include "poise/model/family.hpp"
 #include "poise/report/assets.hpp"
+#include "poise/report/beyond.hpp"
 #include "poise/report/findings.hpp"
 #include "poise/report/html_parts.hpp"
 #include "poise/report/report.hpp"
@@ -150,9 +151,10 @@ std::string body(const StudyResults& results) {
   });
   if (!findings.empty()) text += "<div class=\"conclusions\">\n" + findings + "</div>\n";
   text += fmt::format(
-      "<nav><a href=\"#tables\">Tables</a> {}<a href=\"#plots\">Plots</a> <a href=\"#points\">Every row</a> "
-      "<a href=\"#data\">Data and options</a></nav>\n</header>\n<main>\n",
-      results.pairs.empty() ? "" : "<a href=\"#pairs\">Differences</a> ");
+      "<nav><a href=\"#tables\">Tables</a> {}{}<a href=\"#plots\">Plots</a> <a href=\"#points\">Every "
+      "row</a> <a href=\"#data\">Data and options</a></nav>\n</header>\n<main>\n",
+      results.pairs.empty() ? "" : "<a href=\"#pairs\">Differences</a> ",
+      has_beyond(results) ? "<a href=\"#beyond\">Beyond accuracy</a> " : "");
   text += tables(results);
   if (!results.pairs.empty())
     text += html_section(
@@ -160,6 +162,13 @@ std::string body(const StudyResults& results) {
         "<p>The mean over the same test users of a row less its unweighted row, with the 95 % interval and p "
         "of a paired t test, not corrected for the number of comparisons. Coloured where p &lt; 0.05.</p>\n" +
             pairs_html(results));
+  if (has_beyond(results)) {
+    const std::string finding = beyond_finding(results);
+    text += html_section(
+        "beyond", "What is recommended, beyond accuracy",
+        fmt::format("{}<p>{}</p>\n{}", finding.empty() ? "" : fmt::format("<p>{}.</p>\n", html_text(finding)),
+                    html_text(beyond_terms()), beyond_html(results)));
+  }
   text += plots(results);
   const std::string certified = certificate_finding(results);
   text += html_section("points", certified.empty() ? "Every row" : certified, every_row(results));

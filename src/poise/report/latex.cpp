@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/report/beyond.hpp"
 #include "poise/report/findings.hpp"
 #include "poise/report/text.hpp"
 
@@ -159,6 +160,12 @@ std::string study_latex(const StudyResults& results) {
   for (const auto& [rank, table] : tables_by_rank(results))
     text += latex_rank_table(results, table, rank_columns(results), rank_caption(results, rank));
   for (const StudyTable& table : tables_by_data(results)) text += latex_data_table(results, table);
+  if (has_beyond(results)) {
+    text += fmt::format("\n\\noindent {}{}\n",
+                        latex_text(beyond_finding(results).empty() ? "" : beyond_finding(results) + ". "),
+                        latex_text(beyond_terms()));
+    text += beyond_latex(results);
+  }
   return text + "\\end{document}\n";
 }
 

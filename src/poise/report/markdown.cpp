@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/report/beyond.hpp"
 #include "poise/report/findings.hpp"
 #include "poise/report/pipe_table.hpp"
 #include "poise/report/text.hpp"
@@ -173,6 +174,11 @@ std::string study_markdown(const StudyResults& results) {
         "## {} less the unweighted row's, over the same users\n\n{}\n"
         "Paired t tests; p is not corrected for the number of comparisons.\n\n",
         metric_name(results.choice), markdown_pairs(results));
+  if (has_beyond(results)) {
+    text += "## What is recommended, beyond accuracy\n\n";
+    if (const std::string finding = beyond_finding(results); !finding.empty()) text += finding + ".\n\n";
+    text += beyond_markdown(results) + beyond_terms() + "\n\n";
+  }
   if (const std::string finding = popularity_finding(results); !finding.empty())
     text += fmt::format("{} ({}, p < 0.05 after Holm's correction over all rows).\n", finding,
                         metric_name(results.choice));

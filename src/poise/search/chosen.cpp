@@ -10,8 +10,9 @@ namespace {
 Estimates measure_part(const Trained& trained, const Dataset& dataset, const std::optional<HeldOut>& part,
                        Points& points, const Execution& execution) {
   if (!part || part->targets.entries() == 0) return {};
+  const std::vector<std::int64_t> counts = column_counts(dataset.train.view());
   return estimates_of(evaluate(*trained.model, dataset.histories(*part), part->targets.view(),
-                               column_counts(dataset.train.view()), points.options().evaluation(), execution,
+                               {counts, dataset.train.view()}, points.options().evaluation(), execution,
                                &points.trainer().backend()));
 }
 

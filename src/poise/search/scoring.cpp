@@ -30,8 +30,8 @@ Scoring::Scoring(const ModelParameters& parameters, Trained trained, double seco
       users_(users),
       evaluation_(*trained_.model, trainer.data().dataset.histories(*trainer.data().dataset.validation),
                   trainer.data().dataset.validation->targets.view(),
-                  column_counts(trainer.data().dataset.train.view()), options, execution,
-                  &trainer.backend()) {}
+                  {column_counts(trainer.data().dataset.train.view()), trainer.data().dataset.train.view()},
+                  options, execution, &trainer.backend()) {}
 
 double Scoring::bytes() const {
   const auto items = static_cast<double>(trained_.model->items());

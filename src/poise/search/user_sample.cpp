@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace poise {
 namespace {
 
 constexpr std::int64_t most_users = 1000;
+constexpr double largest = std::numeric_limits<std::int32_t>::max();
 constexpr double untold = 4e-4;
 /// A part takes every sixteenth user from one of these; the first parts together are always spread evenly.
 constexpr std::array<std::int64_t, 16> part_begins = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
@@ -36,7 +38,8 @@ UserSample sample_of(const EvaluationResult& evaluation, const SampledUsers& sam
     std::vector<std::int32_t> values(count);
     for (std::size_t k = 0; k < count; ++k) {
       const double value = evaluation.per_user(sampled.users[k], static_cast<std::int64_t>(column));
-      values[k] = static_cast<std::int32_t>(std::lround(value / sample_unit));
+      // Only what counts users, e.g. popularity, can be as large as that.
+      values[k] = static_cast<std::int32_t>(std::llround(std::clamp(value / sample_unit, -largest, largest)));
     }
     sample.values.emplace_back(to_string(evaluation.per_user_metrics[column]), std::move(values));
   }

@@ -39,8 +39,7 @@ constexpr double sample_unit = 1e-4;
 UserSample sample_of(const EvaluationResult& evaluation, const SampledUsers& sampled, std::size_t count);
 
 /// The standard error of the difference of two means over all users, from the first `most` sampled users that
-/// both have. If there are no values to compare (coverage is one number for all users), the resolution of
-/// four digits.
+/// both have. If there are no values to compare, the resolution of four digits.
 double paired_error(const UserSample& a, const UserSample& b, std::string_view metric,
                     std::size_t most = std::numeric_limits<std::size_t>::max());
 

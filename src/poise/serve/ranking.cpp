@@ -74,7 +74,7 @@ Ranking rank(const Sources& sources, std::shared_ptr<const ServedModel> model,
              const RecommendRequest& request) {
   History history =
       request.user ? history_of_user(sources, *model, *request.user) : history_of_request(*model, request);
-  RecommendOptions options{.k = request.k};
+  RecommendOptions options{.k = request.k, .diversify = request.diversify};
   add_filters(*model, request, options);
   options.seen = history.seen.view();
   const CsrView liked = history.liked.view();

@@ -27,13 +27,18 @@ std::string answer_text(const Ranking& ranking) {
   return text;
 }
 
-void check_explained(const std::vector<RecommendRequest>& requests, const Limits& limits) {
-  std::int64_t explained = 0;
-  for (const RecommendRequest& request : requests) explained += request.explain ? request.k : 0;
-  if (explained > limits.explained)
-    throw Refusal{413, "too_many_items",
-                  fmt::format("{} explained items are asked for; at most {} are explained in one request",
-                              explained, limits.explained)};
+void check_amount(const std::vector<RecommendRequest>& requests, const Limits& limits) {
+  const auto check = [&](std::string_view what, std::int64_t most, auto asked) {
+    std::int64_t items = 0;
+    for (const RecommendRequest& request : requests) items += asked(request) ? request.k : 0;
+    if (items > most)
+      throw Refusal{
+          413, "too_many_items",
+          fmt::format("{0} {1} items are asked for; at most {2} are {1} in one request", items, what, most)};
+  };
+  check("explained", limits.explained, [](const RecommendRequest& request) { return request.explain; });
+  check("diversified", limits.diversified,
+        [](const RecommendRequest& request) { return request.diversify > 0; });
 }
 
 /// What a shadow model would have answered, once the client has its answer.
@@ -69,7 +74,7 @@ std::vector<RecommendRequest> batch_of(const Json& json, const Limits& limits) {
   std::vector<RecommendRequest> requests;
   for (std::size_t k = 0; k < batch.size(); ++k)
     requests.push_back(read_recommend_request(batch[k], limits, fmt::format("batch[{}]: ", k)));
-  check_explained(requests, limits);
+  check_amount(requests, limits);
   return requests;
 }
 
@@ -98,7 +103,7 @@ Response answer_recommend(const Sources& sources, std::string_view body) {
   const auto models = sources.models.now();
   if (json.contains("batch")) return answer_batch(sources, *models, json);
   const RecommendRequest request = read_recommend_request(json, sources.limits, "");
-  check_explained({request}, sources.limits);
+  check_amount({request}, sources.limits);
   const Ranking ranking = rank(sources, model_for(sources, *models, request), request);
   Titles titles(sources.titles());
   add_titles(ranking, request.explain, titles);
@@ -123,7 +128,7 @@ Response answer_compare(const Sources& sources, std::string_view body) {
   }
   if (json.contains("model")) throw Refusal{400, "bad_field", "name two models in models, not one in model"};
   const RecommendRequest request = read_recommend_request(json, sources.limits, "");
-  check_explained({request, request}, sources.limits);
+  check_amount({request, request}, sources.limits);
   Titles titles(sources.titles());
   std::vector<Ranking> rankings;
   std::string text = "{\"models\":[";

@@ -17,6 +17,12 @@ bool flag_of(const Json& json, const std::string& what) {
   return json.get<bool>();
 }
 
+double share_of(const Json& json, const std::string& what) {
+  const double share = json.is_number() ? json.get<double>() : -1;
+  if (!(share >= 0 && share <= 1)) bad_field(what + " should be a number from 0 to 1");
+  return share;
+}
+
 std::vector<std::string> ids_of(const Json& json, const std::string& what, std::int64_t most) {
   if (!json.is_array()) bad_field(what + " should be a list of item ids");
   if (std::ssize(json) > most)
@@ -67,7 +73,8 @@ std::int64_t k_of(const Json& json, const Limits& limits, const std::string& pla
 RecommendRequest read_recommend_request(const Json& json, const Limits& limits, const std::string& place) {
   if (!json.is_object()) bad_field(place + "a request should be an object");
   refuse_other_names(
-      json, {"history", "user", "k", "exclude", "only", "explain", "skip_unknown", "model", "session"},
+      json,
+      {"history", "user", "k", "exclude", "only", "explain", "diversify", "skip_unknown", "model", "session"},
       place);
   RecommendRequest request;
   const bool by_user = json.contains("user");
@@ -82,6 +89,7 @@ RecommendRequest read_recommend_request(const Json& json, const Limits& limits, 
     if (name == "exclude") request.exclude = ids_of(value, what, any);
     if (name == "only") request.only = ids_of(value, what, any);
     if (name == "explain") request.explain = flag_of(value, what);
+    if (name == "diversify") request.diversify = share_of(value, what);
     if (name == "skip_unknown") request.skip_unknown = flag_of(value, what);
     if (name == "model") request.model = id_of(value, what);
     if (name == "session") request.session = id_of(value, what);

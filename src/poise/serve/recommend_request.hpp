@@ -19,6 +19,7 @@ struct RecommendRequest {
   std::vector<std::string> exclude;
   std::optional<std::vector<std::string>> only;
   bool explain = false;
+  double diversify = 0;  ///< see RecommendOptions
   /// Leave items of the history that the model does not know out, instead of an error.
   bool skip_unknown = false;
   std::optional<std::string> model;

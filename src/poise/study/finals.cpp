@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 
 #include "poise/base/error.hpp"
@@ -24,6 +25,27 @@ std::vector<double> values_of(const EvaluationResult& result, const Metric& metr
 
 PairedDifference difference_of(const EvaluationResult& a, const EvaluationResult& b, const Metric& metric) {
   return paired_difference(values_of(a, metric), values_of(b, metric));
+}
+
+/// The estimates of these metrics.
+Estimates chosen_estimates(const EvaluationResult& result, const std::vector<Metric>& metrics) {
+  Estimates estimates;
+  for (const MetricResult& each : result.metrics) {
+    if (std::ranges::find(metrics, each.metric) != metrics.end())
+      estimates.push_back({to_string(each.metric), {each.mean, each.standard_error}});
+  }
+  return estimates;
+}
+
+/// A row less the unweighted one, on those of these metrics that have a value for each user.
+std::vector<StudyPair> pairs_of(const RowName& name, const EvaluationResult& row,
+                                const EvaluationResult& unweighted, const std::vector<Metric>& metrics) {
+  std::vector<StudyPair> pairs;
+  for (const Metric& metric : metrics) {
+    if (is_per_user(metric))
+      pairs.push_back({{name, to_string(metric), difference_of(row, unweighted, metric)}});
+  }
+  return pairs;
 }
 
 std::vector<ConvergenceStep> convergence_of(const ModelParameters& parameters, const Trained& trained) {
@@ -65,8 +87,8 @@ std::pair<Trained, Estimates> TestPart::train(const ModelParameters& parameters)
     const Dataset& dataset = trainer.data().dataset;
     const HeldOut& part = *dataset.validation;
     return estimates_of(evaluate(*trained.model, dataset.histories(part), part.targets.view(),
-                                 column_counts(dataset.train.view()), points_.options().evaluation(),
-                                 execution_, &trainer.backend()));
+                                 {column_counts(dataset.train.view()), dataset.train.view()},
+                                 points_.options().evaluation(), execution_, &trainer.backend()));
   };
   if (!on_all_rows_) {
     Trained trained = trainer.train(parameters);
@@ -86,10 +108,16 @@ TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
   StudyRow& row = measured.row;
   if (const HeldOut* const test = part_of(dataset_.test)) {
     EvaluateOptions options = points_.options().evaluation();
+    const std::vector<Metric> asked = options.metrics;
+    for (const Metric& metric : beyond_accuracy_metrics()) {
+      if (std::ranges::find(asked, metric) == asked.end()) options.metrics.push_back(metric);
+    }
     options.item_hits_at = popularity_cutoff;
     measured.test = evaluate(*trained.model, dataset_.histories(*test), test->targets.view(),
-                             training_counts_, options, execution_, &points_.trainer().backend());
-    row.test = estimates_of(measured.test);
+                             {training_counts_, dataset_.train.view()}, options, execution_,
+                             &points_.trainer().backend());
+    row.test = chosen_estimates(measured.test, asked);
+    row.beyond = chosen_estimates(measured.test, beyond_accuracy_metrics());
     row.by_popularity =
         popularity_bins(training_counts_, targets_, measured.test.item_hits, popularity_bin_count);
   }
@@ -127,9 +155,11 @@ Finals TestPart::measure(const StudyModel& model,
     if (kind == RowKind::unweighted) {
       unweighted = std::move(measured.test);
     } else if (unweighted) {
-      for (const Metric& metric : measured.test.per_user_metrics)
-        finals.pairs.push_back(
-            {{name, to_string(metric), difference_of(measured.test, *unweighted, metric)}});
+      const auto append = [&](std::vector<StudyPair>& to, const std::vector<Metric>& metrics) {
+        std::ranges::move(pairs_of(name, measured.test, *unweighted, metrics), std::back_inserter(to));
+      };
+      append(finals.pairs, points_.options().evaluation().metrics);
+      append(finals.beyond_pairs, beyond_accuracy_metrics());
     }
     finals.rows.push_back(std::move(measured.row));
   }

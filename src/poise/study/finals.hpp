@@ -16,6 +16,7 @@ namespace poise {
 struct Finals {
   std::vector<StudyRow> rows;
   std::vector<StudyPair> pairs;
+  std::vector<StudyPair> beyond_pairs;
   std::vector<RowComparison> against_popularity;  ///< not yet corrected
   std::vector<std::vector<double>> per_user;      ///< for each row, the study's metric on each test user
 };

@@ -33,8 +33,8 @@ Json journal_row(const StudyRow& row) {
 StudyRow row_from_json(const Json& json, const std::string& data, const StudyModel& model) {
   StudyRow row{{data, model, parse_kind(json.at("kind").get<std::string>())}, {}};
   each_field(fields<StudyRow>, row, [&](std::string_view key, auto& value) {
-    // Older entries are of plain models.
-    const bool newer = key == "lambda_exponent" || key == "gamma";
+    // Older entries are of plain models, and of accuracy alone.
+    const bool newer = key == "lambda_exponent" || key == "gamma" || key == "beyond_accuracy";
     if (!newer || json.contains(key)) read_field(json.at(key), value);
   });
   return row;
@@ -66,6 +66,9 @@ Json to_json(const Finals& finals) {
   for (const StudyPair& pair : finals.pairs) json["pairs"].push_back(difference_json(pair));
   for (const RowComparison& row : finals.against_popularity)
     json["against_popularity"].push_back(difference_json(row));
+  json["beyond_accuracy_pairs"] = Json::array();
+  for (const StudyPair& pair : finals.beyond_pairs)
+    json["beyond_accuracy_pairs"].push_back(difference_json(pair));
   json["per_user"] = finals.per_user;
   return json;
 }
@@ -76,6 +79,8 @@ Finals finals_from_json(const Json& json, const std::string& data, const StudyMo
     for (const Json& row : json.at("rows")) finals.rows.push_back(row_from_json(row, data, model));
     for (const Json& pair : json.at("pairs"))
       finals.pairs.push_back({difference_from_json(pair, data, model)});
+    for (const Json& pair : json.value("beyond_accuracy_pairs", Json::array()))
+      finals.beyond_pairs.push_back({difference_from_json(pair, data, model)});
     for (const Json& row : json.at("against_popularity"))
       finals.against_popularity.push_back({difference_from_json(row, data, model)});
     finals.per_user = json.at("per_user").get<std::vector<std::vector<double>>>();

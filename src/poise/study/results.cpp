@@ -11,6 +11,12 @@ const Estimate* find(const Estimates& estimates, std::string_view metric) {
   return found == estimates.end() ? nullptr : &found->second;
 }
 
+const std::vector<Metric>& beyond_accuracy_metrics() {
+  static const std::vector<Metric> metrics = parse_metrics(
+      "coverage@20,gini@20,entropy@20,popularity@20,tail-share@20,novelty@20,diversity@20,calibration@20");
+  return metrics;
+}
+
 SearchedValues searched_values(const ModelParameters& parameters) {
   const WeightingOptions& weighting = parameters.weighting;
   return {.alpha = weighting.alpha,

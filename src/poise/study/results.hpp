@@ -105,7 +105,8 @@ inline constexpr auto fields<PopularityBin> =
 /// A chosen point, trained to convergence and measured once on the test part.
 struct StudyRow : RowName, SearchedValues {
   Estimates validation = {};
-  Estimates test = {};  ///< none where there is no test part, or where the row is not final
+  Estimates test = {};    ///< none where there is no test part, or where the row is not final
+  Estimates beyond = {};  ///< beyond_accuracy_metrics() on the test part; none where `test` has none
   double objective = 0;
   double observed_weight = 0;
   Certificate certificate = {};
@@ -124,7 +125,8 @@ template <>
 inline constexpr auto fields<StudyRow> = std::tuple_cat(
     fields<SearchedValues>,
     std::tuple{Field{"validation", &StudyRow::validation}, Field{"test", &StudyRow::test},
-               Field{"objective", &StudyRow::objective}, Field{"observed_weight", &StudyRow::observed_weight},
+               Field{"beyond_accuracy", &StudyRow::beyond}, Field{"objective", &StudyRow::objective},
+               Field{"observed_weight", &StudyRow::observed_weight},
                Field{"certificate", &StudyRow::certificate}, Field{"converged", &StudyRow::converged},
                Field{"convergence", &StudyRow::convergence}, Field{"by_popularity", &StudyRow::by_popularity},
                Field{"seconds", &StudyRow::seconds}});
@@ -220,6 +222,8 @@ struct StudyResults {
   std::vector<StudyData> data;
   std::vector<StudyRow> rows;
   std::vector<StudyPair> pairs;
+  /// The same on those of beyond_accuracy_metrics() that have a value for each user.
+  std::vector<StudyPair> beyond_pairs;
   std::vector<RowComparison> against_popularity;  ///< p corrected over all rows of the study
   /// Every trained row less best_on_validation() of its data, except that row itself; p corrected over the
   /// data's rows.
@@ -231,6 +235,10 @@ struct StudyResults {
   std::string version;
   double seconds = 0;
 };
+
+/// What a study measures of each chosen row beyond accuracy, whatever metrics are asked for: what its lists
+/// show, not how well they do. None of them chooses a point, and none counts as a win.
+const std::vector<Metric>& beyond_accuracy_metrics();
 
 /// The row of a model on a data set, and its difference from the unweighted one; null if there is none.
 const StudyRow* find_row(const StudyResults& results, std::string_view data, const StudyModel& model,

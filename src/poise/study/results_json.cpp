@@ -179,6 +179,7 @@ Json to_json(const StudyResults& results) {
                  {"data", list(results.data)},
                  {"rows", std::move(rows)},
                  {"pairs", list(results.pairs)},
+                 {"beyond_accuracy_pairs", list(results.beyond_pairs)},
                  {"against_popularity", list(results.against_popularity)},
                  {"against_best", list(results.against_best)},
                  {"points", list(results.points)},

@@ -54,7 +54,9 @@ void mark_searches(Finals& finals, const std::vector<StudyProfile>& profiles) {
     const auto found = std::ranges::find(profiles, row.kind, &StudyProfile::kind);
     row.interior = found != profiles.end() && found->interior;
   }
-  for (StudyPair& pair : finals.pairs) pair.complete = complete(pair.kind) && complete(RowKind::unweighted);
+  for (auto* const pairs : {&finals.pairs, &finals.beyond_pairs}) {
+    for (StudyPair& pair : *pairs) pair.complete = complete(pair.kind) && complete(RowKind::unweighted);
+  }
 }
 
 }  // namespace
@@ -226,6 +228,7 @@ void SearchedData::append(Finals finals) {
   };
   move_to(results_.rows, finals.rows);
   move_to(results_.pairs, finals.pairs);
+  move_to(results_.beyond_pairs, finals.beyond_pairs);
   move_to(results_.against_popularity, finals.against_popularity);
   move_to(per_user_, finals.per_user);
 }

@@ -109,6 +109,7 @@ StudyRow mean_row(StudyRow row, const SplitRow& all, const std::vector<std::stri
   row.objective = row.observed_weight = std::numeric_limits<double>::quiet_NaN();
   row.convergence.clear();
   row.by_popularity.clear();
+  row.beyond.clear();
   return row;
 }
 

@@ -37,4 +37,12 @@ std::vector<double> Asymmetric::contributions(std::span<const std::int32_t> hist
   return result;
 }
 
+void Asymmetric::similarities(std::span<const std::int32_t> items, MatrixView<float> near) const {
+  for (std::size_t a = 0; a < items.size(); ++a) {
+    const auto row = near.row(static_cast<std::int64_t>(a));
+    for (std::size_t b = 0; b < items.size(); ++b)
+      row[b] = static_cast<float>(dot(U_.row(items[a]), V_.row(items[b])));
+  }
+}
+
 }  // namespace poise

@@ -38,6 +38,7 @@ class Asymmetric : public Scorer {
                                                   std::span<const float> values,
                                                   std::span<const std::int32_t> disliked,
                                                   std::int32_t item) const override;
+  void similarities(std::span<const std::int32_t> items, MatrixView<float> near) const override;
 
  private:
   MatrixView<const float> U_;

@@ -40,6 +40,13 @@ std::vector<double> FullRank::contributions(std::span<const std::int32_t> histor
   return result;
 }
 
+void FullRank::similarities(std::span<const std::int32_t> items, MatrixView<float> near) const {
+  for (std::size_t a = 0; a < items.size(); ++a) {
+    const auto row = near.row(static_cast<std::int64_t>(a));
+    for (std::size_t b = 0; b < items.size(); ++b) row[b] = contribution(items[a], items[b]);
+  }
+}
+
 float FullRank::contribution(std::int64_t j, std::int64_t i) const {
   if (!sparse_) return dense_(j, i);
   const auto columns = sparse_->row(j);

@@ -43,6 +43,7 @@ class FullRank : public Scorer {
                                                   std::span<const float> values,
                                                   std::span<const std::int32_t> disliked,
                                                   std::int32_t item) const override;
+  void similarities(std::span<const std::int32_t> items, MatrixView<float> near) const override;
 
   /// B_ji: the addition of history item j to the score of item i.
   [[nodiscard]] float contribution(std::int64_t j, std::int64_t i) const;

@@ -163,4 +163,16 @@ void Wmf::similarity(std::int32_t item, std::span<float> scores) const {
   }
 }
 
+void Wmf::similarities(std::span<const std::int32_t> items, MatrixView<float> near) const {
+  std::vector<double> sizes;
+  for (const std::int32_t item : items) sizes.push_back(std::sqrt(dot(V_.row(item), V_.row(item))));
+  for (std::size_t a = 0; a < items.size(); ++a) {
+    const auto row = near.row(static_cast<std::int64_t>(a));
+    for (std::size_t b = 0; b < items.size(); ++b) {
+      const double both = sizes[a] * sizes[b];
+      row[b] = both > 0 ? static_cast<float>(dot(V_.row(items[a]), V_.row(items[b])) / both) : 0.0F;
+    }
+  }
+}
+
 }  // namespace poise

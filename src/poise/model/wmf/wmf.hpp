@@ -79,6 +79,7 @@ class Wmf : public Scorer {
                                                   std::int32_t item) const override;
   /// The cosine of the items' factors; 0 where one of them is 0.
   void similarity(std::int32_t item, std::span<float> scores) const override;
+  void similarities(std::span<const std::int32_t> items, MatrixView<float> near) const override;
 
  private:
   Wmf(const std::shared_ptr<const Matrix<float>>& V, WmfTraining training)

@@ -1,0 +1,71 @@
+#include "poise/evaluate/co_occurrence.hpp"
+
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "poise/base/parallel.hpp"
+#include "poise/linalg/simd.hpp"
+
+namespace poise {
+namespace {
+
+POISE_INLINE std::int64_t common_bits(const std::uint64_t* a, const std::uint64_t* b, std::int64_t words) {
+  std::int64_t count = 0;
+  for (std::int64_t w = 0; w < words; ++w) count += std::popcount(a[w] & b[w]);
+  return count;
+}
+
+std::int64_t common_sorted(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
+  std::int64_t count = 0;
+  std::size_t x = 0;
+  std::size_t y = 0;
+  while (x < a.size() && y < b.size()) {
+    const std::int32_t left = a[x];
+    const std::int32_t right = b[y];
+    count += static_cast<std::int64_t>(left == right);
+    x += static_cast<std::size_t>(left <= right);
+    y += static_cast<std::size_t>(right <= left);
+  }
+  return count;
+}
+
+}  // namespace
+
+CoOccurrence::CoOccurrence(CsrView X, int threads)
+    : users_(transpose(support_of(X), threads)), words_((X.rows + 63) / 64), place_(X.cols, -1) {
+  std::int64_t many = 0;
+  for (std::int64_t i = 0; i < X.cols; ++i) {
+    if (users_.view().row_size(i) > words_) place_[i] = many++;
+  }
+  bits_.resize(many * words_);
+  const Tiling items{X.cols, 256};
+  for_each_tile(items.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t i = items.first(tile); i < items.last(tile); ++i) {
+      if (place_[i] < 0) continue;
+      std::uint64_t* const own = bits_.data() + place_[i] * words_;
+      for (const std::int32_t user : users_.view().row(i)) own[user / 64] |= std::uint64_t{1} << (user % 64);
+    }
+  });
+}
+
+std::int64_t CoOccurrence::common(std::int32_t i, std::int32_t j) const {
+  static const auto count_common_bits = simd::version<common_bits>();
+  const CsrView users = users_.view();
+  if (users.row_size(i) > users.row_size(j)) std::swap(i, j);
+  const std::uint64_t* const of_j = bits(j);
+  if (const std::uint64_t* const of_i = bits(i)) return count_common_bits(of_i, of_j, words_);
+  if (of_j == nullptr) return common_sorted(users.row(i), users.row(j));
+  std::int64_t count = 0;
+  for (const std::int32_t user : users.row(i))
+    count += static_cast<std::int64_t>((of_j[user / 64] >> (user % 64)) & 1);
+  return count;
+}
+
+double CoOccurrence::cosine(std::int32_t i, std::int32_t j) const {
+  const CsrView users = users_.view();
+  const auto sizes = static_cast<double>(users.row_size(i)) * static_cast<double>(users.row_size(j));
+  return sizes > 0 ? static_cast<double>(common(i, j)) / std::sqrt(sizes) : 0;
+}
+
+}  // namespace poise
