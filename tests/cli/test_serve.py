@@ -422,8 +422,13 @@ def test_flags(poise, models, tmp_path):
             ((tmp_path / "missing",), 3, "missing"), ((model, "--api-key-file", tmp_path / "short"), 3, "16"),
             ((model, "--items", tmp_path / "bad.csv"), 3, "bad.csv:2"), ((model, "--port", "70000"), 2, "--port"),
             ((model, "--cors-origin", "https://shop.example/"), 2, "--cors-origin"), ((model, "--allow-host", "shop:80"), 2, "--allow-host"),
-            ((model, "--header-timeout", "0"), 2, "--header-timeout"), ((model, "--max-k", "0"), 2, "--max-k")]:
+            ((f"two\nlines={model}",), 2, "NAME=FILE"), ((model, "--header-timeout", "0"), 2, "--header-timeout"), ((model, "--max-k", "0"), 2, "--max-k")]:
         assert said in poise("serve", *arguments, code=code).err, arguments
+
+
+def test_names_of_models_are_text(models):
+    done = subprocess.run([PROGRAM, "serve", b"\xff=" + bytes(models / "ease.model")], capture_output=True, timeout=HANG)
+    assert done.returncode == 2 and b"NAME=FILE" in done.stderr
 
 
 def test_too_few_files(models):
