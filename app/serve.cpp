@@ -62,15 +62,20 @@ void check_flags(const ServeFlags& options, const Context& context) {
 
 /// Each connection is a file: the system's usual limit of 1024 is raised as far as it may be.
 std::int64_t affordable_connections(std::int64_t wanted) {
-  constexpr std::int64_t other_files = 64;
+  constexpr rlim_t other_files = 64;
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
-  const auto needed = static_cast<rlim_t>(wanted + other_files);
+  const auto needed = static_cast<rlim_t>(wanted) + other_files;
   if (limit.rlim_cur < needed) {
     limit.rlim_cur = std::min(limit.rlim_max, needed);
     static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));
   }
-  return std::min<std::int64_t>(wanted, static_cast<std::int64_t>(limit.rlim_cur) - other_files);
+  if (limit.rlim_cur >= needed) return wanted;
+  if (limit.rlim_cur <= other_files)
+    fail(ErrorKind::resources,
+         "at most {} files may be open here, too few for a server; raise the limit (ulimit -n)",
+         limit.rlim_cur);
+  return static_cast<std::int64_t>(limit.rlim_cur) - other_files;
 }
 
 serve::ServiceOptions service_options(const ServeFlags& options, AccessLog& log, const Context& context) {
@@ -82,10 +87,8 @@ serve::ServiceOptions service_options(const ServeFlags& options, AccessLog& log,
       .picture_origins = options.picture_origin};
   result.limits.connections = affordable_connections(options.limits.connections);
   if (!options.api_key_file.empty()) result.access.keys = serve::ApiKeys::read(options.api_key_file);
-  if (options.host != "0.0.0.0" && options.host != "::") {
-    const bool v6 = options.host.find(':') != std::string::npos;
-    result.access.hosts.push_back(v6 ? "[" + options.host + "]" : options.host);
-  }
+  if (options.host != "0.0.0.0" && options.host != "::")
+    result.access.hosts.push_back(serve::host_in_url(options.host));
   if (!options.items.empty())
     result.catalogue = std::make_unique<const serve::ItemCatalogue>(ItemTable::read(options.items));
   if (!options.histories.empty())
@@ -97,9 +100,7 @@ serve::ServiceOptions service_options(const ServeFlags& options, AccessLog& log,
 
 void say_where(const ServeFlags& options, const serve::Server& server, const serve::ModelSet& models,
                const Context& context) {
-  const bool v6 = options.host.find(':') != std::string::npos;
-  const std::string url =
-      fmt::format("http://{}{}{}:{}/", v6 ? "[" : "", options.host, v6 ? "]" : "", server.port());
+  const std::string url = fmt::format("http://{}:{}/", serve::host_in_url(options.host), server.port());
   Json names = Json::array();
   for (const auto& model : models) names.push_back(model->name());
   if (context.json) {
@@ -164,6 +165,8 @@ void add_limits(CLI::App& parser, Limits& limits) {
   whole("--max-k", limits.k, 1'000'000, "The largest k");
   whole("--max-explained", limits.explained, 10'000'000, "Items of a request that are explained");
   whole("--max-diversified", limits.diversified, 1'000'000, "Items of a request in diversified lists");
+  whole("--max-reasons", limits.reasons, 100'000'000,
+        "Reasons of a request: of each explained item, its history");
   whole("--max-connections", limits.connections, 1'000'000, "Open connections");
   parser
       .add_option("--rate-limit", limits.requests_per_second,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
+#include "poise/base/utf8.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/data/item_index.hpp"
 
@@ -39,6 +40,10 @@ std::vector<serve::ModelSource> model_sources(const std::vector<std::string>& ar
     if (!named) source.name = source.path.stem().string();
     if (source.name.empty() || source.path.empty())
       fail(ErrorKind::usage, "'{}' is neither a file nor NAME=FILE", argument);
+    // Requests, logs and metrics write it.
+    if (!is_utf8(source.name) || std::ranges::any_of(source.name, [](char c) { return c >= 0 && c < ' '; }))
+      fail(ErrorKind::usage, "model number {} has a name that is no UTF-8 text of one line; write NAME=FILE",
+           sources.size() + 1);
     if (std::ranges::find(sources, source.name, &serve::ModelSource::name) != sources.end())
       fail(ErrorKind::usage, "two models are called '{}'; name one of them, as in other={}", source.name,
            source.path.string());

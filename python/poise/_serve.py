@@ -11,10 +11,10 @@ from ._recommender import Recommender
 class Server:
     """A running server; ends with `stop()`, at the end of a with block, or when it is garbage."""
 
-    def __init__(self, native: _poise.Server, host: str, folder: "tempfile.TemporaryDirectory[str]") -> None:
+    def __init__(self, native: _poise.Server, folder: "tempfile.TemporaryDirectory[str]") -> None:
         self._native = native
         self._folder = folder
-        self.url = f"http://{host}:{native.port}/"
+        self.url = native.url
 
     def stop(self) -> None:
         """Answers what was asked, and ends."""
@@ -67,4 +67,4 @@ def serve(
             writer = csv.writer(file)
             writer.writerow(["id", "title"])
             writer.writerows((str(item), title) for item, title in titles.items())
-    return Server(_poise.Server(files, items, host, port, threads), host, folder)
+    return Server(_poise.Server(files, items, host, port, threads), folder)

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from conftest import HANG, run
+from conftest import HANG, PROGRAM, run
 from serving import read_all, serving
 
 
@@ -106,6 +106,22 @@ def test_bad_requests(server, body, code):
     assert error["code"] and error["message"]
 
 
+def test_reasons_are_counted(models, shop, tmp_path):
+    """An answer has no more reasons than it may, however they come about."""
+    with serving(tmp_path / "s", models / "ease.model", models / "awmf.model", "--histories", shop.parent / "log.csv", "--max-reasons", 12) as server:
+        of = lambda items, k: {"history": [f"i{i}" for i in range(items)], "k": k, "explain": True}
+        history = len(server.get("/v1/users/u3/history")["history"])
+        for path, body, code in [
+                ("/v1/recommend", of(4, 3), 200), ("/v1/recommend", of(4, 4), 413), ("/v1/recommend", {**of(4, 4), "explain": False}, 200),
+                ("/v1/recommend", {"batch": [of(2, 3)] * 2}, 200), ("/v1/recommend", {"batch": [of(2, 3)] * 3}, 413),
+                ("/v1/compare", of(2, 3), 200), ("/v1/compare", of(2, 4), 413),
+                ("/v1/recommend", {"user": "u3", "k": 12 // history, "explain": True}, 200),
+                ("/v1/recommend", {"user": "u3", "k": 12 // history + 1, "explain": True}, 413),
+                ("/v1/recommend", {"user": "nobody", "k": 20, "explain": True}, 404)]:
+            answer = server.post(path, body, code)
+            assert code != 413 or answer["error"]["code"] == "too_many_items" and "lower k" in answer["error"]["message"]
+
+
 def test_unknown_items_are_skipped_on_request(server):
     with_one = server.post("/v1/recommend", {"history": ["i1", "unknown"], "skip_unknown": True})
     without = server.post("/v1/recommend", {"history": ["i1"]})
@@ -173,6 +189,10 @@ def test_shares_and_shadow(models, tmp_path):
         assert answered() == "ease" and answered(model="other") == "other"
         assert server.metric("poise_shadow_requests_total") > 0
         assert server.metric('poise_shadow_items_total{lists="agree"}') <= server.metric('poise_shadow_items_total{lists="all"}')
+        before = server.metric("poise_shadow_requests_total")
+        batch = [{"history": [f"i{k}"], "k": 5} for k in range(3)] + [{"history": ["i1"], "k": 5, "model": "other"}]
+        server.post("/v1/recommend", {"batch": batch})
+        wait_for(lambda: server.metric("poise_shadow_requests_total") == before + 3)
         cards = server.get("/v1/models")["models"]
         assert cards[1]["share"] == 0.3 and cards[1]["shadow"] and cards[0]["default"]
 
@@ -414,8 +434,21 @@ def test_flags(poise, models, tmp_path):
             ((model, "--ab", "ease"), 2, "--ab"), ((model, "--host", "nonsense", "--api-key-file", tmp_path / "short"), 3, "16"),
             ((tmp_path / "missing",), 3, "missing"), ((model, "--api-key-file", tmp_path / "short"), 3, "16"),
             ((model, "--items", tmp_path / "bad.csv"), 3, "bad.csv:2"), ((model, "--port", "70000"), 2, "--port"),
-            ((model, "--header-timeout", "0"), 2, "--header-timeout"), ((model, "--max-k", "0"), 2, "--max-k")]:
+            ((model, "--cors-origin", "https://shop.example/"), 2, "--cors-origin"), ((model, "--allow-host", "shop:80"), 2, "--allow-host"),
+            ((f"two\nlines={model}",), 2, "NAME=FILE"), ((model, "--header-timeout", "0"), 2, "--header-timeout"), ((model, "--max-k", "0"), 2, "--max-k")]:
         assert said in poise("serve", *arguments, code=code).err, arguments
+
+
+def test_names_of_models_are_text(models):
+    done = subprocess.run([PROGRAM, "serve", b"\xff=" + bytes(models / "ease.model")], capture_output=True, timeout=HANG)
+    assert done.returncode == 2 and b"NAME=FILE" in done.stderr
+
+
+def test_too_few_files(models):
+    """The limit of a shell that leaves nothing for connections."""
+    done = subprocess.run(["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", PROGRAM, "serve", models / "ease.model", "--port", "0"], capture_output=True,
+                          text=True, timeout=HANG)
+    assert done.returncode == 4 and "ulimit -n" in done.stderr
 
 
 def test_a_taken_port(poise, models, tmp_path):

@@ -68,7 +68,7 @@ def server(shop, tmp_path_factory):
 def others_are_answered(server, request):
     """Before, while and after each test somebody else is answered, and memory does not grow."""
     server.honest.waits(time.monotonic())
-    before = server.memory()
+    before = server.before = server.memory()
     yield
     most = server.memory()
     waits = server.honest.waits(time.monotonic())
@@ -255,6 +255,20 @@ def test_answers_that_nobody_takes(server):
             for _ in range(20000):
                 client.sendall(big)
         assert server.get("/v1/readyz")["status"] == "ready"
+
+
+def test_large_bodies_do_not_stay_with_idle_connections(server):
+    body = b'{"history":["i1"],"exclude":["' + b"x" * 900000 + b'"]}'
+    clients = []
+    for _ in range(60):
+        client = socket.create_connection(("127.0.0.1", server.port), timeout=HANG)
+        client.sendall(post(body=body, length=b"Content-Length: %d\r\n" % len(body)))
+        assert client.recv(100).startswith(b"HTTP/1.1 200")
+        clients.append(client)
+    # The fixture looks at the memory once more when they are gone.
+    assert server.memory() - server.before < MOST_GROWTH
+    for client in clients:
+        client.close()
 
 
 def test_clients_that_vanish(server):

@@ -45,6 +45,12 @@ def test_several_models_by_name(data, model):
     server.stop()
 
 
+@pytest.mark.parametrize("host, url", [("127.0.0.2", "http://127.0.0.2:"), ("localhost", "http://localhost:"), ("::1", "http://[::1]:")])
+def test_loopback_addresses(model, host, url):
+    with poise.serve(model, host=host) as server:
+        assert server.url.startswith(url) and ask(server, "v1/livez") == {"status": "alive"}
+
+
 def test_refusals(model):
     with pytest.raises(ValueError, match="other machines"):
         poise.serve(model, host="0.0.0.0")

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "poise/base/error.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
 #include "poise/serve/admission.hpp"
 #include "poise/serve/api_keys.hpp"
 #include "poise/serve/assets.hpp"
@@ -11,6 +12,7 @@
 #include "poise/serve/item_catalogue.hpp"
 #include "poise/serve/rate_limit.hpp"
 #include "poise/serve/strict_json.hpp"
+#include "poise/serve/traffic.hpp"
 
 namespace poise::serve {
 namespace {
@@ -66,6 +68,10 @@ TEST(ItemCatalogue, FindsBeginningsOfWords) {
   EXPECT_THAT(found("ea"), IsEmpty());
   EXPECT_THAT(found("\xc3\x89tude"), IsEmpty()) << "not accepted";
   EXPECT_THAT(found("", 2), ElementsAre("a1", "a2"));
+  std::string many;
+  for (int k = 0; k < 16; ++k) many += "green ";
+  EXPECT_THAT(found(many), ElementsAre("a1", "a2"));
+  EXPECT_THAT(found(many + "nothing"), ElementsAre("a1", "a2")) << "words behind many are not looked for";
 }
 
 TEST(ApiKeys, AreComparedInFull) {
@@ -164,6 +170,49 @@ TEST(Admission, HostsAndOrigins) {
   EXPECT_EQ(refused(admission, "POST", "/v1/reload",
                     {{"content-type", "application/json"}, {"content-encoding", "gzip"}}),
             415);
+}
+
+TEST(Admission, NamesThatNoRequestCouldHaveAreRefused) {
+  const auto admits = [](const std::string& host, const std::string& origin) {
+    Admission({.hosts = {host}, .origins = {origin}}, Limits());
+  };
+  for (const char* const host : {"shop.example", "[::1]", "10.0.0.1", "SHOP"})
+    EXPECT_NO_THROW(admits(host, "https://shop.example:8443")) << host;
+  for (const char* const host :
+       {"", "shop.example:8080", "https://shop.example", "*", "*.example", "a b", "[]", "[::1]:80"})
+    EXPECT_THROW(admits(host, "https://shop.example"), Error) << host;
+  for (const char* const origin :
+       {"", "*", "null", "shop.example", "https://", "https://shop.example/", "https://Shop.example",
+        "https://shop.example, https://other.example", "://shop.example"})
+    EXPECT_THROW(admits("localhost", origin), Error) << origin;
+}
+
+TEST(Admission, HostsInUrls) {
+  EXPECT_EQ(host_in_url("127.0.0.2"), "127.0.0.2");
+  EXPECT_EQ(host_in_url("::1"), "[::1]");
+  EXPECT_EQ(host_in_url("[::1]"), "[::1]");
+}
+
+ModelSet models_called(const std::vector<std::string>& names) {
+  ModelSet models;
+  for (const std::string& name : names) {
+    LoadedModel model{
+        .info = {.model = "full-rank", .options = {}, .data_checksum = {}, .report = "{}", .items = {}},
+        .scorer = std::make_unique<FullRank>(Matrix<float>(0, 0)),
+        .checksum = {}};
+    models.push_back(std::make_shared<const ServedModel>(name, std::move(model), "0"));
+  }
+  return models;
+}
+
+TEST(Traffic, SharesMayAddUpToOneInAnyOrder) {
+  const ModelSet models = models_called({"a", "b", "c", "d"});
+  // Their sum in doubles is above 1.
+  const Traffic traffic({{"a", 0.05}, {"b", 0.55}, {"c", 0.3}, {"d", 0.1}}, models);
+  EXPECT_EQ(traffic.share_of("b"), 0.55);
+  EXPECT_THROW(Traffic({{"a", 0.5}, {"b", 0.51}}, models), Error);
+  EXPECT_THROW(Traffic({{"a", 0.5}, {"a", 0.1}}, models), Error);
+  EXPECT_THROW(Traffic({{"e", 0.5}}, models), Error);
 }
 
 }  // namespace

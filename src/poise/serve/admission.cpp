@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/base/error.hpp"
 #include "poise/base/lower_case.hpp"
 
 namespace poise::serve {
@@ -22,7 +23,25 @@ std::string_view without_port(std::string_view host) {
   return digits ? host.substr(0, colon) : std::string_view();
 }
 
+/// What a browser can send as Host, without the port.
+bool is_host(std::string_view text) {
+  if (text.starts_with('[')) return text.size() > 2 && text.find(']') == text.size() - 1;
+  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_") == text.npos;
+}
+
+/// What a browser can send as Origin: scheme://host, perhaps with a port.
+bool is_origin(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  if (scheme == 0 || scheme == text.npos) return false;
+  const std::string_view host = text.substr(scheme + 3);
+  return !host.empty() && host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_:[]") == host.npos;
+}
+
 }  // namespace
+
+std::string host_in_url(std::string_view host) {
+  return host.find(':') == host.npos || host.starts_with('[') ? std::string(host) : fmt::format("[{}]", host);
+}
 
 bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
@@ -31,7 +50,19 @@ bool is_loopback(std::string_view host) {
 Admission::Admission(AccessRules rules, const Limits& limits)
     : rules_(std::move(rules)),
       rate_(std::max<std::size_t>(1, rules_.keys.size()), limits.requests_per_second) {
-  for (std::string& host : rules_.hosts) host = lower_case(host);
+  for (std::string& host : rules_.hosts) {
+    host = lower_case(host);
+    if (!is_host(host))
+      fail(ErrorKind::usage, "{} takes a name without a port, such as shop.example, not '{}'", "allow-host"_p,
+           host);
+  }
+  for (const std::string& origin : rules_.origins) {
+    if (!is_origin(origin))
+      fail(ErrorKind::usage,
+           "{} takes an origin as browsers send it, in lower case and without a path, such as "
+           "https://shop.example, not '{}'",
+           "cors-origin"_p, origin);
+  }
 }
 
 void Admission::check(const RequestHead& head, double now, Admitted& admitted) {
@@ -109,7 +140,8 @@ std::vector<std::pair<std::string, std::string>> Admission::cors_headers(const R
       {"Access-Control-Allow-Origin", std::string(*origin)}, {"Vary", "Origin"}};
   if (head.method == "OPTIONS") {
     headers.emplace_back("Access-Control-Allow-Methods", "GET, POST");
-    headers.emplace_back("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Request-Id");
+    headers.emplace_back("Access-Control-Allow-Headers",
+                         "Authorization, Content-Type, X-API-Key, X-Request-Id");
     headers.emplace_back("Access-Control-Max-Age", "600");
   }
   return headers;

@@ -32,6 +32,7 @@ struct Admitted {
 /// Decides by the head of a request alone, before its body is read.
 class Admission {
  public:
+  /// Error{usage} for a host with a port or an origin with a path, which no request could ever match.
   Admission(AccessRules rules, const Limits& limits);
 
   /// Writes what is known into `admitted` as far as it goes, for log and metrics. Refusals, in this order:
@@ -50,6 +51,9 @@ class Admission {
   AccessRules rules_;
   RateLimit rate_;
 };
+
+/// A host as it stands in URLs and in Host: an address of IPv6 in brackets.
+std::string host_in_url(std::string_view host);
 
 /// Whether this host is a loopback address.
 bool is_loopback(std::string_view host);

@@ -177,6 +177,7 @@ void Connection::respond(Response response, bool last) {
 }
 
 void Connection::write_done() {
+  std::string().swap(out_);  // an assignment would keep the memory of a long answer
   if (const auto after = std::exchange(after_, {})) {
     try {
       after();

@@ -57,7 +57,9 @@ std::vector<std::int64_t> ItemCatalogue::find(
     const std::function<bool(std::string_view id)>& accepted) const {
   const std::string folded = lower_case(text);
   std::vector<std::string> words;
-  for_each_word(folded, [&](std::size_t, std::string_view word) { words.emplace_back(word); });
+  for_each_word(folded, [&](std::size_t, std::string_view word) {
+    if (words.size() < most_words) words.emplace_back(word);
+  });
   std::vector<std::int64_t> candidates;
   if (words.empty()) {
     for (std::int64_t item = 0; item < table_->size() && std::ssize(candidates) < most; ++item) {

@@ -24,13 +24,14 @@ class ItemCatalogue {
   /// At most `most` items whose title or id has every word of `text` as the beginning of one of its words,
   /// without regard to ASCII case: first those whose whole text begins with `text`, then in the order of the
   /// file. An empty text finds the first items. Only items that `accepted` accepts; looks at `most_looked_at`
-  /// items at most.
+  /// items and the first `most_words` words of `text` at most.
   [[nodiscard]] std::vector<std::int64_t> find(
       std::string_view text, std::int64_t most,
       const std::function<bool(std::string_view id)>& accepted) const;
 
  private:
   static constexpr std::int64_t most_looked_at = 20'000;
+  static constexpr std::size_t most_words = 16;
 
   /// A word and an item that has it; sorted by word, then item.
   struct Word {

@@ -15,7 +15,8 @@ struct Limits {
   std::int64_t batch = 100;             ///< histories of one request
   std::int64_t k = 1'000;
   std::int64_t explained = 1'000;    ///< explained items of one request, over all of its histories
-  std::int64_t diversified = 1'000;  ///< items of diversified lists of one request, likewise
+  std::int64_t reasons = 200'000;    ///< of all explained items: an item has one for each item of its history
+  std::int64_t diversified = 1'000;  ///< items of diversified lists of one request
   std::int64_t found_items = 100;    ///< of one search
   std::int64_t connections = 1'024;
   double requests_per_second = 0;  ///< of one key; 0: any number

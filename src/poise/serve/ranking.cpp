@@ -53,6 +53,22 @@ History history_of_request(const ServedModel& model, const RecommendRequest& req
   return result;
 }
 
+/// The list as `poise recommend --json` writes it: row by row, because a row of JSON takes several times the
+/// memory of its text, and an explained one is as long as the history.
+std::string recommendations_text(const ServedModel& model, const History& history, const RankedLists& lists,
+                                 Explained explained) {
+  const CsrView liked = history.liked.view();
+  std::string text = "[";
+  for (std::size_t r = 0; r < lists.items(0).size(); ++r) {
+    const auto one = recommendations_of(model.scorer(), model.items(), liked.row(0), liked.row_values(0),
+                                        lists.items(0).subspan(r, 1), lists.scores(0).subspan(r, 1),
+                                        explained, history.disliked.indices);
+    if (r > 0) text += ',';
+    text += json_text(to_json(one, model.items(), explained).front());
+  }
+  return text + "]";
+}
+
 /// The filters of the request and of the server together.
 void add_filters(const ServedModel& model, const RecommendRequest& request, RecommendOptions& options) {
   options.exclude = model.known(request.exclude);
@@ -81,14 +97,12 @@ Ranking rank(const Sources& sources, std::shared_ptr<const ServedModel> model,
   const RankedLists lists =
       recommend(model->ranker(), model->scorer(), {liked, history.disliked.view()}, options);
   const Explained explained = request.explain ? Explained::yes : Explained::no;
-  const auto list = recommendations_of(model->scorer(), model->items(), liked.row(0), liked.row_values(0),
-                                       lists.items(0), lists.scores(0), explained, history.disliked.indices);
   Ranking result{.model = std::move(model),
                  .history = {},
                  .skipped = history.skipped,
                  .items = {lists.items(0).begin(), lists.items(0).end()},
                  .recommendations = {}};
-  result.recommendations = json_text(to_json(list, result.model->items(), explained));
+  result.recommendations = recommendations_text(*result.model, history, lists, explained);
   result.history = std::move(history.liked);
   sources.metrics.scored(result.model->name());
   return result;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,44 +28,81 @@ std::string answer_text(const Ranking& ranking) {
   return text;
 }
 
-void check_amount(const std::vector<RecommendRequest>& requests, const Limits& limits) {
-  const auto check = [&](std::string_view what, std::int64_t most, auto asked) {
-    std::int64_t items = 0;
-    for (const RecommendRequest& request : requests) items += asked(request) ? request.k : 0;
+std::int64_t history_length(const Sources& sources, const RecommendRequest& request) {
+  if (!request.user) return std::ssize(request.history);
+  const auto row = sources.users != nullptr ? sources.users->find(*request.user) : std::nullopt;
+  return row ? std::ssize(sources.users->histories().liked.view().row(*row)) : 0;
+}
+
+/// What takes more than a product of a history with the model is limited over all of a request.
+void check_amount(const Sources& sources, const std::vector<RecommendRequest>& requests) {
+  const Limits& limits = sources.limits;
+  std::int64_t explained = 0;
+  std::int64_t diversified = 0;
+  std::int64_t reasons = 0;
+  for (const RecommendRequest& request : requests) {
+    if (request.diversify > 0) diversified += request.k;
+    if (!request.explain) continue;
+    explained += request.k;
+    reasons += request.k * history_length(sources, request);
+  }
+  const auto check = [](std::string_view what, std::int64_t items, std::int64_t most) {
     if (items > most)
       throw Refusal{
           413, "too_many_items",
           fmt::format("{0} {1} items are asked for; at most {2} are {1} in one request", items, what, most)};
   };
-  check("explained", limits.explained, [](const RecommendRequest& request) { return request.explain; });
-  check("diversified", limits.diversified,
-        [](const RecommendRequest& request) { return request.diversify > 0; });
+  check("explained", explained, limits.explained);
+  check("diversified", diversified, limits.diversified);
+  if (reasons > limits.reasons)
+    throw Refusal{
+        413, "too_many_items",
+        fmt::format("{} explained items have {} items of histories as reasons; at most {} reasons are "
+                    "given in one request: lower k",
+                    explained, reasons, limits.reasons)};
 }
 
-/// What a shadow model would have answered, once the client has its answer.
-std::function<void()> shadow_work(const Sources& sources, const RecommendRequest& request,
-                                  const Ranking& shown) {
-  if (sources.shadow.empty() || shown.model->name() == sources.shadow) return {};
+/// A request, and the ids of what was shown for it.
+struct Shown {
+  RecommendRequest request;
   std::vector<std::string> ids;
-  for (const std::int32_t item : shown.items) ids.emplace_back(shown.model->items()[item]);
-  return [&sources, request, ids] {
-    RecommendRequest quiet = request;
-    quiet.explain = false;
-    quiet.skip_unknown = true;
-    const auto models = sources.models.now();
-    const Ranking shadow = rank(sources, model_named(*models, sources.shadow), quiet);
-    std::vector<std::int32_t> listed = shadow.items;
-    std::ranges::sort(listed);
-    std::int64_t common = 0;
-    for (const std::string& id : ids) {
-      const auto item = shadow.model->index().find(id);
-      common += item && std::ranges::binary_search(listed, *item) ? 1 : 0;
-    }
-    sources.metrics.compared(common, std::ssize(ids));
+};
+
+/// Counts how much of it the shadow model would have shown.
+void score_along(const Sources& sources, const Shown& shown) {
+  const auto models = sources.models.now();
+  const Ranking shadow = rank(sources, model_named(*models, sources.shadow), shown.request);
+  std::vector<std::int32_t> listed = shadow.items;
+  std::ranges::sort(listed);
+  std::int64_t common = 0;
+  for (const std::string& id : shown.ids) {
+    const auto item = shadow.model->index().find(id);
+    common += item && std::ranges::binary_search(listed, *item) ? 1 : 0;
+  }
+  sources.metrics.compared(common, std::ssize(shown.ids));
+}
+
+/// The work of the shadow model, for when the client has its answer.
+std::function<void()> shadow_work(const Sources& sources, std::vector<RecommendRequest> requests,
+                                  std::span<const Ranking> rankings) {
+  std::vector<Shown> all;
+  for (std::size_t k = 0; k < rankings.size() && !sources.shadow.empty(); ++k) {
+    const Ranking& ranking = rankings[k];
+    if (ranking.model->name() == sources.shadow) continue;
+    Shown shown{.request = std::move(requests[k]), .ids = {}};
+    shown.request.explain = false;
+    shown.request.skip_unknown = true;
+    for (const std::int32_t item : ranking.items) shown.ids.emplace_back(ranking.model->items()[item]);
+    all.push_back(std::move(shown));
+  }
+  if (all.empty()) return {};
+  return [&sources, all = std::move(all)] {
+    for (const Shown& shown : all) score_along(sources, shown);
   };
 }
 
-std::vector<RecommendRequest> batch_of(const Json& json, const Limits& limits) {
+std::vector<RecommendRequest> batch_of(const Json& json, const Sources& sources) {
+  const Limits& limits = sources.limits;
   refuse_other_names(json, {"batch"}, "");
   const Json& batch = json["batch"];
   if (!batch.is_array() || batch.empty())
@@ -74,12 +112,12 @@ std::vector<RecommendRequest> batch_of(const Json& json, const Limits& limits) {
   std::vector<RecommendRequest> requests;
   for (std::size_t k = 0; k < batch.size(); ++k)
     requests.push_back(read_recommend_request(batch[k], limits, fmt::format("batch[{}]: ", k)));
-  check_amount(requests, limits);
+  check_amount(sources, requests);
   return requests;
 }
 
 Response answer_batch(const Sources& sources, const ModelSet& models, const Json& json) {
-  const std::vector<RecommendRequest> requests = batch_of(json, sources.limits);
+  const std::vector<RecommendRequest> requests = batch_of(json, sources);
   std::vector<Ranking> rankings;
   Titles titles(sources.titles());
   std::string text = "{\"batch\":[";
@@ -93,7 +131,7 @@ Response answer_batch(const Sources& sources, const ModelSet& models, const Json
     add_titles(rankings.back(), requests[k].explain, titles);
     text += (k > 0 ? ",{" : "{") + answer_text(rankings.back()) + "}";
   }
-  return {.body = text + "]" + titles.text() + "}"};
+  return {.body = text + "]" + titles.text() + "}", .after = shadow_work(sources, requests, rankings)};
 }
 
 }  // namespace
@@ -103,12 +141,12 @@ Response answer_recommend(const Sources& sources, std::string_view body) {
   const auto models = sources.models.now();
   if (json.contains("batch")) return answer_batch(sources, *models, json);
   const RecommendRequest request = read_recommend_request(json, sources.limits, "");
-  check_amount({request}, sources.limits);
+  check_amount(sources, {request});
   const Ranking ranking = rank(sources, model_for(sources, *models, request), request);
   Titles titles(sources.titles());
   add_titles(ranking, request.explain, titles);
   return {.body = "{" + answer_text(ranking) + titles.text() + "}",
-          .after = shadow_work(sources, request, ranking)};
+          .after = shadow_work(sources, {request}, {&ranking, 1})};
 }
 
 Response answer_compare(const Sources& sources, std::string_view body) {
@@ -128,7 +166,7 @@ Response answer_compare(const Sources& sources, std::string_view body) {
   }
   if (json.contains("model")) throw Refusal{400, "bad_field", "name two models in models, not one in model"};
   const RecommendRequest request = read_recommend_request(json, sources.limits, "");
-  check_amount({request, request}, sources.limits);
+  check_amount(sources, {request, request});
   Titles titles(sources.titles());
   std::vector<Ranking> rankings;
   std::string text = "{\"models\":[";

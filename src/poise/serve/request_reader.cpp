@@ -12,8 +12,10 @@ namespace poise::serve {
 RequestReader::State RequestReader::advance() {
   if (state_ == State::idle || state_ == State::head) state_ = read_head();
   if (state_ == State::body && std::ssize(bytes_) >= request_.head.content_length) {
-    request_.body = bytes_.substr(0, request_.head.content_length);
-    bytes_.erase(0, request_.head.content_length);
+    // The body takes the bytes over, so that no large buffer stays with a connection that falls idle.
+    std::string rest = bytes_.substr(request_.head.content_length);
+    bytes_.resize(request_.head.content_length);
+    request_.body = std::exchange(bytes_, std::move(rest));
     state_ = State::ready;
   }
   return state_;

@@ -1,6 +1,7 @@
 #include "poise/serve/server.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -73,16 +74,17 @@ struct Server::Network {
 
   void accept() {
     acceptor.async_accept(asio::make_strand(io), [this](error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
-      if (error) {  // out of files, usually
-        retry.expires_after(pause_without_files);
-        retry.async_wait([this](error_code stopped) {
-          if (!stopped) accept();
-        });
-        return;
-      }
-      add(std::move(socket));
-      accept();
+      if (error != asio::error::operation_aborted && acceptor.is_open()) error ? accept_later() : accept();
+      // One that was made just before the acceptor was closed is owed an answer, too.
+      if (!error) add(std::move(socket));
+    });
+  }
+
+  /// There are no files left, usually.
+  void accept_later() {
+    retry.expires_after(pause_without_files);
+    retry.async_wait([this](error_code stopped) {
+      if (!stopped) accept();
     });
   }
 
@@ -104,7 +106,9 @@ struct Server::Network {
     }
     if (connection == nullptr) return turn_away(socket);
     connection->start();
-    if (leaving) connection->drain();
+    if (!leaving) return;
+    limit_drain();
+    connection->drain();
   }
 
   void turn_away(tcp::socket& socket) {
@@ -121,7 +125,23 @@ struct Server::Network {
   void remove(const Connection* connection) {
     const std::lock_guard lock(mutex);
     connections.erase(connection);
-    if (draining && connections.empty()) asio::post(acceptor.get_executor(), [this] { drained.cancel(); });
+    if (draining && connections.empty()) asio::post(acceptor.get_executor(), [this] { end_drain(); });
+  }
+
+  void end_drain() {
+    const std::lock_guard lock(mutex);
+    if (connections.empty()) drained.cancel();
+  }
+
+  /// Lets run() return in time whatever connections are open.
+  void limit_drain() {
+    const auto timeout = std::chrono::duration<double>(service.limits().drain_timeout);
+    drained.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(timeout));
+    drained.async_wait([this](error_code cancelled) {
+      if (cancelled) return;
+      options.say("the drain timeout is over; connections that are still open are closed");
+      io.stop();
+    });
   }
 
   void begin_drain() {
@@ -147,15 +167,22 @@ struct Server::Network {
       if (connections.empty()) return;
     }
     options.say(fmt::format("draining: {} connections are open", open.size()));
-    const auto timeout = std::chrono::duration<double>(service.limits().drain_timeout);
-    drained.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(timeout));
-    drained.async_wait([this](error_code cancelled) {
-      if (cancelled) return;
-      options.say("the drain timeout is over; connections that are still open are closed");
-      io.stop();
-    });
+    limit_drain();
     for (const auto& connection : open) {
       if (connection != nullptr) connection->drain();
+    }
+  }
+
+  /// Runs handlers until there are none. One that fails, which want of memory makes it do, takes its
+  /// connection along, and no other.
+  void work() {
+    while (true) {
+      try {
+        io.run();
+        return;
+      } catch (const std::exception&) {
+        service.metrics().refused("internal_error");
+      }
     }
   }
 
@@ -197,8 +224,8 @@ void Server::run() {
     if (network.options.watch == Watch::yes) network.look_at_files();
   });
   std::vector<std::thread> workers;
-  for (int k = 1; k < network.options.threads; ++k) workers.emplace_back([&network] { network.io.run(); });
-  network.io.run();
+  for (int k = 1; k < network.options.threads; ++k) workers.emplace_back([&network] { network.work(); });
+  network.work();
   for (std::thread& worker : workers) worker.join();
   network.background.join();
 }

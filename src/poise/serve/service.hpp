@@ -38,7 +38,8 @@ struct Exchange {
 /// Answers requests; knows no socket. Any thread may ask.
 class Service {
  public:
-  /// Error{usage} for a traffic share or a shadow of a model that is not served. `models` must outlive it.
+  /// Error{usage} for a traffic share or a shadow of a model that is not served, and for names of hosts and
+  /// origins that are none. `models` must outlive it.
   Service(Models& models, ServiceOptions options);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

@@ -18,7 +18,9 @@ Traffic::Traffic(std::vector<TrafficShare> shares, const ModelSet& models) : sha
       fail(ErrorKind::usage, "{} {}: the model is named twice", "ab"_p, each.model);
     sum += each.share;
   }
-  if (sum > 1) fail(ErrorKind::usage, "{}: the shares add up to {}, which is more than 1", "ab"_p, sum);
+  constexpr double rounding = 1e-9;
+  if (sum > 1 + rounding)
+    fail(ErrorKind::usage, "{}: the shares add up to {}, which is more than 1", "ab"_p, sum);
 }
 
 std::shared_ptr<const ServedModel> Traffic::choose(const ModelSet& models,
