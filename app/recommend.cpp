@@ -137,7 +137,9 @@ Run setup_recommend(CLI::App& parser) {
   auto options = std::make_shared<RecommendFlags>();
   parser.add_option("MODEL", options->model, "Model file")->required()->type_name("FILE");
   auto* sources = parser.add_option_group("History", "what the user has already, or all users have");
-  sources->add_option("--items", options->items, "Item ids, separated by commas")
+  sources
+      ->add_option("--items", options->items,
+                   "Item ids, separated by commas; ids that hold commas go into a file for --history")
       ->delimiter(',')
       ->allow_extra_args(false);
   sources->add_option("--history", options->history, "File with one item id per line")->type_name("FILE");

@@ -188,3 +188,18 @@ def test_histories_come_through_the_same_doors(tmp_path, rows, expected):
     known = run(*command, expected[0] / "log.csv").out
     assert run(*command, "-", input=json_text(rows)).out == known
     assert run(*command, tmp_path / "shop.db", "--query", "select user, item, count from orders").out == known
+
+
+def test_columns_by_position_are_said(tmp_path):
+    """A header without a known name: what was taken, and what to do, are said; also where nothing is left."""
+    path = tmp_path / "sales.csv"
+    path.write_text("Kunde;Wein;Sterne\n" + "".join(f"K{u};W{u * 7 % 9 + i};{1 + i % 5}\n" for u in range(40) for i in range(6)))
+    said = run("prepare", path, "--out", tmp_path / "data").err
+    assert "user = column 1 (Kunde), item = column 2 (Wein)" in said and "; no name is known, so the first two are taken: --columns names others" in said
+    for known in (["--columns", "Kunde,Wein,Sterne"], ["--header", "no"]):
+        assert "no name is known" not in run("prepare", path, "--out", tmp_path / "data", *known, "--skip-bad-lines").err
+    path.write_text("when;Kunde;user\n" + "".join(f"{u};W{i};K{u}\n" for u in range(40) for i in range(6)))
+    assert "no name is known" not in run("prepare", path, "--out", tmp_path / "data").err
+    path.write_text("when;stars;who\n" + "".join(f"2020-01-{u};{i};K\n" for u in range(40) for i in range(3)))
+    said = run("prepare", path, "--out", tmp_path / "data", code=3).err
+    assert "no name is known" in said and "check that the columns are right" in said

@@ -59,7 +59,7 @@ def test_errors(poise, tmp_path, model):
     (tmp_path / "list").write_text("i1\n\nnonsense\n")
     assert f"{tmp_path / 'list'}:3: the model does not know the item 'nonsense'" in poise(
         "recommend", model, "--history", tmp_path / "list", code=3).err
-    assert "'nonsense'" in poise("recommend", model, "--items", "i1,nonsense", code=3).err
+    assert "'nonsense' (its first one is 'i" in poise("recommend", model, "--items", "i1,nonsense", code=3).err
     poise("recommend", model, "--history", tmp_path / "missing", code=3)
     poise("recommend", model, "--history", tmp_path, code=3)
     poise("recommend", model, code=2)

@@ -23,8 +23,11 @@ mkdir -p "$work"
 if [ ! -e "$base" ]; then
   say "a clean Debian 12, by debootstrap"
   debootstrap --variant=minbase bookworm "$work/fresh" >"$work/debootstrap.log" 2>&1 || { tail -5 "$work/debootstrap.log"; exit 1; }
-  tar -cf "$base" -C "$work/fresh" .
-  rm -rf "$work/fresh"
+  # debootstrap leaves the machine's /proc mounted where it may mount; it is no part of the system.
+  for folder in proc sys; do umount "$work/fresh/$folder" 2>/dev/null || true; done
+  tar --one-file-system -cf "$base.part" -C "$work/fresh" .
+  mv "$base.part" "$base"
+  rm -rf --one-file-system "$work/fresh"
 fi
 cleanup
 rm -rf "$root"
@@ -45,7 +48,7 @@ inside poise --version
 inside poise doctor
 ! inside dpkg -s libopenblas0-pthread >/dev/null 2>&1 || { echo "OpenBLAS on pthreads was installed with the program" >&2; exit 1; }
 ! inside dpkg -s libopenmpi3 >/dev/null 2>&1 || { echo "MPI was installed with the program" >&2; exit 1; }
-for file in bash-completion/completions/poise zsh/vendor-completions/_poise fish/vendor_completions.d/poise.fish man/man1/poise-train.1.gz; do
+for file in bash-completion/completions/poise zsh/vendor-completions/_poise fish/vendor_completions.d/poise.fish man/man1/poise-train.1.gz doc/poise/CHANGELOG.md.gz; do
   test -s "$root/usr/share/$file"
 done
 

@@ -62,7 +62,8 @@ std::string ItemIndex::suggestion(std::string_view id) const {
     least = distance;
     best = items_[i];
   }
-  return best.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", best);
+  if (!best.empty()) return fmt::format(" (did you mean '{}'?)", best);
+  return items_.size() > 0 ? fmt::format(" (its first one is '{}')", items_[0]) : std::string();
 }
 
 std::vector<IdLine> read_id_lines(const std::filesystem::path& path) {

@@ -46,8 +46,10 @@ Grouped group_and_filter(const Interactions& log, const Filters& filters, const 
 /// The error if nothing is left; a log without rows is not blamed on a filter.
 [[noreturn]] void fail_without_users(const Interactions& log) {
   if (log.rows() > 0) {
-    fail(ErrorKind::input, "no user is left after filtering; lower {} or {}, or use more data",
-         "min-user-items"_p, "min-item-users"_p);
+    fail(
+        ErrorKind::input,
+        "no user is left after filtering; check that the columns are right, lower {} or {}, or use more data",
+        "min-user-items"_p, "min-item-users"_p);
   }
   if (log.below_threshold > 0) {
     fail(ErrorKind::input, "no user is left: no value is above the threshold ({} rows dropped); lower {}",

@@ -227,6 +227,10 @@ std::string describe(const DelimitedLayout& layout, bool header, const std::vect
     if (++unused <= most) text += (unused == 1 ? ", unused: " : ", ") + column(k);
   }
   if (unused > most) text += fmt::format(" and {} more", unused - most);
+  if (header && unused > 0 && options.columns.empty() && !find_role(first, ColumnRole::user) &&
+      !find_role(first, ColumnRole::item)) {
+    text += fmt::format("; no name is known, so the first two are taken: {} names others", "columns"_p);
+  }
   return text;
 }
 
