@@ -11,6 +11,7 @@
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/comm/packed.hpp"
+#include "poise/model/full_rank/dense_parts.hpp"
 #include "poise/model/full_rank/spread_full_rank.hpp"
 #include "poise/model/low_rank/round_checkpoint.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
@@ -135,8 +136,12 @@ void refuse_contradictions(const TrainOptions& options) {
 
 void check_neighbours(const TrainOptions& options, const ModelParameters& parameters,
                       const Context& context) {
-  if (!options.checkpoint.empty() && parameters.neighbours == 0 && !parameters.low_rank())
-    fail(ErrorKind::usage, "--checkpoint is of low-rank models and of those with --neighbours; leave it out");
+  const bool full_rank = parameters.family == Family::full_rank;
+  if (!options.checkpoint.empty() && !full_rank && !parameters.low_rank())
+    fail(ErrorKind::usage, "--checkpoint is of low-rank and full-rank models; leave it out");
+  refuse_unless(
+      options.checkpoint.empty() || !full_rank || parse_device(context.device) != DeviceChoice::cuda,
+      "--device cuda", "--checkpoint of a full-rank model");
   refuse_unless(parameters.neighbours == 0 || parse_device(context.device) != DeviceChoice::cuda,
                 "--device cuda", "--neighbours");
   refuse_unless(options.checkpoint.empty() || parameters.neighbours == 0 || !context.processes->several(),
@@ -153,6 +158,11 @@ Json phases_json(double total, const std::map<std::string, double>& seconds, con
   phases["save sync"] = written.sync;
   for (const auto& [phase, time] : training) phases[phase] = time;
   return phases;
+}
+
+void remove_checkpoint(const std::filesystem::path& folder, const ModelParameters& parameters) {
+  if (parameters.low_rank()) return RoundCheckpoint::remove(folder);
+  parameters.neighbours > 0 ? NeighbourCheckpoint::remove(folder) : DenseParts::remove(folder);
 }
 
 void run_train(TrainOptions options, const Context& context) {
@@ -176,8 +186,10 @@ void run_train(TrainOptions options, const Context& context) {
   if (first) check_file_can_be_written(options.out);
   if (first && !options.trace.empty()) check_file_can_be_written(options.trace);
   double rate = 0;
-  EarlyGpu early = early_gpu_for(least_operations(parameters, options.data), CudaReady::to_train, context,
-                                 [&](Backend& gpu) { rate = product_rate(gpu); });
+  // A dense model whose parts are saved as they are finished is trained on the processor.
+  const bool kept = !options.checkpoint.empty() && !parameters.low_rank();
+  EarlyGpu early = early_gpu_for(kept ? 0 : least_operations(parameters, options.data), CudaReady::to_train,
+                                 context, [&](Backend& gpu) { rate = product_rate(gpu); });
   const LoadedDataset data = read_dataset(options.data, context.execution);
   if (shared) check_same_data(options.data.string(), data.checksum, context);
   watch.book("load");
@@ -189,6 +201,7 @@ void run_train(TrainOptions options, const Context& context) {
   TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
   const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
   if (spread_out) cost = cost_of_each(cost, X, W, processes);
+  if (kept) cost.gpu = false;
   watch.book("estimate");
   const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
@@ -225,10 +238,7 @@ void run_train(TrainOptions options, const Context& context) {
   }
   watch.book("report");
   const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
-  if (!options.checkpoint.empty()) {
-    parameters.neighbours > 0 ? NeighbourCheckpoint::remove(options.checkpoint)
-                              : RoundCheckpoint::remove(options.checkpoint);
-  }
+  if (!options.checkpoint.empty()) remove_checkpoint(options.checkpoint, parameters);
   if (spread) spread->release();
   watch.book("save");
 
@@ -263,10 +273,10 @@ Run setup_train(CLI::App& parser) {
                   "For full-rank: save only the K largest entries of each column, as a sparse model")
       ->check(whole_number(1, 2'147'483'647));
   parser
-      .add_option("--checkpoint", options->checkpoint,
-                  "For awmf, wmf and with --neighbours: folder for rounds, or columns, as they are finished; "
-                  "the same "
-                  "command, after it was interrupted or killed, goes on from there")
+      .add_option(
+          "--checkpoint", options->checkpoint,
+          "For low-rank and full-rank models: folder for rounds, or the inverse and columns, as they are "
+          "finished; the same command, after it was interrupted or killed, goes on from there")
       ->type_name("DIR");
   parser
       .add_option("--trace", options->trace,

@@ -9,6 +9,7 @@
 #include "poise/backend/team.hpp"
 #include "poise/base/version.hpp"
 #include "poise/model/family.hpp"
+#include "poise/model/full_rank/dense_parts.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank/spread_fit.hpp"
 #include "poise/model/low_rank/round_checkpoint.hpp"
@@ -22,6 +23,11 @@ namespace {
 
 bool is_spread(const ModelParameters& parameters, const Processes& processes) {
   return processes.has_grid() && parameters.family == Family::full_rank && parameters.neighbours == 0;
+}
+
+/// Identifies what a checkpoint belongs to.
+std::string checkpoint_key(const ModelParameters& parameters, const LoadedDataset& data) {
+  return fmt::format("{} {} {}", version(), data.checksum, option_texts(parameters));
 }
 
 /// A low-rank model by all processes, or with a checkpoint, or both. With a checkpoint Ctrl-C ends a round
@@ -46,13 +52,46 @@ Trained train_low_rank(const ModelParameters& parameters, const LoadedDataset& d
                  .checkpoint = checkpoint,
                  .processes = context.processes};
   if (!checkpoint.empty()) {
-    fit.checkpoint_key = fmt::format("{} {} {}", version(), data.checksum, option_texts(parameters));
+    fit.checkpoint_key = checkpoint_key(parameters, data);
     if (const std::int64_t rounds = RoundCheckpoint::rounds_in(checkpoint))
       context.say(fmt::format("{} rounds were in {} already", rounds, checkpoint.string()));
   }
   context.processes->watch(execution.observer);
   Trained trained = family_of(parameters).fit(parameters, W, fit);
   context.processes->watch(context.execution.observer);
+  return trained;
+}
+
+/// A dense full-rank model by all processes, or with a checkpoint, or both. With a checkpoint Ctrl-C ends a
+/// block of columns before it ends the program.
+Trained train_dense(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
+                    const std::filesystem::path& checkpoint, Backend& backend, const Context& context) {
+  Processes& processes = *context.processes;
+  RoundObserver by_blocks(context.execution.observer);
+  Execution execution = context.execution;
+  std::unique_ptr<Backend> own;
+  if (!checkpoint.empty()) {
+    execution.observer = &by_blocks;
+    own = make_backend(BackendKind::cpu, execution.threads, execution.observer);
+    const std::string found = DenseParts::found_in(checkpoint);
+    if (!found.empty()) context.say(fmt::format("{} were in {} already", found, checkpoint.string()));
+  }
+  FitContext fit{.X = data.dataset.train.view(),
+                 .memory_limit = context.memory_limit,
+                 .backend = own ? *own : backend,
+                 .execution = execution,
+                 .checkpoint = checkpoint,
+                 .checkpoint_key = checkpoint_key(parameters, data)};
+  const FullRankOptions options = full_rank_options(parameters, context.memory_limit);
+  processes.watch(execution.observer);
+  const auto train = [&] {
+    if (!is_spread(parameters, processes)) return std::move(train_full_rank(options, W, fit).front());
+    const ColumnShare share(fit.X.cols, processes);
+    const std::unique_ptr<DenseGrid> grid = processes.make_grid();
+    return train_full_rank_spread(options, W, share, *grid, fit);
+  };
+  Trained trained = train();
+  processes.watch(context.execution.observer);
   return trained;
 }
 
@@ -90,15 +129,14 @@ Trained train_together(const ModelParameters& parameters, const LoadedDataset& d
                        const std::filesystem::path& folder, const std::filesystem::path& checkpoint,
                        Backend& backend, const Context& context) {
   Processes& processes = *context.processes;
-  FitContext fit{data.dataset.train.view(), context.memory_limit, backend, context.execution};
-  if (is_spread(parameters, processes)) {
-    const ColumnShare share(fit.X.cols, processes);
-    const std::unique_ptr<DenseGrid> grid = processes.make_grid();
-    return train_full_rank_spread(full_rank_options(parameters, context.memory_limit), W, share, *grid, fit);
-  }
-  if (processes.several() && parameters.neighbours > 0)
+  const bool dense = parameters.family == Family::full_rank && parameters.neighbours == 0;
+  if (is_spread(parameters, processes) || (dense && !checkpoint.empty()))
+    return train_dense(parameters, data, W, checkpoint, backend, context);
+  if (processes.several() && parameters.neighbours > 0) {
+    FitContext fit{data.dataset.train.view(), context.memory_limit, backend, context.execution};
     return train_neighbours(full_rank_options(parameters, context.memory_limit), parameters.neighbours, W,
                             fit, &processes);
+  }
   if (parameters.low_rank() && (processes.several() || !checkpoint.empty()))
     return train_low_rank(parameters, data, W, folder, checkpoint, backend, context);
   Trainer trainer(data, folder, Keep::nothing, context.memory_limit, backend, context.execution);

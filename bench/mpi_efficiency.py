@@ -1,17 +1,19 @@
 """How much of a machine several processes use: P processes of one thread each against one process of P threads.
 
-    python3 bench/mpi_efficiency.py PROGRAM WORK [--processes 2] [--like ml-20m] [--scale 1] [--parts inverse,columns,wmf,study]
+    python3 bench/mpi_efficiency.py PROGRAM WORK [--processes 2] [--minutes 12] [--parts wmf,study,columns,inverse,memory]
 
-On an idle machine with at least that many cores. Synthesizes the shape into WORK (kept there for the next time) and prints a line for each part:
-seconds of one process with P threads, seconds of P processes with one thread, and their ratio, the efficiency (the slowest process counts):
+On an idle machine with at least that many cores. Synthesizes the ML-20M shape into WORK (kept there for the next time) and prints a line for each
+part: seconds of one process with P threads, seconds of P processes with one thread, and their ratio, the efficiency (the slowest process counts):
 
-    inverse   G and A^-1 of a dense model (ScaLAPACK against the sweep)
-    columns   the weighted columns of a dense model, conjugate gradients and certificate, within --memory-limit: at the ML-20M shape 6 GB do not hold
-              T = X A^-1, so that one process takes the route that several always take
-    wmf       a round of weighted matrix factorization
+    wmf       rounds of weighted matrix factorization
     study     the points of a search
+    columns   the weighted columns of a dense model, conjugate gradients and certificate, with item weights, for which one process too takes the route
+              that several always take (no Woodbury); at --columns-scale of the users, which has fewer items
+    inverse   G and A^-1 of a dense model (ScaLAPACK against the sweep)
 
-and then the peak of memory of each process for P = 1, 2, 4 beside 8 n^2 / P + 2048 n + the memory before training, in bytes."""
+and then the peak of memory of each process for P = 1, 2, 4 beside 8 n^2 / P + 2048 n + the memory before training (the program and X), in bytes:
+for the dense model without weights at the whole shape (P = 1 and 2 come from the part `inverse`) and with weights at --columns-scale. A part that is
+expected to end after --minutes is left out, and said to be."""
 import argparse
 import json
 import os
@@ -21,19 +23,70 @@ import time
 
 SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
             "OMPI_MCA_hwloc_base_binding_policy": "none"}
-
-
-def measured(program, arguments, processes, threads):
-    """Wall seconds and the JSON of a command."""
-    launcher = ["mpirun", "-n", str(processes)] if processes > 1 else []
-    command = [*launcher, program, *map(str, arguments), "--threads", str(threads), "--quiet", "--json"]
-    begin = time.monotonic()
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **SETTINGS}).stdout
-    return time.monotonic() - begin, json.loads(output)
+COLUMNS = ("woodbury T", "woodbury", "iterations", "others' iterations", "columns", "objective", "certificate", "correct")
+INVERSE = ("gram", "inverse", "inverse rows")
 
 
 def phases(trained, names):
     return sum(trained["seconds"].get(name, 0) for name in names)
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.end = time.monotonic() + 60 * options.minutes
+        self.model = options.work / "mpi_efficiency.model"
+        self.n = {}
+
+    def data(self, scale):
+        folder = self.options.work / f"ml-20m-{scale}"
+        if not folder.exists():
+            subprocess.run([self.options.program, "synth", "--like", "ml-20m", "--scale", str(scale), "--quiet", "--out", folder], check=True,
+                           stdout=subprocess.DEVNULL)
+        info = subprocess.run([self.options.program, "info", folder, "--json"], check=True, stdout=subprocess.PIPE).stdout
+        self.n[scale] = json.loads(info)["items"]
+        return folder
+
+    def measured(self, shape, *arguments):
+        """Wall seconds and the JSON of a command in so many processes of so many threads."""
+        processes, threads = shape
+        launcher = ["mpirun", "-n", str(processes)] if processes > 1 else []
+        command = [*launcher, self.options.program, *map(str, arguments), "--threads", str(threads), "--quiet", "--json"]
+        begin = time.monotonic()
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **SETTINGS}).stdout
+        return time.monotonic() - begin, json.loads(output)
+
+    def train(self, shape, scale, *flags):
+        trained = self.measured(shape, "train", self.data(scale), *flags, "--out", self.model)[1]
+        self.model.unlink()
+        return trained
+
+    def fits(self, what, seconds):
+        left = self.end - time.monotonic()
+        if seconds > left:
+            print(f"{what}: left out, as it takes some {seconds:.0f} s and {max(0, left):.0f} s are left", flush=True)
+        return seconds <= left
+
+    def both(self, name, of, figures):
+        """The part alone and together; the second is expected to take 1.5 times as long. `figures`: a name and seconds of a result, each."""
+        count = self.options.processes
+        begin = time.monotonic()
+        alone = of((1, count))
+        if not self.fits(name, 1.5 * (time.monotonic() - begin)):
+            return [alone]
+        together = of((count, 1))
+        for title, seconds in figures:
+            a, b = seconds(alone), seconds(together)
+            print(f"{title:<10} {a:>9.2f} s {b:>9.2f} s   efficiency {a / b:.2f}", flush=True)
+        return [alone, together]
+
+    def memory(self, trained, processes, scale):
+        n = self.n[scale]
+        peak = max(trained.get("peak_bytes_of_ranks", [trained["peak_bytes"]]))
+        model = 8 * n * n / processes + 2048 * n + trained["bytes_before_training"]
+        kind = "weighted" if scale != self.options.scale else "unweighted"
+        print(f"memory     P = {processes}, {n} items, {kind}: {peak * 1e-9:.3f} GB a process, model {model * 1e-9:.3f} GB, "
+              f"ratio {peak / model:.2f}", flush=True)
 
 
 def main():
@@ -41,58 +94,48 @@ def main():
     parser.add_argument("program")
     parser.add_argument("work", type=pathlib.Path)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--like", default="ml-20m")
-    parser.add_argument("--scale", default="1")
-    parser.add_argument("--memory-limit", default="6G")
-    parser.add_argument("--parts", default="inverse,columns,wmf,study,memory")
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--columns-scale", type=float, default=0.01)
+    parser.add_argument("--minutes", type=float, default=12)
+    parser.add_argument("--parts", default="wmf,study,columns,inverse,memory")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    data = options.work / f"{options.like}-{options.scale}"
-    if not data.exists():
-        subprocess.run([options.program, "synth", "--like", options.like, "--scale", options.scale, "--quiet", "--out", data], check=True,
-                       stdout=subprocess.DEVNULL)
-    model = options.work / "mpi_efficiency.model"
+    bench = Bench(options)
+    for scale in (options.scale, options.columns_scale):
+        bench.data(scale)
+    bench.end = time.monotonic() + 60 * options.minutes  # the data are made once
     count = options.processes
     parts = options.parts.split(",")
-
-    def line(name, alone, together):
-        print(f"{name:<10} {alone:>9.2f} s {together:>9.2f} s   efficiency {alone / together:.2f}", flush=True)
-
-    def train(processes, threads, *flags):
-        wall, trained = measured(options.program, ["train", data, *flags, "--out", model], processes, threads)
-        model.unlink()
-        return wall, trained
-
     print(f"{'':<10} {'1 x ' + str(count):>9}   {str(count) + ' x 1':>9}")
-    if "inverse" in parts:
-        of = [train(*shape, "--model", "ease", "--lambda", "500")[1] for shape in ((1, count), (count, 1))]
-        line("inverse", *(phases(each, ("gram", "inverse", "inverse rows")) for each in of))
-        line("whole", *(each["seconds"]["total"] for each in of))
-    if "columns" in parts:
-        names = ("woodbury T", "woodbury", "iterations", "others' iterations", "columns", "objective", "certificate", "correct")
-        of = [train(*shape, "--model", "full-rank", "--lambda", "500", "--alpha", "2", "--memory-limit", options.memory_limit)[1] for shape in ((1, count), (count, 1))]
-        line("columns", *(phases(each, names) for each in of))
-        line("whole", *(each["seconds"]["total"] for each in of))
+
     if "wmf" in parts:
-        of = [train(*shape, "--model", "wmf", "--rank", "64", "--lambda", "5", "--alpha", "5", "--rounds", "3") for shape in ((1, count), (count, 1))]
-        line("wmf", *(each["seconds"]["train"] for _, each in of))
+        # The eigenpairs that rounds begin from are made and stored by the first run.
+        wmf = ["--model", "wmf", "--rank", "64", "--lambda", "5", "--alpha", "5", "--start", "random", "--rounds"]
+        bench.both("wmf", lambda shape: bench.train(shape, options.scale, *wmf, "3"), [("wmf", lambda each: each["seconds"]["train"])])
     if "study" in parts:
-        walls = []
-        for shape in ((1, count), (count, 1)):
-            journal = options.work / f"journal-{shape[0]}"
+        def search(shape):
+            journal = options.work / "journal"
             journal.unlink(missing_ok=True)
-            walls.append(measured(options.program, ["search", data, "--model", "awmf", "--regularizer", "dropout", "--rank", "32", "--lambda",
-                                                    "20,50,100,200", "--grid", "paper", "--alpha", "1,2,5", "--no-expand", "--journal", journal],
-                                  *shape)[0])
-        line("study", *walls)
-    if "memory" in parts:
-        n = json.loads(subprocess.run([options.program, "info", data, "--json"], check=True, stdout=subprocess.PIPE).stdout)["items"]
-        for processes in (1, 2, 4):
-            trained = train(processes, 1, "--model", "full-rank", "--lambda", "500", "--alpha", "2", "--memory-limit", options.memory_limit)[1]
-            peak = max(trained.get("peak_bytes_of_ranks", [trained["peak_bytes"]]))
-            model_bytes = 8 * n * n / processes + 2048 * n + trained["bytes_before_training"]
-            print(f"memory     P = {processes}: {peak * 1e-9:.3f} GB a process, model {model_bytes * 1e-9:.3f} GB, ratio {peak / model_bytes:.2f}",
-                  flush=True)
+            wall, found = bench.measured(shape, "search", bench.data(options.columns_scale), "--model", "wmf", "--rank", "32", "--lambda", "1,5,20,50",
+                                         "--grid", "paper", "--alpha", "1.5,5,10", "--no-expand", "--memory-limit", "4G", "--journal", journal)
+            return {"wall": wall, **found}
+        bench.both("study", search, [("study", lambda each: each["wall"])])
+    if "columns" in parts:
+        flags = ["--model", "full-rank", "--lambda", "500", "--weighting", "item-oriented", "--alpha", "2"]
+        found = bench.both("columns", lambda shape: bench.train(shape, options.columns_scale, *flags),
+                           [("columns", lambda each: phases(each, COLUMNS)), ("whole", lambda each: each["seconds"]["total"])])
+        for trained, processes in zip(found, (1, count)):
+            bench.memory(trained, processes, options.columns_scale)
+        if "memory" in parts and bench.fits("memory", 2 * found[0]["seconds"]["total"]):
+            bench.memory(bench.train((4, 1), options.columns_scale, *flags), 4, options.columns_scale)
+    if "inverse" in parts:
+        flags = ["--model", "ease", "--lambda", "500"]
+        found = bench.both("inverse", lambda shape: bench.train(shape, options.scale, *flags),
+                           [("inverse", lambda each: phases(each, INVERSE)), ("whole", lambda each: each["seconds"]["total"])])
+        for trained, processes in zip(found, (1, count)):
+            bench.memory(trained, processes, options.scale)
+        if "memory" in parts and bench.fits("memory", 1.5 * found[-1]["seconds"]["total"]):
+            bench.memory(bench.train((4, 1), options.scale, *flags), 4, options.scale)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ using Clock = Points::Clock;
 
 const std::string train_mark = "train";
 const std::string drop_mark = "drop";
+const std::string other_mark = "other";
 const std::string end_mark = "end";
 /// Between two looks for answers; points take much longer.
 constexpr auto look_interval = std::chrono::microseconds(200);
@@ -145,12 +146,52 @@ void PointTeam::train(std::vector<PointGroup> groups, std::optional<Clock::time_
   }
 }
 
-void serve_points(Processes& processes, Points& points) {
+void PointTeam::each(const std::vector<std::string>& messages, std::optional<Clock::time_point> until,
+                     const OtherWork& own, const std::function<void(std::size_t, std::string)>& done) {
+  std::map<int, std::size_t> busy;  // ranks and their messages
+  std::future<std::string> here;
+  std::size_t next = 0;
+  const auto hand_out = [&](int rank) {
+    if (next == messages.size() || busy.contains(rank) || (until && Clock::now() >= *until)) return;
+    const std::string& message = messages[next];
+    busy[rank] = next++;
+    if (rank == 0)
+      here = std::async(std::launch::async, [&own, &message] { return own(message); });
+    else
+      processes_.send(rank, packed({other_mark, message}));
+  };
+  const auto take = [&](int rank, std::string answer) {
+    const std::size_t message = busy.at(rank);
+    busy.erase(rank);
+    done(message, std::move(answer));
+  };
+  for (;;) {
+    // The first process comes last, as its messages have to leave before it computes.
+    for (int rank = processes_.size() - 1; rank >= 0; --rank) hand_out(rank);
+    if (busy.empty()) return;
+    bool waiting = true;
+    if (here.valid() && here.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+      take(0, here.get());
+      waiting = false;
+    }
+    while (auto message = processes_.poll()) {
+      take(message->from, std::move(message->bytes));
+      waiting = false;
+    }
+    if (waiting) std::this_thread::sleep_for(look_interval);
+  }
+}
+
+void serve_points(Processes& processes, Points& points, const OtherWork& other) {
   for (;;) {
     const std::vector<std::string> parts = unpacked(processes.receive(0).bytes);
     if (parts.at(0) == end_mark) return;
     if (parts.at(0) == drop_mark) {
       points.drop_models();
+      continue;
+    }
+    if (parts.at(0) == other_mark) {
+      processes.send(0, other(parts.at(1)));
       continue;
     }
     const ReceivedGroup received(parts.at(1));

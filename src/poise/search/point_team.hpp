@@ -12,6 +12,9 @@
 
 namespace poise {
 
+/// What becomes of a message that is not of points: an answer.
+using OtherWork = std::function<std::string(const std::string& message)>;
+
 /// Points of a search, trained by several processes. The first one hands them out, group by group, to whoever
 /// has nothing to do, and trains groups itself on a thread of its own; it alone decides what comes next and
 /// keeps the journal. The points of one lambda share an inverse, and one process trains them. A point's
@@ -38,6 +41,12 @@ class PointTeam {
   void train(std::vector<PointGroup> groups, std::optional<Points::Clock::time_point> until,
              const std::function<void(std::size_t group, PointAnswer answer)>& done);
 
+  /// Other work of the others' serve_points(), and of `own` here: hands out these messages in this order, as
+  /// many as can be begun before `until`, and calls `done` with the index and the answer of each, in this
+  /// thread.
+  void each(const std::vector<std::string>& messages, std::optional<Points::Clock::time_point> until,
+            const OtherWork& own, const std::function<void(std::size_t message, std::string answer)>& done);
+
   /// Frees the models of cut points in all processes.
   void drop_models();
 
@@ -51,6 +60,6 @@ class PointTeam {
 
 /// For the processes other than the first: trains with `points`, which have no journal, what the first one
 /// hands out, until its PointTeam is gone.
-void serve_points(Processes& processes, Points& points);
+void serve_points(Processes& processes, Points& points, const OtherWork& other = {});
 
 }  // namespace poise

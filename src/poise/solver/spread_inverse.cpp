@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/vector.hpp"
@@ -14,12 +15,31 @@ void SpreadInverse<T>::copy_rows(Indices items, Out<T> to) const {
   backend_.copy_rows(rows_.view(), share_.places(items), to, {});
 }
 
+/// Everyone's message is two marks, whether it works and whether it is asked to stop, and what it gives; the
+/// marks of all come back.
 template <class T>
 std::vector<int> SpreadInverse<T>::ask_who_works(bool working) const {
-  const std::vector<std::string> all = share_.processes().all_gather(working ? "1" : "0");
+  Processes& processes = share_.processes();
+  constexpr std::size_t marks = 2;
+  std::string own = working ? "1" : "0";
+  own += news_ != nullptr && news_->stops() ? '1' : '0';
+  if (news_ != nullptr) own += news_->give();
+  std::string all;
+  if (processes.first()) {
+    for (int rank = 0; rank < processes.size(); ++rank) {
+      const std::string message = rank == 0 ? std::move(own) : processes.receive(rank).bytes;
+      all += message.substr(0, marks);
+      if (message.size() > marks) news_->take(message.substr(marks));
+    }
+  } else {
+    processes.send(0, std::move(own));
+  }
+  all = processes.broadcast(std::move(all));
   std::vector<int> workers;
-  for (int rank = 0; rank < share_.processes().size(); ++rank) {
-    if (all[static_cast<std::size_t>(rank)] == "1") workers.push_back(rank);
+  for (int rank = 0; rank < processes.size(); ++rank) {
+    const std::size_t at = marks * static_cast<std::size_t>(rank);
+    if (all[at] == '1') workers.push_back(rank);
+    if (all[at + 1] == '1') news_->stopping = true;
   }
   return workers;
 }

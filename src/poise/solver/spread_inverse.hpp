@@ -7,6 +7,7 @@
 #include "poise/backend/resident.hpp"
 #include "poise/solver/column_share.hpp"
 #include "poise/solver/inverse_operator.hpp"
+#include "poise/solver/round_news.hpp"
 
 namespace poise {
 
@@ -19,9 +20,10 @@ namespace poise {
 template <class T>
 class SpreadInverse final : public InverseOperator<T> {
  public:
-  /// Row k of `rows` is A^-1 e_i, i = share.own()[k]. All must outlive it.
-  SpreadInverse(const Resident<T>& rows, const ColumnShare& share, Backend& backend)
-      : rows_(rows), share_(share), backend_(backend) {}
+  /// Row k of `rows` is A^-1 e_i, i = share.own()[k]. All must outlive it. `news`: null, or at all processes.
+  SpreadInverse(const Resident<T>& rows, const ColumnShare& share, Backend& backend,
+                RoundNews* news = nullptr)
+      : rows_(rows), share_(share), backend_(backend), news_(news) {}
 
   void copy_rows(Indices items, Out<T> to) const override;
   void multiply(In<T> r, Out<T> z) const override;
@@ -45,6 +47,7 @@ class SpreadInverse final : public InverseOperator<T> {
   const Resident<T>& rows_;
   const ColumnShare& share_;
   Backend& backend_;
+  RoundNews* news_;
 };
 
 extern template class SpreadInverse<float>;

@@ -75,7 +75,7 @@ TestPart::TestPart(std::string data, Points& points, const AllRows& all_rows, co
                          points.trainer().backend(), execution);
   training_counts_ = column_counts(dataset_.train.view());
   if (const HeldOut* const test = part_of(dataset_.test)) targets_ = column_counts(test->targets.view());
-  Measured measured =
+  MeasuredRow measured =
       row_of({.key = "popularity"}, RowKind::unweighted, {.family = Family::popularity, .lambda = 0});
   popularity_ = std::move(measured.row);
   popularity_test_ = std::move(measured.test);
@@ -100,11 +100,10 @@ std::pair<Trained, Estimates> TestPart::train(const ModelParameters& parameters)
   return {on_all_rows_->train(parameters), std::move(validation)};
 }
 
-TestPart::Measured TestPart::row_of(const StudyModel& model, RowKind kind,
-                                    const ModelParameters& parameters) {
+MeasuredRow TestPart::row_of(const StudyModel& model, RowKind kind, const ModelParameters& parameters) {
   const auto begin = std::chrono::steady_clock::now();
   const auto [trained, validation] = train(parameters);
-  Measured measured;
+  MeasuredRow measured;
   StudyRow& row = measured.row;
   if (const HeldOut* const test = part_of(dataset_.test)) {
     EvaluateOptions options = points_.options().evaluation();
@@ -139,10 +138,15 @@ std::vector<double> TestPart::popularity_per_user() const {
 
 Finals TestPart::measure(const StudyModel& model,
                          const std::vector<std::pair<RowKind, ModelParameters>>& chosen) {
+  std::vector<MeasuredRow> rows;
+  for (const auto& [kind, parameters] : chosen) rows.push_back(row_of(model, kind, parameters));
+  return compare(std::move(rows));
+}
+
+Finals TestPart::compare(std::vector<MeasuredRow> rows) const {
   Finals finals;
   std::optional<EvaluationResult> unweighted;
-  for (const auto& [kind, parameters] : chosen) {
-    Measured measured = row_of(model, kind, parameters);
+  for (MeasuredRow& measured : rows) {
     const Metric& choice = points_.options().choice;
     finals.per_user.push_back(values_of(measured.test, choice));
     if (measured.row.test.empty()) {
@@ -152,7 +156,7 @@ Finals TestPart::measure(const StudyModel& model,
     const RowName name = measured.row;
     finals.against_popularity.push_back(
         {{name, to_string(choice), difference_of(measured.test, popularity_test_, choice)}});
-    if (kind == RowKind::unweighted) {
+    if (name.kind == RowKind::unweighted) {
       unweighted = std::move(measured.test);
     } else if (unweighted) {
       const auto append = [&](std::vector<StudyPair>& to, const std::vector<Metric>& metrics) {

@@ -21,6 +21,12 @@ struct Finals {
   std::vector<std::vector<double>> per_user;      ///< for each row, the study's metric on each test user
 };
 
+/// A chosen model, trained and measured on the test part.
+struct MeasuredRow {
+  StudyRow row;
+  EvaluationResult test;  ///< of the users, one by one
+};
+
 /// The test part of one data set, read for chosen models alone. If there is none, rows have the figures of
 /// the validation part and nothing is compared. If the validation part was made of training rows, the test
 /// part is read for models of all rows, and validation figures are those of the point trained without the
@@ -35,16 +41,14 @@ class TestPart {
   /// The study's metric on each test user.
   [[nodiscard]] std::vector<double> popularity_per_user() const;
 
-  /// Trains the chosen points to convergence and measures them.
+  /// Trains a chosen point to convergence and measures it.
+  MeasuredRow row_of(const StudyModel& model, RowKind kind, const ModelParameters& parameters);
+  /// The rows of one model, compared with each other and with popularity.
+  [[nodiscard]] Finals compare(std::vector<MeasuredRow> rows) const;
+  /// All of this.
   Finals measure(const StudyModel& model, const std::vector<std::pair<RowKind, ModelParameters>>& chosen);
 
  private:
-  struct Measured {
-    StudyRow row;
-    EvaluationResult test;
-  };
-  Measured row_of(const StudyModel& model, RowKind kind, const ModelParameters& parameters);
-
   /// The model to be measured on the test part, and its figures on the validation part.
   std::pair<Trained, Estimates> train(const ModelParameters& parameters);
 
@@ -63,7 +67,13 @@ class TestPart {
 constexpr int popularity_cutoff = 50;
 constexpr int popularity_bin_count = 8;
 
+/// Error{input} for an unknown name.
+RowKind parse_row_kind(const std::string& name);
+
 nlohmann::ordered_json to_json(const Finals& finals);
+/// A row as a message between processes, without loss, as far as compare() needs it.
+std::string message_of(const MeasuredRow& measured);
+MeasuredRow measured_row_in(const std::string& message, const std::string& data, const StudyModel& model);
 /// Error{input} if something is missing. `data` and `model` are not in the entry.
 Finals finals_from_json(const nlohmann::ordered_json& json, const std::string& data, const StudyModel& model);
 

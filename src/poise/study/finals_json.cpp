@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "poise/base/error.hpp"
+#include "poise/comm/packed.hpp"
 #include "poise/search/field_json.hpp"
 #include "poise/study/finals.hpp"
 
@@ -17,13 +19,6 @@ void write(Json& json, const T& object) {
   each_field(fields<T>, object, [&](const char* key, const auto& value) { json[key] = field_json(value); });
 }
 
-RowKind parse_kind(const std::string& name) {
-  for (const RowKind kind : {RowKind::unweighted, RowKind::weighted, RowKind::down_weighted}) {
-    if (to_string(kind) == name) return kind;
-  }
-  fail(ErrorKind::input, "an entry of the journal has rows of an unknown kind");
-}
-
 Json journal_row(const StudyRow& row) {
   Json json = {{"kind", to_string(row.kind)}, {"lambda", {}}};  // of the values lambda comes first
   write(json, row);
@@ -31,7 +26,7 @@ Json journal_row(const StudyRow& row) {
 }
 
 StudyRow row_from_json(const Json& json, const std::string& data, const StudyModel& model) {
-  StudyRow row{{data, model, parse_kind(json.at("kind").get<std::string>())}, {}};
+  StudyRow row{{data, model, parse_row_kind(json.at("kind").get<std::string>())}, {}};
   each_field(fields<StudyRow>, row, [&](std::string_view key, auto& value) {
     // Older entries are of plain models, and of accuracy alone.
     const bool newer = key == "lambda_exponent" || key == "gamma" || key == "beyond_accuracy";
@@ -47,7 +42,7 @@ Json difference_json(const RowDifference& difference) {
 }
 
 RowDifference difference_from_json(const Json& json, const std::string& data, const StudyModel& model) {
-  RowDifference difference{{data, model, parse_kind(json.at("kind").get<std::string>())},
+  RowDifference difference{{data, model, parse_row_kind(json.at("kind").get<std::string>())},
                            json.at("metric").get<std::string>()};
   PairedDifference& test = difference.test;
   each_field(fields<PairedDifference>, test,
@@ -60,6 +55,13 @@ RowDifference difference_from_json(const Json& json, const std::string& data, co
 
 }  // namespace
 
+RowKind parse_row_kind(const std::string& name) {
+  for (const RowKind kind : {RowKind::unweighted, RowKind::weighted, RowKind::down_weighted}) {
+    if (to_string(kind) == name) return kind;
+  }
+  fail(ErrorKind::input, "an entry of the journal has rows of an unknown kind");
+}
+
 Json to_json(const Finals& finals) {
   Json json = {{"rows", Json::array()}, {"pairs", Json::array()}, {"against_popularity", Json::array()}};
   for (const StudyRow& row : finals.rows) json["rows"].push_back(journal_row(row));
@@ -71,6 +73,27 @@ Json to_json(const Finals& finals) {
     json["beyond_accuracy_pairs"].push_back(difference_json(pair));
   json["per_user"] = finals.per_user;
   return json;
+}
+
+std::string message_of(const MeasuredRow& measured) {
+  const EvaluationResult& test = measured.test;
+  std::vector<std::string> metrics;
+  for (const Metric& metric : test.per_user_metrics) metrics.push_back(to_string(metric));
+  const MatrixView<const double> values = test.per_user.view();
+  return packed({journal_row(measured.row).dump(), Json(metrics).dump(),
+                 bytes_of(std::vector<double>(values.data, values.data + values.rows * values.cols))});
+}
+
+MeasuredRow measured_row_in(const std::string& message, const std::string& data, const StudyModel& model) {
+  const std::vector<std::string> parts = unpacked(message);
+  MeasuredRow measured{.row = row_from_json(Json::parse(parts.at(0)), data, model), .test = {}};
+  for (const auto& metric : Json::parse(parts.at(1)).get<std::vector<std::string>>())
+    measured.test.per_user_metrics.push_back(parse_metric(metric));
+  const std::vector<double> values = values_of<double>(parts.at(2));
+  const auto columns = std::ssize(measured.test.per_user_metrics);
+  measured.test.per_user = Matrix<double>(columns == 0 ? 0 : std::ssize(values) / columns, columns);
+  std::ranges::copy(values, measured.test.per_user.view().data);
+  return measured;
 }
 
 Finals finals_from_json(const Json& json, const std::string& data, const StudyModel& model) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -60,6 +62,13 @@ void mark_searches(Finals& finals, const std::vector<StudyProfile>& profiles) {
 }
 
 }  // namespace
+
+std::string answer_to_chosen(const std::string& message, TestPart& part) {
+  const auto json = nlohmann::json::parse(message);
+  const ModelParameters parameters =
+      parameters_of(json.at("point").get<std::map<std::string, std::string>>());
+  return message_of(part.row_of({}, parse_row_kind(json.at("kind").get<std::string>()), parameters));
+}
 
 StudyResults no_results(const MeasureOptions& measure) {
   StudyResults results;
@@ -187,22 +196,68 @@ StudyPoint SearchedData::study_point(const StudyModel& model, const ModelParamet
           point.cut.has_value()};
 }
 
-std::optional<Finals> SearchedData::finals_of(const StudyModel& model, const Chosen& chosen,
-                                              const SearchSpace& space) {
-  Chosen converged = chosen;
+std::pair<SearchedData::Chosen, std::string> SearchedData::converged(const Chosen& chosen,
+                                                                     const SearchSpace& space) const {
+  Chosen points = chosen;
   nlohmann::ordered_json name = {{"data", points_.trainer().data().checksum},
                                  {"compared on", to_string(points_.options().choice)},
                                  {"rows", nlohmann::ordered_json::array()}};
-  for (auto& [kind, parameters] : converged) {
+  for (auto& [kind, parameters] : points) {
     parameters = to_convergence(parameters, space);
     name["rows"].push_back(option_texts(parameters));
   }
-  const std::string key = name.dump();
+  return {std::move(points), name.dump()};
+}
+
+std::optional<Finals> SearchedData::finals_of(const StudyModel& model, const Chosen& chosen,
+                                              const SearchSpace& space) {
+  const auto [points, key] = converged(chosen, space);
   const bool known = journal_ != nullptr && journal_->find(key) != nullptr;
   if (!known && time_is_up()) return {};
-  if (journal_ == nullptr) return test_part().measure(model, converged);
-  if (!known) journal_->append(key, to_json(test_part().measure(model, converged)));
+  if (journal_ == nullptr) return test_part().measure(model, points);
+  if (!known) journal_->append(key, to_json(test_part().measure(model, points)));
   return finals_from_json(*journal_->find(key), name_, model);
+}
+
+void SearchedData::measure_together(PointTeam& team, const std::vector<Searched>& searches) {
+  struct Wanted {
+    StudyModel model;
+    std::string key;
+    std::vector<MeasuredRow> rows;
+    std::size_t left = 0;
+  };
+  struct Task {
+    std::size_t wanted;
+    std::size_t row;
+    std::string message;
+    double seconds;
+  };
+  if (journal_ == nullptr || time_is_up()) return;
+  std::vector<Wanted> all;
+  std::vector<Task> tasks;
+  for (const auto& [model, space, result] : searches) {
+    const auto [points, key] = converged(rows_of(space, result), space);
+    if (points.empty() || journal_->find(key) != nullptr) continue;
+    for (std::size_t row = 0; row < points.size(); ++row) {
+      const auto& [kind, parameters] = points[row];
+      const nlohmann::json message = {{"kind", to_string(kind)}, {"point", option_texts(parameters)}};
+      tasks.push_back({all.size(), row, message.dump(), points_.trainer().expected_seconds(parameters)});
+    }
+    all.push_back({model, key, std::vector<MeasuredRow>(points.size()), points.size()});
+  }
+  // The longest first: the others fill the gaps.
+  std::ranges::stable_sort(tasks, std::greater<>(), &Task::seconds);
+  std::vector<std::string> messages;
+  for (const Task& task : tasks) messages.push_back(task.message);
+  if (messages.empty()) return;
+  TestPart& part = test_part();
+  team.each(
+      messages, until_, [&part](const std::string& message) { return answer_to_chosen(message, part); },
+      [&](std::size_t task, const std::string& answer) {
+        Wanted& wanted = all[tasks[task].wanted];
+        wanted.rows[tasks[task].row] = measured_row_in(answer, name_, wanted.model);
+        if (--wanted.left == 0) journal_->append(wanted.key, to_json(part.compare(std::move(wanted.rows))));
+      });
 }
 
 Finals SearchedData::searched_rows(const StudyModel& model, const Chosen& chosen) const {

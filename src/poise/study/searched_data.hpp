@@ -5,12 +5,23 @@
 #include <utility>
 #include <vector>
 
+#include "poise/search/point_team.hpp"
 #include "poise/study/finals.hpp"
 
 namespace poise {
 
 /// Results without rows: the metrics and the version.
 StudyResults no_results(const MeasureOptions& measure);
+
+/// A model's search.
+struct Searched {
+  const StudyModel& model;
+  const SearchSpace& space;
+  const SearchResult& result;
+};
+
+/// Trains and measures a chosen point that another process asks for.
+std::string answer_to_chosen(const std::string& message, TestPart& part);
 
 /// The results of searches on one data set, as a part of a study: points, profiles, the chosen rows and their
 /// comparisons. A study's own searches and that of `poise search --report` are added here.
@@ -26,6 +37,10 @@ class SearchedData {
   /// the validation figures of the search.
   void add(const StudyModel& model, const SearchSpace& space, const SearchResult& result);
 
+  /// Before they are added: trains the chosen points of all these searches with other processes, which
+  /// answer_to_chosen() there, and puts them into the journal, which add() reads.
+  void measure_together(PointTeam& team, const std::vector<Searched>& searches);
+
   /// After the last model: adds the data themselves, popularity as a row, and every row less the best one.
   /// Adds nothing for data that were not begun when the time was up, if there are others.
   void finish();
@@ -40,6 +55,9 @@ class SearchedData {
   [[nodiscard]] std::vector<StudyProfile> profiles_of(const StudyModel& model, const SearchSpace& space,
                                                       const SearchResult& result) const;
   [[nodiscard]] Chosen rows_of(const SearchSpace& space, const SearchResult& result) const;
+  /// The chosen points as they are trained to convergence, and their name in the journal.
+  [[nodiscard]] std::pair<Chosen, std::string> converged(const Chosen& chosen,
+                                                         const SearchSpace& space) const;
   /// None if they would have to be trained and the time is up.
   std::optional<Finals> finals_of(const StudyModel& model, const Chosen& chosen, const SearchSpace& space);
   /// The chosen points as the search measured them.

@@ -137,12 +137,14 @@ class DataStudy {
     std::optional<PointTeam> team;
     if (processes_ != nullptr && processes_->several())
       points_.share_with(&team.emplace(*processes_, own_points_));
-    search_all();
+    search_all(team ? &*team : nullptr);
     points_.share_with(nullptr);
   }
 
  private:
-  void search_all() {
+  /// Several processes train the chosen models of all searches together, after the last of these; one trains
+  /// them after each, so that a study whose time is up has rows of models that are done.
+  void search_all(PointTeam* team) {
     for (const std::int64_t rank : options_.ranks) {
       if (rank >= directions_of(input_))
         say(fmt::format("{}: rank {} is left out, because there are only {} directions", input_.name, rank,
@@ -164,7 +166,13 @@ class DataStudy {
         later_ = planned(later);
         search_together(together, results);
       }
-      found_.add(task.model, task.space, results.at(&task));
+      if (team == nullptr) found_.add(task.model, task.space, results.at(&task));
+    }
+    if (team != nullptr) {
+      std::vector<Searched> searches;
+      for (const Task& task : all) searches.push_back({task.model, task.space, results.at(&task)});
+      found_.measure_together(*team, searches);
+      for (const Searched& each : searches) found_.add(each.model, each.space, each.result);
     }
     found_.finish();
   }
@@ -288,7 +296,11 @@ void serve_study(std::span<const StudyInput> inputs, const StudyOptions& options
     Trainer trainer(input.data, input.all_rows ? std::filesystem::path() : input.folder, Keep::shared_parts,
                     options.memory_limit, backend, execution);
     Points points(trainer, options.measure, nullptr, execution);
-    serve_points(processes, points);
+    std::optional<TestPart> part;  // made for the first chosen model
+    serve_points(processes, points, [&](const std::string& message) {
+      if (!part) part.emplace(input.name, points, input.whole(), execution);
+      return answer_to_chosen(message, *part);
+    });
   }
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "poise/model/family.hpp"
+#include "poise/model/full_rank/dense_checkpoint.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/full_rank/spread_fit.hpp"
 #include "poise/model/full_rank/spread_full_rank.hpp"
@@ -261,8 +263,13 @@ std::vector<Trained> train_full_rank(const FullRankOptions& options, const Weigh
   const bool keep =
       context.keep && full_rank_memory(context.X, true, solutions).least <= context.memory_limit;
   if (!keep) context.basis = {};
-  FullRankFit fit = fit_full_rank(context.X, W, options, context.backend, context.execution,
-                                  keep ? &context.basis : nullptr);
+  std::optional<DenseCheckpoint> checkpoint;
+  if (!context.checkpoint.empty() && solutions == 1)
+    checkpoint.emplace(context.checkpoint, context.checkpoint_key, context.X.cols, nullptr,
+                       context.execution.observer);
+  FullRankFit fit =
+      fit_full_rank(context.X, W, options, context.backend, context.execution,
+                    keep ? &context.basis : nullptr, nullptr, checkpoint ? &*checkpoint : nullptr);
   std::vector<Trained> result;
   for (FullRankSolution& solution : fit.solutions) {
     result.push_back(trained_of(fit, solution));
@@ -273,8 +280,12 @@ std::vector<Trained> train_full_rank(const FullRankOptions& options, const Weigh
 
 Trained train_full_rank_spread(const FullRankOptions& options, const Weights& W, const ColumnShare& share,
                                DenseGrid& grid, FitContext& context) {
-  FullRankFit fit =
-      fit_full_rank_spread(context.X, W, options, share, grid, context.backend, context.execution);
+  std::optional<DenseCheckpoint> checkpoint;
+  if (!context.checkpoint.empty())
+    checkpoint.emplace(context.checkpoint, context.checkpoint_key, context.X.cols, &share,
+                       context.execution.observer);
+  FullRankFit fit = fit_full_rank_spread(context.X, W, options, share, grid, context.backend,
+                                         context.execution, checkpoint ? &*checkpoint : nullptr);
   FullRankSolution& solution = fit.solutions.front();
   Trained trained = trained_of(fit, solution);
   trained.model = std::make_shared<SpreadFullRank>(std::move(solution.B), share);

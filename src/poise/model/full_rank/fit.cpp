@@ -80,13 +80,15 @@ class FullRankSolver {
     Items direct;
     Items iterated;
     choose_routes(direct, iterated);
+    const SavedRoutes saved = take_saved(direct, iterated);
     solve_by_woodbury(direct, iterated);
-    work_.result.direct_columns = static_cast<std::int64_t>(direct.size());
-    work_.result.iterated_columns = static_cast<std::int64_t>(iterated.size());
+    work_.result.direct_columns = static_cast<std::int64_t>(direct.size()) + saved.direct;
+    work_.result.iterated_columns = static_cast<std::int64_t>(iterated.size()) + saved.iterated;
     for (FullRankVariant<T>& variant : variants_) {
-      if (!iterated.empty()) variant.expect_iterated_columns();
+      if (work_.result.iterated_columns > 0) variant.expect_iterated_columns();
     }
     iterate(iterated);
+    if (work_.checkpoint != nullptr) work_.checkpoint->end();
     ComputedInverse<T> P(work_.checker.A_inverse());
     for (FullRankVariant<T>& variant : variants_) variant.certify(P);
   }
@@ -109,6 +111,32 @@ class FullRankSolver {
     }
   }
 
+  struct SavedRoutes {
+    std::int64_t direct = 0;
+    std::int64_t iterated = 0;
+  };
+  /// Takes over the columns of a checkpoint; the others remain in the lists.
+  SavedRoutes take_saved(Items& direct, Items& iterated) {
+    SavedRoutes saved;
+    if (work_.checkpoint == nullptr) return saved;
+    std::vector<char> known(n_, 0);
+    work_.checkpoint->template load_columns<T>([&](const SolvedColumns& columns) {
+      variants_.front().restore(columns);
+      (columns.direct ? saved.direct : saved.iterated) += std::ssize(columns.items);
+      for (const std::int32_t i : columns.items) known[i] = 1;
+    });
+    for (Items* const items : {&direct, &iterated})
+      std::erase_if(*items, [&](std::int32_t i) { return known[i] != 0; });
+    work_.watch.book("checkpoint");
+    return saved;
+  }
+
+  /// From now on a request to stop waits for the end of a block; whether there was one.
+  [[nodiscard]] bool stops() const { return work_.checkpoint != nullptr && work_.checkpoint->stops(); }
+  void keep() const {
+    if (work_.checkpoint != nullptr) work_.checkpoint->keep(sizeof(T));
+  }
+
   /// Items whose K turns out singular move to the iterated ones.
   void solve_by_woodbury(Items& direct, Items& iterated) {
     if (direct.empty()) return;
@@ -116,8 +144,10 @@ class FullRankSolver {
     if (!scores) scores = std::make_unique<ScoresOfInverse<T>>(problem_.X, A_inverse_.view(), backend_);
     const Woodbury<T> woodbury(problem_, ordinary(backend_, readable(A_inverse_)), scores->view());
     work_.watch.book("woodbury T");
+    keep();
     Items solved;
     work_.for_each_block(direct, "solving items with few users", [&](std::span<const std::int32_t> part) {
+      if (stops()) return;
       Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), n_);
       const std::vector<char> good = woodbury.solve(part, ordinary(backend_, h.view()), work_.execution);
       Items kept;
@@ -131,7 +161,7 @@ class FullRankSolver {
         backend_.copy_rows(In<T>(h.view()), rows, only.view(), {});
         h = std::move(only);
       }
-      for (FullRankVariant<T>& variant : variants_) variant.add_block(kept, h.view(), "woodbury");
+      for (FullRankVariant<T>& variant : variants_) variant.add_block(kept, h.view(), "woodbury", true);
       solved.insert(solved.end(), kept.begin(), kept.end());
     });
     direct = std::move(solved);
@@ -140,16 +170,20 @@ class FullRankSolver {
   }
 
   void iterate(const Items& items) {
-    std::int64_t& most = work_.result.iterations;
+    keep();
     work_.for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
+      if (stops()) return;
       if (!problem_.target_is_X) {
         for (FullRankVariant<T>& variant : variants_) variant.add_for_target(part);
         return;
       }
       Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), n_);
-      most = std::max<std::int64_t>(most, work_.solver.solve(part, h.view(), work_.result.worst_column));
+      IterationTrace trace;
+      trace.iterations = work_.solver.solve(part, h.view(), trace.worst);
+      add_trace(work_.result, trace);
       work_.watch.book("iterations");
-      for (FullRankVariant<T>& variant : variants_) variant.add_block(part, h.view(), "iterations");
+      for (FullRankVariant<T>& variant : variants_)
+        variant.add_block(part, h.view(), "iterations", false, trace);
     });
   }
 
@@ -168,9 +202,18 @@ class FullRankSolver {
 template <class T>
 bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&()>& complete,
             const FullRankOptions& options, FullRankBasis& basis, bool keep, Backend& backend,
-            const Execution& execution, FullRankFit& result) {
+            const Execution& execution, DenseCheckpoint* checkpoint, FullRankFit& result) {
   Stopwatch watch(result.seconds);
-  if (!invert_shared_system<T>(problem, basis, backend, watch, result.condition)) return false;
+  FullRankBasis::Inverse<T>& inverse = basis.inverse<T>();
+  if (checkpoint != nullptr && checkpoint->has_inverse<T>()) {
+    inverse.matrix = Resident<T>(backend, problem.items(), problem.items());
+    checkpoint->load_inverse<T>(inverse.matrix.view(), backend, result);
+  } else {
+    if (!invert_shared_system<T>(problem, basis, backend, watch, result.condition)) return false;
+    if (checkpoint != nullptr)
+      checkpoint->save_inverse<T>(std::as_const(inverse.matrix).view(), backend, result);
+  }
+  if (checkpoint != nullptr) watch.book("checkpoint");
   const ColumnData& data = complete();
   std::vector<std::pair<bool, std::future<Matrix<float>>>> wanted;  // and where it goes
   for (const bool zero_diagonal : {false, true}) {
@@ -182,8 +225,8 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
   const WholeInverse<T> A_inverse(basis.inverse<T>().matrix.view(), backend);
   const ColumnChecker<T> checker(data, A_inverse, basis.gram().view());
   const ColumnSolver<T> solver(checker, options.tolerance, !backend.traits().cheap_gathers);
-  const FullRankWork<T> work{problem, options,   data,  checker, solver, measured_whole(problem, options),
-                             backend, execution, watch, result};
+  const FullRankWork<T> work{problem, options,   data,  checker, solver,  measured_whole(problem, options),
+                             backend, execution, watch, result,  nullptr, checkpoint};
   std::vector<FullRankVariant<T>> variants;
   for (auto& [zero_diagonal, room] : wanted) variants.emplace_back(work, zero_diagonal, std::move(room));
   watch.book("data");
@@ -196,27 +239,6 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
 }
 
 }  // namespace
-
-void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
-  if (solution.converged) return;
-  const double apart = W.highest / W.lowest;
-  if (solution.objective > solution.observed_weight)
-    fail(ErrorKind::numerical,
-         "the weights of single entries differ by a factor of {:.1e}, too much for float64: the result "
-         "has an objective of {:.3g}, a model of zeros {:.3g}; use a smaller {}, or other values",
-         apart, solution.objective, solution.observed_weight, "alpha"_p);
-  if (!(solution.certificate.relative < 1))
-    fail(ErrorKind::numerical,
-         "the weights of single entries differ by a factor of {:.1e}, too much for float64: nothing can be "
-         "proven of the result; use a smaller {}, or other values",
-         apart, "alpha"_p);
-}
-
-void fail_as_singular(double condition) {
-  fail(ErrorKind::numerical,
-       "X'X + Lambda is singular to working precision even in float64 (condition {:.1e}); raise {}",
-       condition, "lambda"_p);
-}
 
 void validate(const FullRankOptions& options) {
   if (!(options.lambda >= least_lambda && options.lambda <= most_lambda)) {
@@ -240,7 +262,8 @@ void validate(const FullRankOptions& options) {
 }
 
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
-                          const Execution& execution, FullRankBasis* basis, const CsrView* target) {
+                          const Execution& execution, FullRankBasis* basis, const CsrView* target,
+                          DenseCheckpoint* checkpoint) {
   validate(options);
   FullRankFit result;
   Stopwatch watch(result.seconds);
@@ -273,7 +296,9 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   FullRankBasis& used = keep ? *basis : own;
   used.prepare_for(problem);
   result.tensor_cores = backend.splits_products(X.cols);
-  fit_in<float>(problem, complete, options, used, keep, backend, execution, result);
+  // What reached float64 once needs no float32.
+  if (checkpoint == nullptr || !checkpoint->has_inverse<double>())
+    fit_in<float>(problem, complete, options, used, keep, backend, execution, checkpoint, result);
   FullRankOptions left = options;
   for (const FullRankSolution& solution : result.solutions) {
     if (solution.good()) (solution.zero_diagonal ? left.zero_diagonal : left.unconstrained) = false;
@@ -299,7 +324,8 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   std::vector<FullRankSolution> reached = std::exchange(result.solutions, {});
   result.tensor_cores = false;
   try {
-    result.float64 = fit_in<double>(problem, complete, left, used, keep, backend, execution, result);
+    result.float64 =
+        fit_in<double>(problem, complete, left, used, keep, backend, execution, checkpoint, result);
   } catch (const Error& error) {
     // A GPU says only then that its memory is too small.
     if (error.kind() != ErrorKind::resources || reached.empty()) throw;

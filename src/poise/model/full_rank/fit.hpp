@@ -52,6 +52,8 @@ struct FullRankSolution {
   [[nodiscard]] bool good() const { return converged && settled; }
 };
 
+class DenseCheckpoint;
+
 struct FullRankFit {
   std::vector<FullRankSolution> solutions;  ///< unconstrained first
   double condition = 0;                     ///< of A = X' diag(a) X + Lambda / b_bar, see SpdInverse
@@ -68,10 +70,11 @@ struct FullRankFit {
 /// unconstrained model is defined. A `basis` keeps what later fits with the same A can use, one matrix of
 /// items x items more for unweighted models; it changes no bit of the result. Neither model depends on
 /// whether the other is requested. Error{resources} before any work if it does not fit the memory limit;
-/// Error{numerical} if A is singular even in float64.
+/// Error{numerical} if A is singular even in float64. A `checkpoint` is for one model, without a basis, on
+/// the processor.
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, FullRankBasis* basis = nullptr,
-                          const CsrView* target = nullptr);
+                          const CsrView* target = nullptr, DenseCheckpoint* checkpoint = nullptr);
 
 /// The objective of any B (by rows, with values) for the problem of these options: for example
 /// of a B of which only the largest entries were kept.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -54,10 +54,17 @@ Matrix<float> transposed_columns(const Matrix<float>& columns, int threads) {
   return result;
 }
 
+/// Iterations and their errors of all processes.
+void join_iterations(FullRankFit& result, const ColumnShare& share) {
+  result.iterations = static_cast<std::int64_t>(share.largest(static_cast<double>(result.iterations)));
+  result.worst_column.resize(static_cast<std::size_t>(share.largest(std::ssize(result.worst_column))), 0.0);
+  for (double& ratio : result.worst_column) ratio = share.largest(ratio);
+}
+
 class SpreadFit {
  public:
   SpreadFit(const ColumnData& data, const FullRankOptions& options, const ColumnShare& share, DenseGrid& grid,
-            Backend& backend, const Execution& execution, FullRankFit& result)
+            Backend& backend, const Execution& execution, DenseCheckpoint* checkpoint, FullRankFit& result)
       : data_(data),
         problem_(data.problem()),
         options_(options),
@@ -65,22 +72,29 @@ class SpreadFit {
         grid_(grid),
         backend_(backend),
         execution_(execution),
+        checkpoint_(checkpoint),
         result_(result) {}
 
   /// Tries one precision; false if it cannot hold the inverse.
   template <class T>
   bool run() {
     Stopwatch watch(result_.seconds);
-    Resident<T> rows = inverse_rows<T>(watch);
+    const bool saved = checkpoint_ != nullptr && checkpoint_->has_inverse<T>();
+    Resident<T> rows = saved ? saved_rows<T>() : inverse_rows<T>(watch);
     if (rows.cols() != problem_.items()) return false;
-    const SpreadInverse<T> A_inverse(rows, share_, backend_);
-    if (!well_conditioned<T>(A_inverse)) return false;
+    const SpreadInverse<T> A_inverse(rows, share_, backend_, checkpoint_ ? checkpoint_->news() : nullptr);
+    if (!saved && !well_conditioned<T>(A_inverse)) return false;
     watch.book("inverse");
+    if (checkpoint_ != nullptr && !saved) {
+      join_iterations(result_, share_);
+      checkpoint_->save_inverse<T>(std::as_const(rows).view(), backend_, result_);
+    }
+    watch.book("checkpoint");
     const ColumnChecker<T> checker(data_, A_inverse, {});
     const ColumnSolver<T> solver(checker, options_.tolerance, true);
     const FullRankWork<T> work{
-        problem_, options_,   data_, checker, solver, measured_whole(problem_, options_),
-        backend_, execution_, watch, result_, &share_};
+        problem_, options_,   data_, checker, solver,  measured_whole(problem_, options_),
+        backend_, execution_, watch, result_, &share_, checkpoint_};
     FullRankVariant<T> variant(work, options_.zero_diagonal, {});
     watch.book("data");
     problem_.weighted() ? iterate(work, variant) : take_columns(work, rows, variant);
@@ -107,6 +121,13 @@ class SpreadFit {
     Resident<T> rows;
     if (inverted) rows = rows_of_tiles(tiles, grid_, share_, backend_);
     watch.book("inverse rows");
+    return rows;
+  }
+
+  template <class T>
+  Resident<T> saved_rows() {
+    Resident<T> rows(backend_, std::ssize(share_.own()), problem_.items());
+    checkpoint_->load_inverse<T>(rows.view(), backend_, result_);
     return rows;
   }
 
@@ -159,17 +180,38 @@ class SpreadFit {
     result_.iterated_columns = problem_.items();
     variant.columns() = Resident<float>(backend_, std::ssize(share_.own()), problem_.items());
     variant.expect_iterated_columns();
-    work.for_each_block(share_.own(), "solving", [&](std::span<const std::int32_t> part) {
+    const std::vector<std::int32_t> left = take_saved(work, variant);
+    if (checkpoint_ != nullptr) checkpoint_->keep(sizeof(T));
+    work.for_each_block(left, "solving", [&](std::span<const std::int32_t> part) {
+      if (checkpoint_ != nullptr && checkpoint_->stops()) return;
       Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), problem_.items());
-      result_.iterations =
-          std::max<std::int64_t>(result_.iterations, work.solver.solve(part, h.view(), result_.worst_column));
+      IterationTrace trace;
+      trace.iterations = work.solver.solve(part, h.view(), trace.worst);
+      add_trace(result_, trace);
       work.watch.book("iterations");
-      variant.add_block(part, h.view(), "iterations");
+      variant.add_block(part, h.view(), "iterations", false, trace);
     });
     work.checker.A_inverse().finish();
+    if (checkpoint_ != nullptr) checkpoint_->end();
     work.watch.book("others' iterations");
     ComputedInverse<T> P(work.checker.A_inverse());
     variant.certify(P);
+  }
+
+  /// Takes over the columns of a checkpoint; returns the others of this process.
+  template <class T>
+  std::vector<std::int32_t> take_saved(const FullRankWork<T>& work, FullRankVariant<T>& variant) {
+    std::vector<char> known(problem_.items(), 0);
+    if (checkpoint_ != nullptr)
+      checkpoint_->load_columns<T>([&](const SolvedColumns& columns) {
+        variant.restore(columns);
+        for (const std::int32_t i : columns.items) known[i] = 1;
+      });
+    work.watch.book("checkpoint");
+    std::vector<std::int32_t> left;
+    std::ranges::copy_if(share_.own(), std::back_inserter(left),
+                         [&](std::int32_t i) { return known[i] == 0; });
+    return left;
   }
 
   const ColumnData& data_;
@@ -179,21 +221,15 @@ class SpreadFit {
   DenseGrid& grid_;
   Backend& backend_;
   const Execution& execution_;
+  DenseCheckpoint* checkpoint_;
   FullRankFit& result_;
 };
-
-/// Iterations and their errors of all processes.
-void join_iterations(FullRankFit& result, const ColumnShare& share) {
-  result.iterations = static_cast<std::int64_t>(share.largest(static_cast<double>(result.iterations)));
-  result.worst_column.resize(static_cast<std::size_t>(share.largest(std::ssize(result.worst_column))), 0.0);
-  for (double& ratio : result.worst_column) ratio = share.largest(ratio);
-}
 
 }  // namespace
 
 FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOptions& options,
                                  const ColumnShare& share, DenseGrid& grid, Backend& backend,
-                                 const Execution& execution) {
+                                 const Execution& execution, DenseCheckpoint* checkpoint) {
   validate(options);
   const int processes = share.processes().size();
   check_grid_size(X.cols, processes);
@@ -205,8 +241,9 @@ FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOpti
   const ColumnData data(problem, backend, execution);
   static_cast<void>(data.users_of());
   watch.book("transpose");
-  SpreadFit fit(data, options, share, grid, backend, execution, result);
-  fit.run<float>();
+  SpreadFit fit(data, options, share, grid, backend, execution, checkpoint, result);
+  // What reached float64 once needs no float32.
+  if (checkpoint == nullptr || !checkpoint->has_inverse<double>()) fit.run<float>();
   if (result.solutions.empty() || !result.solutions.front().good()) {
     const std::uint64_t needed = spread_full_rank_memory(X, !W.uniform(), true, processes);
     if (needed <= options.memory_limit) {

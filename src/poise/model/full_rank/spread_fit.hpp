@@ -7,6 +7,7 @@
 #include "poise/base/parallel.hpp"
 #include "poise/comm/processes.hpp"
 #include "poise/linalg/csr.hpp"
+#include "poise/model/full_rank/dense_checkpoint.hpp"
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/model/trained.hpp"
 #include "poise/solver/column_share.hpp"
@@ -25,7 +26,7 @@ namespace poise {
 /// X. Errors are those of fit_full_rank, at all processes; Error{resources} says how many processes would do.
 FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOptions& options,
                                  const ColumnShare& share, DenseGrid& grid, Backend& backend,
-                                 const Execution& execution);
+                                 const Execution& execution, DenseCheckpoint* checkpoint = nullptr);
 
 /// The bytes that this takes of a process beyond X.
 std::uint64_t spread_full_rank_memory(CsrView X, bool weighted, bool float64, int processes);

@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "poise/base/error.hpp"
 #include "poise/linalg/vector.hpp"
 
 namespace poise {
@@ -28,10 +29,31 @@ void FullRankVariant<T>::add(std::span<const std::int32_t> items, In<T> h, Out<f
 }
 
 template <class T>
-void FullRankVariant<T>::add_block(std::span<const std::int32_t> items, In<T> h, const char* phase) {
+void FullRankVariant<T>::add_block(std::span<const std::int32_t> items, In<T> h, const char* phase,
+                                   bool direct, const IterationTrace& trace) {
   Resident<float> beta(work_.backend, h.rows, h.cols);
-  add(items, h, beta.view(), phase);
+  std::vector<double> own = multipliers(items, h);
+  work_.solver.to_columns(items, zero_diagonal_, h, beta.view());
+  work_.watch.book(phase);
+  if (work_.checkpoint != nullptr) {
+    work_.checkpoint->save({.items = Items(items.begin(), items.end()),
+                            .beta = beta.home(),
+                            .own = own,
+                            .direct = direct,
+                            .trace = trace});
+    work_.watch.book("checkpoint");
+  }
+  take_note(items, std::as_const(beta).view(), std::move(own));
   work_.backend.copy_rows(std::as_const(beta).view(), {}, columns_.view(), rows_of(items));
+}
+
+template <class T>
+void FullRankVariant<T>::restore(const SolvedColumns& columns) {
+  if (columns.items.empty()) return;
+  const Resident<float> beta(work_.backend, columns.beta.view());
+  take_note(columns.items, beta.view(), columns.own);
+  work_.backend.copy_rows(beta.view(), {}, columns_.view(), rows_of(columns.items));
+  add_trace(work_.result, columns.trace);
 }
 
 template <class T>
@@ -143,6 +165,27 @@ FullRankSolution FullRankVariant<T>::take() {
           .certificate = certificate,
           .converged = certificate.worst_column <= work_.options.tolerance,
           .settled = proof_.settled()};
+}
+
+void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
+  if (solution.converged) return;
+  const double apart = W.highest / W.lowest;
+  if (solution.objective > solution.observed_weight)
+    fail(ErrorKind::numerical,
+         "the weights of single entries differ by a factor of {:.1e}, too much for float64: the result "
+         "has an objective of {:.3g}, a model of zeros {:.3g}; use a smaller {}, or other values",
+         apart, solution.objective, solution.observed_weight, "alpha"_p);
+  if (!(solution.certificate.relative < 1))
+    fail(ErrorKind::numerical,
+         "the weights of single entries differ by a factor of {:.1e}, too much for float64: nothing can be "
+         "proven of the result; use a smaller {}, or other values",
+         apart, "alpha"_p);
+}
+
+void fail_as_singular(double condition) {
+  fail(ErrorKind::numerical,
+       "X'X + Lambda is singular to working precision even in float64 (condition {:.1e}); raise {}",
+       condition, "lambda"_p);
 }
 
 std::future<Matrix<float>> room_for(std::int64_t n, int threads) {

@@ -12,6 +12,7 @@
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/full_rank/columns.hpp"
 #include "poise/model/full_rank/cost.hpp"
+#include "poise/model/full_rank/dense_checkpoint.hpp"
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/solver/column_certificate.hpp"
 
@@ -30,7 +31,8 @@ struct FullRankWork {
   const Execution& execution;
   Stopwatch& watch;
   FullRankFit& result;
-  const ColumnShare* share = nullptr;  ///< of several processes; null: all columns are here
+  const ColumnShare* share = nullptr;     ///< of several processes; null: all columns are here
+  DenseCheckpoint* checkpoint = nullptr;  ///< of a fit of one model; may be null
 
   /// Columns processed at a time. On a GPU as many as its memory holds besides the matrices of items x
   /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size decides,
@@ -70,8 +72,12 @@ class FullRankVariant {
   /// Columns out of h, into `beta`, which may be a part of columns() or h itself; they enter what will be
   /// proven of them.
   void add(std::span<const std::int32_t> items, In<T> h, Out<float> beta, const char* phase);
-  /// The same into a block of their own and from there into columns().
-  void add_block(std::span<const std::int32_t> items, In<T> h, const char* phase);
+  /// The same into a block of their own and from there into columns(). A checkpoint keeps them, with what it
+  /// is told here of their solution.
+  void add_block(std::span<const std::int32_t> items, In<T> h, const char* phase, bool direct = false,
+                 const IterationTrace& trace = {});
+  /// Columns that a checkpoint kept.
+  void restore(const SolvedColumns& columns);
   /// Columns for a target other than X, each checked and corrected.
   void add_for_target(std::span<const std::int32_t> items);
 

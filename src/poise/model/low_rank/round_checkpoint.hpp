@@ -7,33 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "poise/base/observer.hpp"
 #include "poise/comm/processes.hpp"
 #include "poise/model/low_rank/round_state.hpp"
+#include "poise/model/round_observer.hpp"
 
 namespace poise {
-
-/// Passes everything on to another observer, except that a request to stop waits until the end of a round.
-class RoundObserver : public Observer {
- public:
-  explicit RoundObserver(Observer* other) : other_(other) {}
-  void start(std::string_view task, std::uint64_t total, std::string_view unit) override {
-    if (other_ != nullptr) other_->start(task, total, unit);
-  }
-  void advance(std::uint64_t amount) override {
-    if (other_ != nullptr) other_->advance(amount);
-  }
-  void finish() override {
-    if (other_ != nullptr) other_->finish();
-  }
-  [[nodiscard]] bool stop_requested() const override { return !in_round && asked(); }
-  [[nodiscard]] bool asked() const { return other_ != nullptr && other_->stop_requested(); }
-
-  bool in_round = false;
-
- private:
-  Observer* other_;
-};
 
 /// The state of an alternating fit on disk, every few rounds: a container (storage/container.hpp) that
 /// appears whole or not at all. Training that was interrupted, or killed, goes on behind that round and gives
