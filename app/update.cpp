@@ -234,7 +234,7 @@ void run_update(UpdateFlags options, const CLI::App& parser, const Context& cont
   outputs.check();
   const LoadedModel model = read_model(options.model, context.execution.threads);
   refuse_cut_models(model, options);
-  const ModelParameters parameters = parameters_of(model.info.options);
+  const ModelParameters parameters = poise::parameters_of(model.info.options);
   const LoadedDataset data = read_dataset(options.data, context.execution);
   if (model.info.data_checksum != data.checksum)
     fail(ErrorKind::input, "{} was trained on other data than {}; give the data that it was trained on",

@@ -37,7 +37,10 @@ class Merger {
     for (const auto* part : {&data.validation, &data.test}) {
       if (*part) held_out_.emplace_back(**part, ItemIndex((*part)->users));
     }
-    result_.dataset = {.items = data.items, .users = data.users, .split = data.split, .counts = data.counts};
+    result_.dataset.items = data.items;
+    result_.dataset.users = data.users;
+    result_.dataset.split = data.split;
+    result_.dataset.counts = data.counts;
   }
 
   void remove(const Interactions& log, const Execution& execution) {

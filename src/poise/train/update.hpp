@@ -21,13 +21,13 @@ struct UpdateOptions {
 
 /// A model of the merged data.
 struct Updated {
-  Trained trained;
-  std::optional<KeptInverse> kept;  ///< for the next update; none: of a family that has none
-  std::string refitted;             ///< why it was trained again, a clause; empty: it was not
-  bool lambda_kept = false;         ///< whether the objective has an earlier Lambda or earlier weights
-  std::int64_t rank = 0;            ///< rows by which X' diag(a) X changed
-  double operations = 0;            ///< of changing the inverse by these rows
-  double refit_operations = 0;      ///< of a new inverse
+  Trained trained = {};
+  std::optional<KeptInverse> kept = {};  ///< for the next update; none: of a family that has none
+  std::string refitted = {};             ///< why it was trained again, a clause; empty: it was not
+  bool lambda_kept = false;              ///< whether the objective has an earlier Lambda or earlier weights
+  std::int64_t rank = 0;                 ///< rows by which X' diag(a) X changed
+  double operations = 0;                 ///< of changing the inverse by these rows
+  double refit_operations = 0;           ///< of a new inverse
 };
 
 /// Whether Lambda or the weights depend on the counts of users and items, which every new row changes:

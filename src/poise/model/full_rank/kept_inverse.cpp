@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* format_name = "poise-inverse";
 constexpr const char* format_version = "1";
-constexpr std::int64_t rows_per_tile = 64;
+constexpr std::int64_t rows_at_once = 64;
 
 std::filesystem::path staged_path(const std::filesystem::path& model) {
   std::filesystem::path path = kept_inverse_path(model);
@@ -42,7 +42,7 @@ Matrix<T> read_matrix(const Container& file, std::int64_t items, int threads) {
   const std::span<const T> values = file.elements<T>("A_inverse");
   expect_sound(file, std::ssize(values) == items * items, "its inverse has another size");
   Matrix<T> matrix = Matrix<T>::uninitialized(items, items);
-  for_each_row({items, rows_per_tile}, threads, [&](std::int64_t i) {
+  for_each_row({items, rows_at_once}, threads, [&](std::int64_t i) {
     const auto row = values.subspan(i * items, items);
     expect_sound(file, std::ranges::all_of(row, [](T value) { return std::isfinite(value); }),
                  "its inverse has an entry that is not finite");
@@ -80,7 +80,7 @@ Resident<T> extended_inverse(KeptInverse& kept, MatrixView<const float> B, bool 
   std::vector<double> factor(before);
   for (std::int64_t i = 0; i < before; ++i) factor[i] = zero_diagonal ? -kept.h[i] : -1 / l[i];
   Matrix<T> extended(items, items);
-  for_each_row({items, rows_per_tile}, threads, [&](std::int64_t j) {
+  for_each_row({items, rows_at_once}, threads, [&](std::int64_t j) {
     const std::span<T> row = extended.row(j);
     if (j >= before) {
       row[j] = static_cast<T>(b_bar / l[j]);
