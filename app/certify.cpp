@@ -81,6 +81,11 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   const LoadedModel model = read_model(options.model, context.execution.threads);
   const FullRank& full_rank = full_rank_of(model, options);
   const ModelParameters parameters = parameters_of(model.info.options);
+  if (model.info.options.contains("keep-lambda"))
+    fail(ErrorKind::input,
+         "{} was updated with --keep-lambda, so its Lambda or weights are of earlier data; the update proved "
+         "it (`poise info`), and an update without the flag makes a model that can be certified again",
+         options.model.string());
   const LoadedDataset data = read_dataset(options.data, context.execution);
   if (model.info.data_checksum != data.checksum) {
     fail(ErrorKind::input, "{} was trained on other data than {}; certify it on the data it was trained on",

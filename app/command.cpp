@@ -23,6 +23,7 @@ Run setup_search(CLI::App& parser);
 Run setup_study(CLI::App& parser);
 Run setup_evaluate(CLI::App& parser);
 Run setup_certify(CLI::App& parser);
+Run setup_update(CLI::App& parser);
 Run setup_recommend(CLI::App& parser);
 Run setup_similar(CLI::App& parser);
 Run setup_serve(CLI::App& parser);
@@ -42,6 +43,7 @@ const std::vector<Command>& commands() {
        RunBy::all},
       {"evaluate", "measure a model's ranking on held-out users", setup_evaluate, false, true, RunBy::all},
       {"certify", "prove how far a full-rank model is from its optimum", setup_certify, true},
+      {"update", "bring new rows into a trained model without a new training", setup_update, true},
       {"recommend", "recommend items for a history", setup_recommend, false, true, RunBy::all},
       {"similar", "find the items similar to one", setup_similar},
       {"serve", "answer requests for recommendations over HTTP", setup_serve},

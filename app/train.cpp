@@ -12,6 +12,7 @@
 #include "poise/base/stopwatch.hpp"
 #include "poise/comm/packed.hpp"
 #include "poise/model/full_rank/dense_parts.hpp"
+#include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank/spread_full_rank.hpp"
 #include "poise/model/low_rank/round_checkpoint.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
@@ -21,6 +22,7 @@
 #include "poise/weighting/weighting.hpp"
 
 #include "device.hpp"
+#include "kept_inverse.hpp"
 #include "model_flags.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
@@ -40,6 +42,7 @@ struct TrainOptions {
   std::filesystem::path out;
   ModelFlags flags;
   std::optional<std::int64_t> keep_top;
+  bool keep_inverse = false;
   std::filesystem::path trace;
   std::filesystem::path checkpoint;
 };
@@ -129,6 +132,11 @@ void refuse_contradictions(const TrainOptions& options) {
   refuse_unless(!options.keep_top || options.flags.model == full_rank, "--keep-top", options.flags,
                 {full_rank});
   refuse_unless(!options.keep_top || !options.flags.has("neighbours"), "--keep-top", "--neighbours");
+  refuse_unless(!options.keep_inverse || options.flags.model == full_rank, "--keep-inverse", options.flags,
+                {full_rank});
+  refuse_unless(!options.keep_inverse || !options.flags.has("neighbours"), "--keep-inverse", "--neighbours");
+  refuse_unless(!options.keep_inverse || !options.keep_top, "--keep-inverse", "--keep-top");
+  refuse_unless(!options.keep_inverse || options.checkpoint.empty(), "--keep-inverse", "--checkpoint");
   const std::vector<std::string> with_rounds = families_with("rounds");
   const bool has_rounds = std::ranges::find(with_rounds, options.flags.model) != with_rounds.end();
   refuse_unless(options.trace.empty() || has_rounds, "--trace", options.flags, with_rounds);
@@ -146,6 +154,15 @@ void check_neighbours(const TrainOptions& options, const ModelParameters& parame
                 "--device cuda", "--neighbours");
   refuse_unless(options.checkpoint.empty() || parameters.neighbours == 0 || !context.processes->several(),
                 "--checkpoint", "--neighbours and more than one process");
+}
+
+/// A dense full-rank model, with what an update needs.
+Trained train_keeping(const ModelParameters& parameters, CsrView X, const Weights& W, Backend& backend,
+                      const Context& context, std::optional<KeptInverse>& kept) {
+  FitContext fit{X, context.memory_limit, backend, context.execution};
+  TrainedToUpdate result = train_to_update(full_rank_options(parameters, context.memory_limit), W, fit);
+  kept = std::move(result.kept);
+  return std::move(result.trained);
 }
 
 /// The phases of the whole command, in order, then the phases within them.
@@ -175,6 +192,7 @@ void run_train(TrainOptions options, const Context& context) {
   const bool counts_only = family_of(parameters).parameters.empty();
   check_neighbours(options, parameters, context);
   Processes& processes = *context.processes;
+  refuse_unless(!options.keep_inverse || !processes.several(), "--keep-inverse", "more than one process");
   const bool first = processes.first();
   const bool shared = is_shared(parameters, processes);
   if (!shared && processes.several())
@@ -187,9 +205,10 @@ void run_train(TrainOptions options, const Context& context) {
   if (first && !options.trace.empty()) check_file_can_be_written(options.trace);
   double rate = 0;
   // A dense model whose parts are saved as they are finished is trained on the processor.
-  const bool kept = !options.checkpoint.empty() && !parameters.low_rank();
-  EarlyGpu early = early_gpu_for(kept ? 0 : least_operations(parameters, options.data), CudaReady::to_train,
-                                 context, [&](Backend& gpu) { rate = product_rate(gpu); });
+  const bool in_parts = !options.checkpoint.empty() && !parameters.low_rank();
+  EarlyGpu early =
+      early_gpu_for(in_parts ? 0 : least_operations(parameters, options.data), CudaReady::to_train, context,
+                    [&](Backend& gpu) { rate = product_rate(gpu); });
   const LoadedDataset data = read_dataset(options.data, context.execution);
   if (shared) check_same_data(options.data.string(), data.checksum, context);
   watch.book("load");
@@ -201,7 +220,7 @@ void run_train(TrainOptions options, const Context& context) {
   TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
   const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
   if (spread_out) cost = cost_of_each(cost, X, W, processes);
-  if (kept) cost.gpu = false;
+  if (in_parts) cost.gpu = false;
   watch.book("estimate");
   const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
@@ -211,10 +230,14 @@ void run_train(TrainOptions options, const Context& context) {
     if (cost.operations() >= worth_saying * rate) warn_if_slow(*backend, context);
     announce(parameters, X, cost, rate, context);
   }
+  if (options.keep_inverse) say_kept_inverse(X.cols, !W.c.empty() || !W.b.empty(), options.out, context);
   watch.book("device");
 
   const std::uint64_t before = peak_memory();
-  Trained trained = train_together(parameters, data, W, options.data, options.checkpoint, *backend, context);
+  std::optional<KeptInverse> kept;
+  Trained trained = options.keep_inverse ? train_keeping(parameters, X, W, *backend, context, kept)
+                                         : train_together(parameters, data, W, options.data,
+                                                          options.checkpoint, *backend, context);
   const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
   if (!first) {
     if (!spread) return;
@@ -237,7 +260,13 @@ void run_train(TrainOptions options, const Context& context) {
         sparsify(*trained.model, *options.keep_top, data, parameters, W, *backend, context, report));
   }
   watch.book("report");
+  std::optional<StagedInverse> staged;
+  if (kept) {
+    staged.emplace(options.out, *kept, threads);
+    report.json[kept_inverse_key] = staged->checksum();
+  }
   const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
+  if (staged) staged->publish();
   if (!options.checkpoint.empty()) remove_checkpoint(options.checkpoint, parameters);
   if (spread) spread->release();
   watch.book("save");
@@ -272,6 +301,8 @@ Run setup_train(CLI::App& parser) {
       .add_option("--keep-top", options->keep_top,
                   "For full-rank: save only the K largest entries of each column, as a sparse model")
       ->check(whole_number(1, 2'147'483'647));
+  parser.add_flag("--keep-inverse", options->keep_inverse,
+                  "For full-rank: write OUT.inverse beside the model, from which `poise update` goes on");
   parser
       .add_option(
           "--checkpoint", options->checkpoint,
@@ -290,6 +321,7 @@ Run setup_train(CLI::App& parser) {
       "edlae.model\n"
       "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --lambda-exponent 0.5 --out "
       "ease-nu.model\n"
+      "  poise train shop.data --model ease --lambda 200 --keep-inverse --out shop.model\n"
       "  poise train shop.data --model ease --lambda 200 --lambda-exponent 0.5 --neighbours 100 --out "
       "million.model\n"
       "  poise train ml-20m.data --model full-rank --lambda 500 --alpha 2 --out weighted.model\n"

@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "poise/base/error.hpp"
+#include "poise/data/dataset_bytes.hpp"
 #include "poise/storage/atomic_file.hpp"
 #include "poise/storage/new_folder.hpp"
 
@@ -25,7 +26,11 @@ Container open(const fs::path& folder, const Execution& execution) {
 }  // namespace
 
 void write_dataset(const fs::path& folder, const Dataset& dataset, const Execution& execution) {
-  const std::vector<std::byte> bytes = encode_dataset(dataset, execution);
+  write_dataset_bytes(folder, encode_dataset(dataset, execution), execution);
+}
+
+void write_dataset_bytes(const fs::path& folder, std::span<const std::byte> bytes,
+                         const Execution& execution) {
   NewFolder made(folder);
   AtomicFile file(folder / file_name);
   file.write(bytes);

@@ -28,23 +28,34 @@ double mean(std::int64_t sum, std::int64_t count) {
 
 }  // namespace
 
+TrainingCounts training_counts(CsrView X, int threads) {
+  return {.users = X.rows, .item_users = column_counts(X, threads), .reference = X.cols};
+}
+
 FoldInWeighting::FoldInWeighting(CsrView X, const WeightingOptions& options, int threads)
     : FoldInWeighting(X.rows, column_counts(X, threads), options) {}
 
 FoldInWeighting::FoldInWeighting(std::int64_t users, std::span<const std::int64_t> item_users,
                                  const WeightingOptions& options)
-    : options_(options), values_(traits(options.scheme).values), items_(std::ssize(item_users)) {
+    : FoldInWeighting(TrainingCounts{users, {item_users.begin(), item_users.end()}, std::ssize(item_users)},
+                      options) {}
+
+FoldInWeighting::FoldInWeighting(const TrainingCounts& counts, const WeightingOptions& options)
+    : options_(options), values_(traits(options.scheme).values), items_(std::ssize(counts.item_users)) {
   validate(options);
-  const std::int64_t entries = std::accumulate(item_users.begin(), item_users.end(), std::int64_t{0});
+  const std::int64_t users = counts.users;
+  const std::span item_users(counts.item_users);
+  const std::span reference = item_users.first(counts.reference);
+  const std::int64_t entries = std::accumulate(reference.begin(), reference.end(), std::int64_t{0});
   mean_history_ = mean(entries, users);
   if (options.scheme == Scheme::item_oriented) {
-    const double mean_without = mean(users * items_ - entries, items_);
+    const double mean_without = mean(users * counts.reference - entries, counts.reference);
     for (const std::int64_t count : item_users)
       b_.push_back(relative(users - count, mean_without, options.clip));
     leave_out_ones(b_);
   }
   if (options.scheme == Scheme::inverse_popularity && entries > 0) {
-    const auto most = static_cast<double>(*std::ranges::max_element(item_users));
+    const auto most = static_cast<double>(*std::ranges::max_element(reference));
     for (const std::int64_t count : item_users)
       rareness_.push_back(
           std::min(options.clip, std::pow(static_cast<double>(count) / most, -options.gamma)));

@@ -10,6 +10,17 @@
 
 namespace poise {
 
+/// The counts that weights and Lambda may depend on.
+struct TrainingCounts {
+  std::int64_t users = 0;
+  std::vector<std::int64_t> item_users;  ///< |S_i|
+  std::int64_t reference = 0;            ///< items that means are over: the first ones
+
+  bool operator==(const TrainingCounts&) const = default;
+};
+/// Those of a training matrix, all items being the reference.
+TrainingCounts training_counts(CsrView X, int threads = 1);
+
 /// Weights histories like training rows: a_u from the history's size and the training mean, w_ui from the
 /// history's own values, b_i and |S_i| from training. The formulas of Scheme are implemented only here;
 /// make_weights calls this with the training rows.
@@ -20,6 +31,9 @@ class FoldInWeighting {
   /// From the parts of it that are used: the number of users m, and |S_i| of each item.
   FoldInWeighting(std::int64_t users, std::span<const std::int64_t> item_users,
                   const WeightingOptions& options);
+  /// From counts of earlier training data: means and the largest count are of the first `counts.reference`
+  /// items; later items have a b and a rareness of their own by these.
+  FoldInWeighting(const TrainingCounts& counts, const WeightingOptions& options);
 
   /// a_u of a user with this many items.
   [[nodiscard]] float a(std::int64_t history_size) const;

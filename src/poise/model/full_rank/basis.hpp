@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "poise/backend/backend.hpp"
@@ -25,6 +26,17 @@ class FullRankBasis {
 
   /// Empties it unless it is that of this problem.
   void prepare_for(const ColumnProblem& problem);
+
+  /// Holds this A^-1 from now on, for continue_full_rank().
+  template <class T>
+  void adopt(Resident<T> A_inverse, double condition) {
+    *this = {};
+    inverse<T>().matrix = std::move(A_inverse);
+    inverse<T>().outcome = SpdInverse{.positive_definite = true, .condition = condition};
+  }
+
+  /// The last unweighted model may take the place of A^-1 in float32, from which A^-1 follows again.
+  bool in_place = false;
 
   /// G = X' diag(a) X in float64, if gathers are slow: residuals are then dense products, at the cost of one
   /// more matrix.

@@ -38,7 +38,6 @@ ColumnSolver<T>::ColumnSolver(const ColumnChecker<T>& checker, double tolerance,
 template <class T>
 int ColumnSolver<T>::solve(std::span<const std::int32_t> items, Out<T> h, std::vector<double>& worst) const {
   ColumnSystem<T> H(problem_, false, backend_);
-  ColumnPreconditioner<T> A_inverse(A_inverse_, diagonal_, false, backend_);
   // From h = A^-1 e_i, for which A h = e_i: r = e_i - H h is minus the correction, sparse work.
   Resident<T> r(backend_, h.rows, h.cols);
   {
@@ -48,7 +47,14 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, Out<T> h, std::v
     H.apply({items, h, Ah.view()}, r.view());
     backend_.combine(std::vector<Term<T>>{{.x = Ah.view()}, {.x = r.view(), .scale = -1}}, r.view());
   }
+  return solve_from(items, h, r.view(), worst);
+}
 
+template <class T>
+int ColumnSolver<T>::solve_from(std::span<const std::int32_t> items, Out<T> h, Out<T> r,
+                                std::vector<double>& worst) const {
+  ColumnSystem<T> H(problem_, false, backend_);
+  ColumnPreconditioner<T> A_inverse(A_inverse_, diagonal_, false, backend_);
   // The residual of B's column is -l_i r unconstrained, and -(b_i / h_i) r off coordinate i for the zero
   // diagonal.
   std::vector<std::vector<double>> ratios(items.size());
@@ -72,7 +78,7 @@ int ColumnSolver<T>::solve(std::span<const std::int32_t> items, Out<T> h, std::v
     return larger <= aim_;
   };
   const std::vector<PcgOutcome> outcomes =
-      pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r.view(), {solved, max_iterations},
+      pcg<T>(H, A_inverse, {items.begin(), items.end()}, h, r, {solved, max_iterations},
              inner_product<T>(backend_), backend_, checker_.data().execution().observer);
   int most = 0;
   for (const PcgOutcome& outcome : outcomes) most = std::max(most, outcome.iterations);

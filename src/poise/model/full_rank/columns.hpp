@@ -22,6 +22,8 @@ class ColumnSolver {
   /// diagonal, so that neither depends on whether the other is requested. Returns the most iterations;
   /// `worst` grows to the worst ratio of excess to explained weight that was left after 0, 1, ... iterations.
   int solve(std::span<const std::int32_t> items, Out<T> h, std::vector<double>& worst) const;
+  /// The same from any h, of which r is the residual e_i - (H_i / b_i) h; r is overwritten.
+  int solve_from(std::span<const std::int32_t> items, Out<T> h, Out<T> r, std::vector<double>& worst) const;
 
   /// A first beta for a target other than X: A^-1 X'(W_:i o Y_:i) / b_i, the unweighted solution, to be
   /// corrected.

@@ -17,11 +17,12 @@ constexpr double gathered_cost = 35;
 
 /// l_i <- l_i (|S_i| / g)^nu, g the geometric mean of |S_i| over items with users. An item without users
 /// counts as one that has a single user.
-void scale_by_popularity(std::vector<double>& l, const std::vector<std::int64_t>& counts,
+void scale_by_popularity(std::vector<double>& l, const TrainingCounts& training,
                          const FullRankOptions& options) {
+  const std::vector<std::int64_t>& counts = training.item_users;
   double logs = 0;
   std::int64_t used = 0;
-  for (const std::int64_t count : counts) {
+  for (const std::int64_t count : std::span(counts).first(training.reference)) {
     if (count == 0) continue;
     logs += std::log(static_cast<double>(count));
     ++used;
@@ -41,6 +42,27 @@ void scale_by_popularity(std::vector<double>& l, const std::vector<std::int64_t>
 
 }  // namespace
 
+void validate(const FullRankOptions& options) {
+  if (!(options.lambda >= least_lambda && options.lambda <= most_lambda)) {
+    fail(ErrorKind::usage, "{} {} is out of range: it must be positive, from {} to {}", "lambda"_p,
+         options.lambda, least_lambda, most_lambda);
+  }
+  // Beyond, popular items are regularized a trillion times as much as rare ones, or the other way round.
+  constexpr double steepest = 4;
+  if (!(std::abs(options.lambda_exponent) <= steepest)) {
+    fail(ErrorKind::usage, "{} {} is out of range: for full rank it must be from {} to {}",
+         "lambda-exponent"_p, options.lambda_exponent, -steepest, steepest);
+  }
+  if (!(options.dropout >= 0 && options.dropout < 1)) {
+    fail(ErrorKind::usage, "{} {} is out of range: it must be at least 0 and below 1", "dropout"_p,
+         options.dropout);
+  }
+  if (!(options.tolerance > 0 && options.tolerance < 1)) {
+    fail(ErrorKind::usage, "{} {} is out of range: it must be between 0 and 1", "tolerance"_p,
+         options.tolerance);
+  }
+}
+
 std::int64_t spread_block(std::int64_t items, int processes) {
   constexpr std::int64_t narrowest = 256;
   constexpr std::int64_t step = 64;
@@ -48,12 +70,16 @@ std::int64_t spread_block(std::int64_t items, int processes) {
 }
 
 std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options) {
-  std::vector<double> l(X.cols, options.lambda);
-  if (options.dropout == 0 && options.lambda_exponent == 0) return l;
-  const std::vector<std::int64_t> counts = column_counts(X);
+  if (options.dropout == 0 && options.lambda_exponent == 0)
+    return std::vector<double>(X.cols, options.lambda);
+  return full_rank_lambda(training_counts(X), options);
+}
+
+std::vector<double> full_rank_lambda(const TrainingCounts& counts, const FullRankOptions& options) {
+  std::vector<double> l(counts.item_users.size(), options.lambda);
   if (options.lambda_exponent != 0) scale_by_popularity(l, counts, options);
-  for (std::int64_t i = 0; i < X.cols; ++i) {
-    l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts[i]);
+  for (std::size_t i = 0; i < l.size() && options.dropout != 0; ++i) {
+    l[i] += options.dropout / (1 - options.dropout) * static_cast<double>(counts.item_users[i]);
   }
   return l;
 }
@@ -144,14 +170,13 @@ void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptio
 }
 
 double full_rank_operations(CsrView X, const Weights& W, const FullRankOptions& options, int threads) {
-  constexpr double inverse_overhead = 1.15;
   constexpr double row_cost = 30;
   const auto n = static_cast<double>(X.cols);
   double pairs = 0;
   for (std::int64_t u = 0; u < X.rows; ++u) {
     pairs += static_cast<double>(X.row_size(u)) * static_cast<double>(X.row_size(u));
   }
-  double operations = inverse_overhead * n * n * n + 2 * gathered_cost * pairs;
+  double operations = inverse_operations(X.cols) + 2 * gathered_cost * pairs;
   if (W.c.empty() && W.b.empty()) return operations;
   // The problem without its largest part, which the loads represent.
   Weights rest;

@@ -7,6 +7,7 @@
 
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/solver/column_problem.hpp"
+#include "poise/weighting/fold_in.hpp"
 
 namespace poise {
 
@@ -38,6 +39,15 @@ constexpr double most_lambda = 1e30;
 /// Lambda's diagonal, l_i = lambda (|S_i| / g)^nu + p / (1 - p) |S_i|: FullRankOptions. One pass over X
 /// unless nu and p are 0. Error{usage} if a power leaves the range of an l_i.
 std::vector<double> full_rank_lambda(CsrView X, const FullRankOptions& options);
+/// The same from counts, g over the items of the reference.
+std::vector<double> full_rank_lambda(const TrainingCounts& counts, const FullRankOptions& options);
+
+/// The cost of A^-1.
+constexpr double inverse_operations(std::int64_t items) {
+  constexpr double overhead = 1.15;
+  const auto n = static_cast<double>(items);
+  return overhead * n * n * n;
+}
 
 /// The cost of conjugate gradients for item i and its check, in operations of a matrix product.
 double iteration_operations(const ColumnProblem& problem, std::int32_t i, const ColumnLoad& load,

@@ -135,6 +135,15 @@ Trained trained_of(const FullRankFit& fit, const FullRankSolution& solution) {
           .worst_column = fit.worst_column};
 }
 
+TrainedToUpdate to_update(FullRankFit fit, const Weights& W, TrainingCounts counts, FitContext& context) {
+  FullRankSolution& solution = fit.solutions.front();
+  TrainedToUpdate result{.trained = trained_of(fit, solution), .kept = {}, .good = solution.good()};
+  result.kept = keep_inverse(fit, context.basis, std::move(counts), !W.c.empty() || !W.b.empty());
+  result.trained.model = std::make_shared<FullRank>(std::move(solution.B));
+  context.basis = {};
+  return result;
+}
+
 class FullRankFamily : public ModelFamily {
  public:
   FullRankFamily() {
@@ -276,6 +285,21 @@ std::vector<Trained> train_full_rank(const FullRankOptions& options, const Weigh
     result.back().model = std::make_shared<FullRank>(std::move(solution.B));
   }
   return result;
+}
+
+TrainedToUpdate train_to_update(const FullRankOptions& options, const Weights& W, FitContext& context) {
+  context.basis = {};
+  context.basis.in_place = true;
+  FullRankFit fit = fit_full_rank(context.X, W, options, context.backend, context.execution, &context.basis);
+  return to_update(std::move(fit), W, training_counts(context.X, context.execution.threads), context);
+}
+
+TrainedToUpdate continue_training(const FullRankOptions& options, const Weights& W,
+                                  const FullRankStart& start, TrainingCounts counts, FitContext& context) {
+  context.basis.in_place = true;
+  FullRankFit fit =
+      continue_full_rank(context.X, W, options, start, context.basis, context.backend, context.execution);
+  return to_update(std::move(fit), W, std::move(counts), context);
 }
 
 Trained train_full_rank_spread(const FullRankOptions& options, const Weights& W, const ColumnShare& share,

@@ -12,6 +12,7 @@
 #include "poise/base/error.hpp"
 #include "poise/linalg/vector.hpp"
 #include "poise/model/full_rank/inverse.hpp"
+#include "poise/model/full_rank/start.hpp"
 #include "poise/model/full_rank/variant.hpp"
 #include "poise/solver/woodbury.hpp"
 
@@ -24,7 +25,7 @@ template <class T>
 class FullRankSolver {
  public:
   FullRankSolver(const FullRankWork<T>& work, FullRankBasis& basis, bool keep,
-                 std::vector<FullRankVariant<T>>& variants)
+                 std::vector<FullRankVariant<T>>& variants, const FullRankStart* start)
       : work_(work),
         problem_(work.problem),
         backend_(work.backend),
@@ -32,7 +33,8 @@ class FullRankSolver {
         keep_(keep),
         n_(work.problem.items()),
         A_inverse_(basis.inverse<T>().matrix),
-        variants_(variants) {}
+        variants_(variants),
+        start_(start) {}
 
   void solve() {
     if (problem_.weighted()) {
@@ -52,7 +54,8 @@ class FullRankSolver {
     work_.result.direct_columns = n_;
     for (std::size_t v = 0; v < variants_.size(); ++v) {
       FullRankVariant<T>& variant = variants_[v];
-      const bool in_place = std::is_same_v<T, float> && !keep_ && v + 1 == variants_.size();
+      const bool in_place =
+          std::is_same_v<T, float> && (!keep_ || basis_.in_place) && v + 1 == variants_.size();
       if (!in_place) variant.columns() = Resident<float>(backend_, n_, n_);
       work_.for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
         const auto width = static_cast<std::int64_t>(part.size());
@@ -79,9 +82,14 @@ class FullRankSolver {
     for (FullRankVariant<T>& variant : variants_) variant.columns() = Resident<float>(backend_, n_, n_);
     Items direct;
     Items iterated;
-    choose_routes(direct, iterated);
-    const SavedRoutes saved = take_saved(direct, iterated);
-    solve_by_woodbury(direct, iterated);
+    SavedRoutes saved;
+    if (start_ != nullptr) {
+      iterated = numbers_from(0, n_);
+    } else {
+      choose_routes(direct, iterated);
+      saved = take_saved(direct, iterated);
+      solve_by_woodbury(direct, iterated);
+    }
     work_.result.direct_columns = static_cast<std::int64_t>(direct.size()) + saved.direct;
     work_.result.iterated_columns = static_cast<std::int64_t>(iterated.size()) + saved.iterated;
     for (FullRankVariant<T>& variant : variants_) {
@@ -179,12 +187,19 @@ class FullRankSolver {
       }
       Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), n_);
       IterationTrace trace;
-      trace.iterations = work_.solver.solve(part, h.view(), trace.worst);
+      trace.iterations =
+          start_ != nullptr ? go_on(part, h.view(), trace) : work_.solver.solve(part, h.view(), trace.worst);
       add_trace(work_.result, trace);
       work_.watch.book("iterations");
       for (FullRankVariant<T>& variant : variants_)
         variant.add_block(part, h.view(), "iterations", false, trace);
     });
+  }
+
+  std::int64_t go_on(std::span<const std::int32_t> items, Out<T> h, IterationTrace& trace) {
+    Resident<T> r(backend_, h.rows, h.cols);
+    start_columns<T>(*start_, problem_, items, h, r.view(), backend_, work_.execution.threads);
+    return work_.solver.solve_from(items, h, r.view(), trace.worst);
   }
 
   const FullRankWork<T>& work_;
@@ -195,6 +210,7 @@ class FullRankSolver {
   std::int64_t n_;
   Resident<T>& A_inverse_;  ///< the basis's
   std::vector<FullRankVariant<T>>& variants_;
+  const FullRankStart* start_;  ///< null: there is no earlier model
 };
 
 /// Tries one precision; false if it cannot hold the inverse. `complete` computes the rest of the problem once
@@ -202,7 +218,8 @@ class FullRankSolver {
 template <class T>
 bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&()>& complete,
             const FullRankOptions& options, FullRankBasis& basis, bool keep, Backend& backend,
-            const Execution& execution, DenseCheckpoint* checkpoint, FullRankFit& result) {
+            const Execution& execution, DenseCheckpoint* checkpoint, FullRankFit& result,
+            const FullRankStart* start = nullptr) {
   Stopwatch watch(result.seconds);
   FullRankBasis::Inverse<T>& inverse = basis.inverse<T>();
   if (checkpoint != nullptr && checkpoint->has_inverse<T>()) {
@@ -230,7 +247,7 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
   std::vector<FullRankVariant<T>> variants;
   for (auto& [zero_diagonal, room] : wanted) variants.emplace_back(work, zero_diagonal, std::move(room));
   watch.book("data");
-  FullRankSolver<T>(work, basis, keep, variants).solve();
+  FullRankSolver<T>(work, basis, keep, variants, start).solve();
   for (FullRankVariant<T>& variant : variants) {
     result.solutions.push_back(variant.take());
     watch.book("columns");
@@ -239,27 +256,6 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
 }
 
 }  // namespace
-
-void validate(const FullRankOptions& options) {
-  if (!(options.lambda >= least_lambda && options.lambda <= most_lambda)) {
-    fail(ErrorKind::usage, "{} {} is out of range: it must be positive, from {} to {}", "lambda"_p,
-         options.lambda, least_lambda, most_lambda);
-  }
-  // Beyond, popular items are regularized a trillion times as much as rare ones, or the other way round.
-  constexpr double steepest = 4;
-  if (!(std::abs(options.lambda_exponent) <= steepest)) {
-    fail(ErrorKind::usage, "{} {} is out of range: for full rank it must be from {} to {}",
-         "lambda-exponent"_p, options.lambda_exponent, -steepest, steepest);
-  }
-  if (!(options.dropout >= 0 && options.dropout < 1)) {
-    fail(ErrorKind::usage, "{} {} is out of range: it must be at least 0 and below 1", "dropout"_p,
-         options.dropout);
-  }
-  if (!(options.tolerance > 0 && options.tolerance < 1)) {
-    fail(ErrorKind::usage, "{} {} is out of range: it must be between 0 and 1", "tolerance"_p,
-         options.tolerance);
-  }
-}
 
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, FullRankBasis* basis, const CsrView* target,
@@ -337,6 +333,29 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   }
   std::ranges::sort(result.solutions, {}, &FullRankSolution::zero_diagonal);
   for (const FullRankSolution& solution : result.solutions) refuse_nonsense(solution, W);
+  return result;
+}
+
+FullRankFit continue_full_rank(CsrView X, const Weights& W, const FullRankOptions& options,
+                               const FullRankStart& start, FullRankBasis& basis, Backend& backend,
+                               const Execution& execution) {
+  validate(options);
+  FullRankFit result;
+  ColumnProblem problem = begin_column_problem(X, W, start.l);
+  problem.b_bar = start.b_bar;
+  problem.columns = columns_of_weights(X, W, execution.threads);
+  const ColumnData data(problem, backend, execution);
+  const auto complete = [&]() -> const ColumnData& { return data; };
+  CsrView support = X;
+  support.values = {};
+  const Pin pinned = backend.pin(support);
+  result.tensor_cores = !start.float64 && backend.splits_products(X.cols);
+  result.float64 = start.float64;
+  if (start.float64) {
+    fit_in<double>(problem, complete, options, basis, true, backend, execution, nullptr, result, &start);
+  } else {
+    fit_in<float>(problem, complete, options, basis, true, backend, execution, nullptr, result, &start);
+  }
   return result;
 }
 

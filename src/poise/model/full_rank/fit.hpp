@@ -45,6 +45,7 @@ struct FullRankSolution {
   double objective_error = 0;  ///< its largest error; 0 if every column was measured through all data
   double observed_weight = 0;  ///< the objective of B = 0
   Certificate certificate;
+  std::vector<double> h;   ///< h_ii of each column; empty for another target than X
   bool converged = false;  ///< whether certificate.worst_column is within the tolerance
   bool settled = true;     ///< whether the certificate is known to be close to the truth
 
@@ -75,6 +76,14 @@ struct FullRankFit {
 FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& options, Backend& backend,
                           const Execution& execution, FullRankBasis* basis = nullptr,
                           const CsrView* target = nullptr, DenseCheckpoint* checkpoint = nullptr);
+
+struct FullRankStart;
+/// A fit that goes on from another one, of which the basis has A^-1 after the change (start.hpp): unweighted
+/// columns directly, the others by conjugate gradients from the earlier model's. In one precision: the result
+/// need not be good(), and then another fit is due.
+FullRankFit continue_full_rank(CsrView X, const Weights& W, const FullRankOptions& options,
+                               const FullRankStart& start, FullRankBasis& basis, Backend& backend,
+                               const Execution& execution);
 
 /// The objective of any B (by rows, with values) for the problem of these options: for example
 /// of a B of which only the largest entries were kept.

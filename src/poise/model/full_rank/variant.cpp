@@ -23,6 +23,10 @@ void FullRankVariant<T>::add(std::span<const std::int32_t> items, In<T> h, Out<f
                              const char* phase) {
   // Before h is overwritten.
   std::vector<double> own = multipliers(items, h);
+  std::vector<double> diagonal(items.size());
+  work_.backend.get_entries(h, {}, items, diagonal);
+  h_.resize(work_.problem.items());
+  for (std::size_t k = 0; k < items.size(); ++k) h_[items[k]] = diagonal[k];
   work_.solver.to_columns(items, zero_diagonal_, h, beta);
   work_.watch.book(phase);
   take_note(items, beta, std::move(own));
@@ -163,6 +167,7 @@ FullRankSolution FullRankVariant<T>::take() {
           .objective_error = objective_error_,
           .observed_weight = work_.problem.target_is_X ? work_.problem.W->observed : observed_,
           .certificate = certificate,
+          .h = std::move(h_),
           .converged = certificate.worst_column <= work_.options.tolerance,
           .settled = proof_.settled()};
 }

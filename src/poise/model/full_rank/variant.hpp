@@ -103,6 +103,7 @@ class FullRankVariant {
   std::future<Matrix<float>> room_;
   Resident<float> columns_;
   ColumnCertificate proof_;
+  std::vector<double> h_;           ///< h_ii
   std::vector<double> objectives_;  ///< of each column, where it was measured through all data
   double objective_ = 0;
   double objective_error_ = 0;

@@ -1,0 +1,327 @@
+#include "poise/train/update.hpp"
+
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "poise/base/error.hpp"
+#include "poise/base/memory.hpp"
+#include "poise/base/stopwatch.hpp"
+#include "poise/data/dataset_bytes.hpp"
+#include "poise/data/dataset_file.hpp"
+#include "poise/data/log_reader.hpp"
+#include "poise/train/cost.hpp"
+#include "poise/train/model_file.hpp"
+#include "poise/train/parameter_table.hpp"
+
+#include "command.hpp"
+#include "dataset_report.hpp"
+#include "device.hpp"
+#include "input_files.hpp"
+#include "kept_inverse.hpp"
+#include "log_flags.hpp"
+#include "option_values.hpp"
+#include "output_check.hpp"
+#include "progress.hpp"
+#include "trained_report.hpp"
+
+namespace poise::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct UpdateFlags {
+  fs::path model;
+  fs::path data;
+  std::vector<fs::path> logs;
+  fs::path remove;
+  fs::path out;
+  fs::path out_data;
+  LogFlags log;
+  bool keep_lambda = false;
+};
+
+/// In a model's options: its Lambda or weights are of earlier data.
+constexpr const char* keep_lambda_option = "keep-lambda";
+constexpr const char* updates_key = "updates";
+
+Interactions read_new_rows(const UpdateFlags& options, const Context& context) {
+  const LogOptions reading = options.log.options(options.logs);
+  Interactions log = read_log(options.logs, reading, context.execution);
+  context.say(fmt::format("{} read as {}", shown_inputs(options.logs), with_names(log.reading, flag_name)));
+  if (log.rows() == 0)
+    fail(ErrorKind::input,
+         "{} has no row to add: {} are below the threshold, {} have an empty id, {} are bad",
+         shown_inputs(options.logs), log.below_threshold, log.empty_ids, log.skipped_lines);
+  return log;
+}
+
+Interactions read_rows_to_remove(const fs::path& path, const Execution& execution) {
+  LogOptions reading;
+  reading.format = LogFormat::pairs;
+  Interactions log = read_log({path}, reading, execution);
+  if (log.rows() == 0) fail(ErrorKind::input, "{} has no row to remove", path.string());
+  return log;
+}
+
+Merged merge_logs(const UpdateFlags& options, const LoadedDataset& data, const Context& context) {
+  std::optional<Interactions> log;
+  std::optional<Interactions> removed;
+  if (!options.logs.empty()) log = read_new_rows(options, context);
+  if (!options.remove.empty()) removed = read_rows_to_remove(options.remove, context.execution);
+  Merged merged =
+      merge(data.dataset, log ? &*log : nullptr, removed ? &*removed : nullptr, context.execution);
+  if (merged.dataset.train.entries() == 0)
+    fail(ErrorKind::input, "no row is left to train on; {} removes all of them", options.remove.string());
+  return merged;
+}
+
+Json merge_json(const MergeCounts& counts) {
+  return {{"log_rows", counts.log_rows},
+          {"added", counts.added},
+          {"known", counts.known},
+          {"duplicates", counts.duplicates},
+          {"held_out", counts.held_out},
+          {"removed", counts.removed},
+          {"not_there", counts.not_there},
+          {"new_users", counts.new_users},
+          {"changed_users", counts.changed_users},
+          {"new_items", counts.new_items}};
+}
+
+std::string merge_text(const MergeCounts& counts) {
+  std::string text =
+      fmt::format("{} interactions added, {} removed: {} new users, {} changed, {} new items\n",
+                  grouped(counts.added), grouped(counts.removed), grouped(counts.new_users),
+                  grouped(counts.changed_users), grouped(counts.new_items));
+  const auto count = [&](std::int64_t number, std::string_view what) {
+    if (number > 0) text += fmt::format("  {:>12} {}\n", grouped(number), what);
+  };
+  count(counts.known, "were in the data already");
+  count(counts.duplicates, "rows of the log repeat others");
+  count(counts.held_out, "rows left out: they are of held-out users, or targets");
+  count(counts.not_there, "rows to remove were not there");
+  return text;
+}
+
+/// Error{usage} for models that stay what they are.
+void refuse_cut_models(const LoadedModel& model, const UpdateFlags& options) {
+  if (model.info.options.contains("keep-top"))
+    fail(ErrorKind::usage, "{} holds only the largest entries of its columns (--keep-top); train it again",
+         options.model.string());
+}
+
+/// Why a model cannot go on from the earlier one; empty if it can.
+std::string why_again(const LoadedModel& model, const ModelParameters& parameters, const Json& report) {
+  if (parameters.family != Family::full_rank)
+    return fmt::format("models of the family {} are", model.info.model);
+  if (parameters.neighbours > 0) return "models with --neighbours are";
+  if (!report.contains(kept_inverse_key)) return "it was trained without --keep-inverse: it is";
+  return {};
+}
+
+Updated make(const LoadedModel& model, const ModelParameters& parameters, const Dataset& data,
+             const Merged& merged, const UpdateFlags& options, Backend& backend, const Context& context) {
+  const UpdateOptions how{.keep_lambda = options.keep_lambda, .memory_limit = context.memory_limit};
+  const Json report = Json::parse(model.info.report);
+  const std::string again = why_again(model, parameters, report);
+  if (again.empty()) {
+    KeptInverse kept = read_kept_inverse(options.model, report.at(kept_inverse_key).get<std::string>(),
+                                         model.info.items.size(), context.execution.threads);
+    return update_full_rank(*model.as<FullRank>(), parameters, std::move(kept), data, merged, how, backend,
+                            context.execution);
+  }
+  context.say(again + " trained again on the merged data");
+  const CsrView X = merged.dataset.train.view();
+  const Weights W = weights_of(parameters, X, context.execution.threads);
+  const TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, context.execution.threads);
+  check_memory(parameters, X, context.memory_limit, W, &cost);
+  return train_again(parameters, merged, again + " trained again", how, backend, context.execution);
+}
+
+/// Writes the model, what a further update needs, and the data: all beside their places first, so that a
+/// full disk leaves everything as it was.
+class Outputs {
+ public:
+  Outputs(const UpdateFlags& options, const Context& context)
+      : out_(options.out), out_data_(options.out_data), context_(context) {
+    std::error_code ignored;
+    if (fs::is_symlink(out_, ignored)) {
+      const fs::path target = fs::canonical(out_, ignored);
+      if (!target.empty()) out_ = target;
+    }
+    next_ = out_;
+    next_ += ".next";
+  }
+  Outputs(const Outputs&) = delete;
+  Outputs& operator=(const Outputs&) = delete;
+  ~Outputs() {
+    std::error_code ignored;
+    fs::remove(next_, ignored);
+  }
+
+  void check() const {
+    check_file_can_be_written(next_);
+    if (!out_data_.empty()) check_folder_can_be_written(out_data_);
+  }
+
+  /// Records the checksum of the inverse in the report.
+  void write(const Updated& updated, const std::map<std::string, std::string>& texts, Dataset merged,
+             Json& report) {
+    const int threads = context_.execution.threads;
+    std::optional<StagedInverse> staged;
+    if (updated.kept) {
+      staged.emplace(out_, *updated.kept, threads);
+      report[kept_inverse_key] = staged->checksum();
+    }
+    const std::vector<std::byte> bytes = encode_dataset(merged, context_.execution);
+    const std::string checksum = Container::parse(bytes, "the merged data", threads).checksum();
+    static_cast<void>(
+        save_model(next_, *updated.trained.model, texts, {std::move(merged), checksum}, report, threads));
+    if (!out_data_.empty()) write_dataset_bytes(out_data_, bytes, context_.execution);
+    fs::rename(next_, out_);
+    if (staged) staged->publish();
+  }
+
+ private:
+  fs::path out_;
+  fs::path out_data_;
+  fs::path next_;
+  const Context& context_;
+};
+
+void check_flags(const UpdateFlags& options, const CLI::App& parser) {
+  if (options.logs.empty() && options.remove.empty())
+    fail(ErrorKind::usage, "nothing to update: give --log FILE, --remove FILE or both");
+  for (const char* const flag :
+       {"--format", "--columns", "--delimiter", "--header", "--keep-above", "--query", "--skip-bad-lines"}) {
+    if (options.logs.empty() && parser.count(flag) > 0)
+      fail(ErrorKind::usage, "{} says how to read --log, which is not given", flag);
+  }
+  options.log.check();
+}
+
+/// What the user should know of the way it was done.
+void say_how(const Updated& updated, const ModelParameters& parameters, const UpdateFlags& options,
+             const Context& context) {
+  if (!updated.refitted.empty() && updated.refitted.find("trained again") == std::string::npos)
+    context.say(fmt::format("trained again: {}", with_names(updated.refitted, flag_name)));
+  if (updated.lambda_kept)
+    context.say(fmt::format(
+        "--keep-lambda: what depends on counts ({}) stays that of the last training, and the certificate is "
+        "of that objective",
+        with_names(counted_parameter(parameters), flag_name)));
+  if (options.keep_lambda && !updated.lambda_kept)
+    context.say(
+        "--keep-lambda has no effect here: the model was trained again, or nothing in it depends on counts");
+  if (updated.lambda_kept && updated.operations >= updated.refit_operations)
+    context.say("a training would have taken fewer operations than so many rows");
+  if (options.out_data.empty())
+    context.say(
+        "the merged data are not written (--out-data DIR); without them the model cannot be measured, "
+        "certified or updated again");
+}
+
+void run_update(UpdateFlags options, const CLI::App& parser, const Context& context) {
+  std::map<std::string, double> seconds;
+  Stopwatch watch(seconds);
+  check_flags(options, parser);
+  options.logs = matching_files(options.logs);
+  if (options.out.empty()) options.out = options.model;
+  Outputs outputs(options, context);
+  outputs.check();
+  const LoadedModel model = read_model(options.model, context.execution.threads);
+  refuse_cut_models(model, options);
+  const ModelParameters parameters = poise::parameters_of(model.info.options);
+  const LoadedDataset data = read_dataset(options.data, context.execution);
+  if (model.info.data_checksum != data.checksum)
+    fail(ErrorKind::input, "{} was trained on other data than {}; give the data that it was trained on",
+         options.model.string(), options.data.string());
+  watch.book("load");
+  Merged merged = merge_logs(options, data, context);
+  watch.book("merge");
+  const CsrView X = merged.dataset.train.view();
+  const auto backend = backend_for(
+      [&] { return work_of(training_cost(parameters, X, context.memory_limit, weights_of(parameters, X))); },
+      context);
+  const Updated updated = make(model, parameters, data.dataset, merged, options, *backend, context);
+  watch.book("update");
+  say_how(updated, parameters, options, context);
+  warn_about(parameters, updated.trained, context);
+
+  Json report = trained_json(parameters, updated.trained);
+  const std::string text = merge_text(merged.counts) + trained_text(parameters, updated.trained, X);
+  std::map<std::string, std::string> texts = option_texts(parameters);
+  if (updated.lambda_kept) texts[keep_lambda_option] = "true";
+  if (updated.refitted.empty())
+    report[updates_key] = Json::parse(model.info.report).value(updates_key, 0) + 1;
+  const MergeCounts counts = merged.counts;
+  outputs.write(updated, texts, std::move(merged.dataset), report);
+  watch.book("save");
+
+  put_parameters(report, parameters, Reported::all);
+  report["update"] = merge_json(counts);
+  report["update"].update(
+      {{"rank", updated.rank},
+       {"operations", updated.operations},
+       {"refit_operations", updated.refit_operations},
+       {"lambda_kept", updated.lambda_kept},
+       {"refitted", updated.refitted.empty() ? Json() : Json(with_names(updated.refitted, flag_name))}});
+  Json phases = {{"total", watch.total()}};
+  for (const auto& [phase, time] : seconds) phases[phase] = time;
+  for (const auto& [phase, time] : updated.trained.seconds) phases[phase] = time;
+  report["seconds"] = phases;
+  report["peak_bytes"] = peak_memory();
+  report["device"] = backend->name();
+  context.print(report, text + fmt::format("{:.2f} s in all; {:.2f} GB at most\n", watch.total(),
+                                           static_cast<double>(peak_memory()) * 1e-9));
+  context.say(fmt::format("written to {}{}", options.out.string(),
+                          options.out_data.empty() ? "" : " and " + options.out_data.string()));
+  end_after_gpu(backend.get(), context);
+}
+
+}  // namespace
+
+Run setup_update(CLI::App& parser) {
+  auto options = std::make_shared<UpdateFlags>();
+  parser.add_option("MODEL", options->model, "Model file")->required()->type_name("FILE");
+  parser.add_option("DATA", options->data, "Folder with the prepared data that it was trained on")
+      ->required()
+      ->type_name("DIR");
+  parser.add_option("--log", options->logs, "Logs with the new rows, as for `poise prepare`")
+      ->type_name("FILE");
+  parser
+      .add_option("--remove", options->remove,
+                  "Rows to take out of the training data: user and item in each line")
+      ->type_name("FILE");
+  parser.add_option("--out", options->out, "Model file to write (default: MODEL itself)")->type_name("FILE");
+  parser
+      .add_option("--out-data", options->out_data,
+                  "Folder for the merged data, which the next update needs; may be DATA itself")
+      ->type_name("DIR");
+  parser
+      .add_option("--format", options->log.format,
+                  "auto, csv, movielens, netflix, triplets, pairs, adjacency, jsonl or sqlite")
+      ->check(one_of(
+          {"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "jsonl", "sqlite"}))
+      ->capture_default_str();
+  add_log_flags(parser, options->log);
+  parser.add_flag("--keep-lambda", options->keep_lambda,
+                  "Where Lambda or the weights depend on counts: keep those of the last training instead of "
+                  "training again");
+  parser.footer(
+      "The result is that of a training on the merged data, up to the same certificate. A dense full-rank "
+      "model that was trained "
+      "with\n--keep-inverse takes a part of the time of a training; other models are trained again. Rows of "
+      "held-out users are left "
+      "out.\n\n"
+      "Examples:\n"
+      "  poise update shop.model shop.data --log today.csv --out-data shop.data\n"
+      "  poise update shop.model shop.data --log today.csv --remove returned.csv --out new.model --out-data "
+      "new.data");
+  return [options, &parser](const Context& context) { run_update(*options, parser, context); };
+}
+
+}  // namespace poise::app

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "poise/backend/backend.hpp"
+#include "poise/base/parallel.hpp"
+#include "poise/data/merge.hpp"
+#include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/full_rank/kept_inverse.hpp"
+#include "poise/model/parameters.hpp"
+#include "poise/model/trained.hpp"
+
+namespace poise {
+
+struct UpdateOptions {
+  bool keep_lambda = false;  ///< Lambda and weights that depend on counts stay those of the last training
+  std::uint64_t memory_limit = 0;
+};
+
+/// A model of the merged data.
+struct Updated {
+  Trained trained = {};
+  std::optional<KeptInverse> kept = {};  ///< for the next update; none: of a family that has none
+  std::string refitted = {};             ///< why it was trained again, a clause; empty: it was not
+  bool lambda_kept = false;              ///< whether the objective has an earlier Lambda or earlier weights
+  std::int64_t rank = 0;                 ///< rows by which X' diag(a) X changed
+  double operations = 0;                 ///< of changing the inverse by these rows
+  double refit_operations = 0;           ///< of a new inverse
+};
+
+/// Whether Lambda or the weights depend on the counts of users and items, which every new row changes:
+/// dropout, an exponent of lambda, the oriented weightings, and the one by popularity.
+bool depends_on_counts(const ModelParameters& parameters);
+
+/// What of these parameters depends on counts, for messages: "the weighting user-oriented".
+std::string counted_parameter(const ModelParameters& parameters);
+
+/// A dense full-rank model of the merged data from that of `data`: the inverse changes by the rows that
+/// differ (full_rank/row_change.hpp), unweighted columns follow from it directly, weighted ones by conjugate
+/// gradients from the earlier columns; certified as in training, to the same tolerance, on the merged data.
+/// Trained again, with the reason, if Lambda or weights depend on counts (unless options.keep_lambda), if
+/// that takes fewer operations, or if the result misses the tolerance because rounding has added up. Always
+/// the model of a training on the merged data, up to the certificate, unless lambda_kept.
+Updated update_full_rank(const FullRank& model, const ModelParameters& parameters, KeptInverse kept,
+                         const Dataset& data, const Merged& merged, const UpdateOptions& options,
+                         Backend& backend, const Execution& execution);
+
+/// Any model trained on the merged data, for this reason; dense full-rank ones with what an update needs.
+Updated train_again(const ModelParameters& parameters, const Merged& merged, std::string reason,
+                    const UpdateOptions& options, Backend& backend, const Execution& execution);
+
+}  // namespace poise

@@ -1,0 +1,315 @@
+"""poise update: a model of old rows plus new ones is that of a training on both."""
+import json
+import random
+import resource
+import shutil
+
+import pytest
+
+from conftest import run, shop_log
+
+FULL = ("--model", "full-rank", "--lambda", 8)
+DIRECT = {
+    "unconstrained": FULL,
+    "zero diagonal": (*FULL, "--zero-diagonal"),
+    "weighted": (*FULL, "--alpha", 4),
+    "weighted, zero diagonal": (*FULL, "--alpha", 0.5, "--zero-diagonal"),
+    "by value": (*FULL, "--weighting", "log", "--alpha", 2, "--zero-diagonal"),
+    "weak": ("--model", "full-rank", "--lambda", 1e-4, "--zero-diagonal"),
+    "weak, weighted": ("--model", "full-rank", "--lambda", 1e-4, "--alpha", 3),
+}
+COUNTED = {
+    "dropout": (*FULL, "--dropout", 0.3),
+    "exponent": (*FULL, "--zero-diagonal", "--lambda-exponent", 0.5),
+    "user-oriented": (*FULL, "--weighting", "user-oriented", "--alpha", 2),
+    "item-oriented": (*FULL, "--weighting", "item-oriented", "--alpha", 2),
+    "inverse-popularity": (*FULL, "--weighting", "inverse-popularity", "--alpha", 2, "--zero-diagonal"),
+}
+OTHERS = {
+    "neighbours": (*FULL, "--neighbours", 6),
+    "wmf": ("--model", "wmf", "--rank", 4, "--lambda", 2, "--alpha", 3),
+    "awmf": ("--model", "dropout", "--rank", 4, "--lambda", 2),
+    "popularity": ("--model", "popularity"),
+}
+
+
+def write(path, rows):
+    path.write_text("user,item,count\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    """A given split of the shop's log: every user trains, a fifth of the pairs are targets."""
+    folder = tmp_path_factory.mktemp("given")
+    rows = [line.split(",") for line in shop_log(7).split("\n")[1:] if line]
+    write(folder / "train.csv", [row for k, row in enumerate(rows) if k % 5])
+    write(folder / "test.csv", rows[::5])
+    run("prepare", folder / "train.csv", "--split", "given", "--test", folder / "test.csv", "--out", folder / "data")
+    return folder / "data"
+
+
+def new_rows(path, users, seed=3, new_items=3):
+    """A log of these many users, half of them new, and of some items that nobody had."""
+    draw = random.Random(seed)
+    rows = []
+    for k in range(users):
+        user = f"new{seed}-{k}" if k % 2 else f"u{draw.randrange(240)}"
+        names = [f"i{draw.randrange(60)}" for _ in range(8)] + [f"fresh{seed}-{draw.randrange(new_items)}"] * (k < 12)
+        rows += [(user, name, draw.randrange(1, 5)) for name in names]
+    return write(path, rows)
+
+
+def some_pairs(data, path, share, seed=5):
+    """A file with some of the training pairs."""
+    lines = (data.parent / "train.csv").read_text().split("\n")[1:-1]
+    pairs = sorted({tuple(line.split(",")[:2]) for line in lines})
+    chosen = random.Random(seed).sample(pairs, int(share * len(pairs)))
+    path.write_text("user,item\n" + "".join(f"{user},{item}\n" for user, item in chosen))
+    return path, len(chosen)
+
+
+def metrics(model, data):
+    return run("evaluate", model, data, "--json").json["metrics"]
+
+
+def same_as_trained(updated, model, data, folder, flags):
+    """The certificate, the objective and the metrics of an updated model are those of a training on its data."""
+    trained = run("train", data, *flags, "--out", folder / "again", "--json").json
+    assert updated["converged"] and updated["certificate"]["worst_column"] <= 1e-6
+    explained = trained["observed_weight"] - trained["objective"]
+    allowed = (updated["certificate"]["relative"] + trained["certificate"]["relative"]) * explained
+    error = updated["objective_error"] + trained["objective_error"]
+    assert abs(updated["objective"] - trained["objective"]) <= allowed + error + 1e-9 * trained["objective"]
+    assert updated["observed_weight"] == pytest.approx(trained["observed_weight"])
+    for name, value in metrics(folder / "again", data).items():
+        assert metrics(model, data)[name]["mean"] == pytest.approx(value["mean"], abs=1e-6), name
+    checked = run("certify", model, data, "--json").json
+    assert checked["converged"] and checked["objective"] == pytest.approx(trained["objective"], rel=1e-6)
+
+
+@pytest.mark.parametrize("users", [1, 20])
+@pytest.mark.parametrize("name", DIRECT)
+def test_an_update_is_a_training(poise, given, tmp_path, name, users):
+    poise("train", given, *DIRECT[name], "--keep-inverse", "--out", tmp_path / "m")
+    log = new_rows(tmp_path / "new.csv", users)
+    removed, count = some_pairs(given, tmp_path / "remove.csv", 0.02)
+    updated = poise("update", tmp_path / "m", given, "--log", log, "--remove", removed, "--out-data", tmp_path / "d", "--json").json
+    how = updated["update"]
+    assert how["refitted"] is None and how["rank"] > users and how["removed"] == count and not how["lambda_kept"]
+    assert how["new_items"] == (1 if users == 1 else 3) and how["new_users"] == users // 2
+    same_as_trained(updated, tmp_path / "m", tmp_path / "d", tmp_path, DIRECT[name])
+
+
+@pytest.mark.parametrize("name", ["zero diagonal", "weighted", "weak"])
+def test_many_users(poise, tmp_path, name):
+    """5 000 users at once, in a catalogue that makes them fewer operations than a new inverse."""
+    poise("synth", "--like", "netflix", "--scale", 0.02, "--seed", 4, "--out", tmp_path / "log.csv")
+    lines = (tmp_path / "log.csv").read_text().split("\n")[:-1]
+    users = sorted({line.split(",")[0] for line in lines[1:]})
+    later = set(users[:: max(1, len(users) // 5000)][:5000])
+    for part, rows in (("old.csv", [line for line in lines[1:] if line.split(",")[0] not in later]),
+                       ("new.csv", [line for line in lines[1:] if line.split(",")[0] in later])):
+        (tmp_path / part).write_text("\n".join([lines[0], *rows]) + "\n")
+    poise("prepare", tmp_path / "old.csv", "--out", tmp_path / "data", "--min-item-users", 12)
+    poise("train", tmp_path / "data", *DIRECT[name], "--keep-inverse", "--out", tmp_path / "m")
+    updated = poise("update", tmp_path / "m", tmp_path / "data", "--log", tmp_path / "new.csv", "--out-data", tmp_path / "d", "--json").json
+    assert updated["update"]["new_users"] > 4000
+    same_as_trained(updated, tmp_path / "m", tmp_path / "d", tmp_path, DIRECT[name])
+
+
+@pytest.mark.parametrize("name", ["zero diagonal", "weighted, zero diagonal", "weak"])
+def test_fifty_in_a_row(poise, given, tmp_path, name):
+    """Each goes on from the last; rounding that adds up is seen by the certificate, and then the model is trained again."""
+    poise("train", given, *DIRECT[name], "--keep-inverse", "--out", tmp_path / "m")
+    shutil.copytree(given, tmp_path / "d")
+    direct = 0
+    for day in range(50):
+        log = new_rows(tmp_path / "new.csv", 3, seed=day, new_items=1 if day % 10 else 2)
+        updated = poise("update", tmp_path / "m", tmp_path / "d", "--log", log, "--out-data", tmp_path / "d", "--json").json
+        assert updated["converged"] and updated["certificate"]["worst_column"] <= 1e-6
+        direct += updated["update"]["refitted"] is None
+    assert direct >= 25
+    same_as_trained(updated, tmp_path / "m", tmp_path / "d", tmp_path, DIRECT[name])
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_depends_on_counts(poise, given, tmp_path, name):
+    """Trained again by default, with the reason; --keep-lambda proves the objective of the earlier counts instead."""
+    poise("train", given, *COUNTED[name], "--keep-inverse", "--out", tmp_path / "m")
+    log = new_rows(tmp_path / "new.csv", 15)
+    again = poise("update", tmp_path / "m", given, "--log", log, "--out", tmp_path / "a", "--out-data", tmp_path / "d", "--json")
+    assert "every new row changes every column" in again.json["update"]["refitted"] and "trained again" in again.err
+    same_as_trained(again.json, tmp_path / "a", tmp_path / "d", tmp_path, COUNTED[name])
+    kept = poise("update", tmp_path / "m", given, "--log", log, "--out", tmp_path / "k", "--keep-lambda", "--json")
+    assert kept.json["update"]["lambda_kept"] and kept.json["update"]["refitted"] is None and "stays that of the last training" in kept.err
+    assert kept.json["converged"] and kept.json["certificate"]["worst_column"] <= 1e-6
+    assert kept.json["objective"] != pytest.approx(again.json["objective"], rel=1e-9), "another Lambda or other weights"
+    # Rows at a time or at once, and in between: the same frozen problem.
+    lines = log.read_text().split("\n")[:-1]
+    for part in (lines[1:60], lines[60:]):
+        (tmp_path / "part.csv").write_text("\n".join([lines[0], *part]) + "\n")
+        data = given if part is not lines[60:] and not (tmp_path / "steps").exists() else tmp_path / "steps"
+        model = tmp_path / "m" if data == given else tmp_path / "s"
+        steps = poise("update", model, data, "--log", tmp_path / "part.csv", "--keep-lambda", "--out", tmp_path / "s", "--out-data",
+                      tmp_path / "steps", "--json").json
+    if "fresh" not in "".join(lines[60:]) or name == "user-oriented":  # else a new item's count is that of its first day
+        assert steps["objective"] == pytest.approx(kept.json["objective"], rel=1e-6)
+    assert "--keep-lambda" in poise("certify", tmp_path / "s", tmp_path / "steps", code=3).err
+    later = poise("update", tmp_path / "s", tmp_path / "steps", "--log", new_rows(tmp_path / "n", 2, 9), "--out-data", tmp_path / "l", "--json").json
+    assert later["update"]["refitted"] and poise("certify", tmp_path / "s", tmp_path / "l", "--json").json["converged"]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_models_are_trained_again(poise, given, tmp_path, name):
+    poise("train", given, *OTHERS[name], "--out", tmp_path / "m")
+    updated = poise("update", tmp_path / "m", given, "--log", new_rows(tmp_path / "new.csv", 9), "--out-data", tmp_path / "d", "--json")
+    assert "trained again" in updated.json["update"]["refitted"] and "trained again" in updated.err
+    poise("train", tmp_path / "d", *OTHERS[name], "--out", tmp_path / "again")
+    for metric, value in metrics(tmp_path / "again", tmp_path / "d").items():
+        assert metrics(tmp_path / "m", tmp_path / "d")[metric]["mean"] == pytest.approx(value["mean"], abs=1e-6)
+
+
+def test_without_the_inverse(poise, given, tmp_path):
+    """It is trained again once, and goes on from then."""
+    poise("train", given, *FULL, "--out", tmp_path / "m")
+    first = poise("update", tmp_path / "m", given, "--log", new_rows(tmp_path / "1", 4, 1), "--out-data", tmp_path / "d", "--json")
+    assert "without --keep-inverse" in first.json["update"]["refitted"] and "without --keep-inverse" in first.err
+    second = poise("update", tmp_path / "m", tmp_path / "d", "--log", new_rows(tmp_path / "2", 4, 2), "--out-data", tmp_path / "d", "--json").json
+    assert second["update"]["refitted"] is None and second["updates"] == 1
+    same_as_trained(second, tmp_path / "m", tmp_path / "d", tmp_path, FULL)
+
+
+def test_more_rows_than_a_refit_takes(poise, given, tmp_path):
+    poise("train", given, *FULL, "--keep-inverse", "--out", tmp_path / "m")
+    updated = poise("update", tmp_path / "m", given, "--log", new_rows(tmp_path / "new.csv", 200), "--json").json
+    assert "take more operations than a new inverse" in updated["update"]["refitted"]
+
+
+def test_counts_and_what_is_said(poise, given, tmp_path):
+    poise("train", given, *FULL, "--keep-inverse", "--out", tmp_path / "m")
+    train = (given.parent / "train.csv").read_text().split("\n")[1].split(",")
+    target = (given.parent / "test.csv").read_text().split("\n")[1].split(",")
+    log = write(tmp_path / "new.csv", [train, ("u1", "i-new", 1), ("u1", "i-new", 2), target, ("nobody", "i1", 1)])
+    (tmp_path / "remove.csv").write_text("user,item\nu1,unknown\n")
+    said = poise("update", tmp_path / "m", given, "--log", log, "--remove", tmp_path / "remove.csv", "--out", tmp_path / "n", "--json")
+    assert {key: value for key, value in said.json["update"].items() if isinstance(value, int) and not isinstance(value, bool)} == {
+        "log_rows": 5, "added": 2, "known": 1, "duplicates": 1, "held_out": 1, "removed": 0, "not_there": 1, "new_users": 1,
+        "changed_users": 2, "new_items": 1, "rank": said.json["update"]["rank"]}
+    assert "merged data are not written" in said.err
+    text = poise("update", tmp_path / "m", given, "--log", log, "--remove", tmp_path / "remove.csv", "--out", tmp_path / "n").out
+    for words in ("2 interactions added", "1 were in the data already", "1 rows of the log repeat", "of held-out users, or targets", "were not there"):
+        assert words in text.replace("  ", " ").replace("            ", ""), words
+
+
+def test_held_out_users_stay_so(poise, shop, tmp_path):
+    """With the split by users, rows of held-out users change nothing that is measured."""
+    poise("train", shop, *FULL, "--keep-inverse", "--out", tmp_path / "m")
+    log = write(tmp_path / "new.csv", [(f"u{k}", "i3", 1) for k in range(240)])
+    updated = poise("update", tmp_path / "m", shop, "--log", log, "--out-data", tmp_path / "d", "--json").json["update"]
+    assert updated["held_out"] == 48 and updated["new_users"] == 0 and updated["added"] + updated["known"] == 192
+    before, after = (poise("info", folder, "--json").json for folder in (shop, tmp_path / "d"))
+    assert after["test"] == before["test"] and after["validation"] == before["validation"]
+
+
+def test_threads_and_devices_give_the_same_bytes(poise, given, tmp_path):
+    log = new_rows(tmp_path / "new.csv", 20)
+    for name in ("zero diagonal", "weighted", "weak"):
+        poise("train", given, *DIRECT[name], "--keep-inverse", "--out", tmp_path / "m")
+        files = []
+        for threads in (1, 3):
+            out = tmp_path / f"m{threads}"
+            poise("update", tmp_path / "m", given, "--log", log, "--out", out, "--out-data", tmp_path / f"d{threads}", "--threads", threads)
+            files.append([path.read_bytes() for path in (out, tmp_path / f"m{threads}.inverse", tmp_path / f"d{threads}" / "data.poise")])
+        assert files[0] == files[1]
+
+
+def listing(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_a_damaged_inverse(poise, given, tmp_path):
+    poise("train", given, *FULL, "--alpha", 3, "--keep-inverse", "--out", tmp_path / "m")
+    log = new_rows(tmp_path / "new.csv", 4)
+    inverse = tmp_path / "m.inverse"
+    whole = inverse.read_bytes()
+    before = listing(tmp_path)
+    for at in (20, len(whole) // 2, len(whole) - 1):
+        inverse.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+        assert "m.inverse" in poise("update", tmp_path / "m", given, "--log", log, code=3).err
+    inverse.write_bytes(whole[:-8])
+    poise("update", tmp_path / "m", given, "--log", log, code=3)
+    inverse.unlink()
+    assert "is missing" in poise("update", tmp_path / "m", given, "--log", log, code=3).err
+    poise("train", given, *FULL, "--alpha", 2, "--keep-inverse", "--out", tmp_path / "other")
+    shutil.copy(tmp_path / "other.inverse", inverse)
+    assert "another model" in poise("update", tmp_path / "m", given, "--log", log, code=3).err
+    shutil.copy(tmp_path / "m", inverse)
+    assert "is no kept inverse" in poise("update", tmp_path / "m", given, "--log", log, code=3).err
+    inverse.write_bytes(whole)
+    (tmp_path / "other").unlink(), (tmp_path / "other.inverse").unlink()
+    assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize("limit", [0, 2000, 20_000])
+def test_a_full_disk_leaves_everything(poise, given, tmp_path, limit):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    shutil.copytree(given, folder / "d")
+    poise("train", given, *FULL, "--alpha", 3, "--keep-inverse", "--out", folder / "m")
+    log = new_rows(tmp_path / "new.csv", 6)
+    before = listing(folder)
+    poise("update", folder / "m", folder / "d", "--log", log, "--out-data", folder / "d", code=4,
+          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert listing(folder) == before
+    poise("update", folder / "m", folder / "d", "--log", log, "--out-data", folder / "new", code=4,
+          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert listing(folder) == before and not (folder / "new").exists()
+
+
+@pytest.mark.parametrize("flags, code, words", [
+    ((), 2, "nothing to update"),
+    (("--remove", "R", "--columns", "user,item"), 2, "--columns says how to read --log"),
+    (("--log", "EMPTY"), 3, "has no row to add"),
+    (("--log", "LOG", "--remove", "UNKNOWN"), 3, "user 'stranger' of the rows to remove is not in the data"),
+    (("--log", "missing.csv"), 3, "missing.csv"),
+    (("--log", "LOG", "--remove", "missing.csv"), 3, "missing.csv"),
+    (("--log", "LOG", "--out-data", "LOG"), 4, "not a folder"),
+    (("--log", "PLAIN"), 3, "the data have values and the log has none"),
+])
+def test_wrong_use(poise, given, tmp_path, flags, code, words):
+    poise("train", given, *FULL, "--keep-inverse", "--out", tmp_path / "m")
+    files = {"LOG": new_rows(tmp_path / "new.csv", 3), "EMPTY": write(tmp_path / "empty.csv", []), "R": tmp_path / "r.csv",
+             "UNKNOWN": tmp_path / "u.csv", "PLAIN": tmp_path / "plain.csv"}
+    files["R"].write_text("user,item\nu1,i1\n")
+    files["UNKNOWN"].write_text("user,item\nstranger,i1\n")
+    files["PLAIN"].write_text("user,item\nu1,i1\n")
+    before = listing(tmp_path)
+    assert words in poise("update", tmp_path / "m", given, *[files.get(flag, flag) for flag in flags], code=code).err
+    assert listing(tmp_path) == before
+
+
+def test_what_does_not_go_together(poise, given, shop, tmp_path):
+    poise("train", given, *FULL, "--keep-inverse", "--out", tmp_path / "m")
+    log = new_rows(tmp_path / "new.csv", 3)
+    assert "trained on other data" in poise("update", tmp_path / "m", shop, "--log", log, code=3).err
+    poise("train", given, *FULL, "--keep-top", 3, "--out", tmp_path / "cut")
+    assert "--keep-top" in poise("update", tmp_path / "cut", given, "--log", log, code=2).err
+    for flags in (("--neighbours", 4), ("--keep-top", 4)):
+        assert "--keep-inverse" in poise("train", given, *FULL, *flags, "--keep-inverse", "--out", tmp_path / "x", code=2).err
+    assert "--keep-inverse" in poise("train", given, "--model", "wmf", "--keep-inverse", "--out", tmp_path / "x", code=2).err
+    everything, _ = some_pairs(given, tmp_path / "all.csv", 1)
+    assert "no row is left" in poise("update", tmp_path / "m", given, "--remove", everything, code=3).err
+
+
+def test_what_training_writes(poise, given, tmp_path):
+    """The model's B is the same with and without the file beside it, and training says how large that is."""
+    plain = poise("train", given, *FULL, "--zero-diagonal", "--out", tmp_path / "plain", "--json").json
+    kept = poise("train", given, *FULL, "--zero-diagonal", "--keep-inverse", "--out", tmp_path / "kept", "--json")
+    assert "kept.inverse takes" in kept.err and "float64" in kept.err
+    assert kept.json["objective"] == plain["objective"] and "kept_inverse" not in plain
+    items = ("--items", "i1,i2", "--json")
+    assert poise("recommend", tmp_path / "kept", *items).out == poise("recommend", tmp_path / "plain", *items).out
+    assert (tmp_path / "kept.inverse").stat().st_size < 3000, "an unweighted model's inverse follows from B"
+    report = json.loads(poise("info", tmp_path / "kept", "--json").out)["report"]
+    assert report["kept_inverse"] == kept.json["kept_inverse"]
