@@ -145,7 +145,7 @@ SMUGGLED = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n"
     # What is not read.
     (get(b"Content-Length: 3\r\n") + b"abc", 400), (get(b"Expect: the-unexpected\r\n"), 400),
     (post(kind=b"Content-Type: text/plain\r\n"), 415), (post(kind=b""), 415), (post(b"Content-Encoding: gzip\r\n"), 415),
-])
+], ids=lambda value: repr(value)[:40])
 def test_one_refusal_and_no_second_answer(server, data, expected):
     """What was smuggled behind a refused request is never answered."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=HANG) as client:
@@ -239,7 +239,7 @@ def test_a_gzip_bomb_is_not_opened(server):
     (b'{"history": [], "exclude": [' + b'"i1",' * 150000 + b'"i1"]}', 413), (b'{"history": [], "exclude": [' + b"1," * 500000 + b"1]}", 413),
     (b'{"history": [' + b"[]," * 300000 + b"[]]}", 413),
     (b"{" + b",".join(b'"%d":0' % k for k in range(100000)) + b"}", 400),
-])
+], ids=lambda value: repr(value)[:40])  # pytest puts them into the environment of the server
 def test_bodies(server, body, code):
     data = server.raw(post(b"Connection: close\r\n", body, b"Content-Length: %d\r\n" % len(body)))
     assert len(body) <= 1 << 20 and statuses(data) == [code]
@@ -268,17 +268,6 @@ def test_large_bodies_do_not_stay_with_idle_connections(server):
         clients.append(client)
     # The fixture looks at the memory once more when they are gone.
     assert server.memory() - server.before < MOST_GROWTH
-    for client in clients:
-        client.close()
-
-
-def test_full_bodies_at_once(server):
-    """Eight clients with as many ids as a body may hold."""
-    body = b'{"history":["i1"],"exclude":[' + b'"i1",' * 130000 + b'"i1"]}'
-    clients = [socket.create_connection(("127.0.0.1", server.port), timeout=HANG) for _ in range(8)]
-    for client in clients:
-        client.sendall(post(b"Connection: close\r\n", body, b"Content-Length: %d\r\n" % len(body)))
-    assert [statuses(read_all(client)) for client in clients] == [[200]] * 8
     for client in clients:
         client.close()
 
