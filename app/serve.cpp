@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include "poise/base/error.hpp"
@@ -111,8 +112,18 @@ void say_where(const ServeFlags& options, const serve::Server& server, const ser
                           models.size() == 1 ? "" : "s", url));
 }
 
+/// Memory of large requests goes back to the system when they are answered; by default the allocator learns
+/// from them to keep more and more.
+void give_memory_back() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 4 << 20);
+#endif
+}
+
 void run_serve(const ServeFlags& options, const Context& context) {
   check_flags(options, context);
+  give_memory_back();
   // Before any thread starts, so that none of them takes a signal.
   ServeSignals signals;
   stop_if_asked(context.execution.observer);

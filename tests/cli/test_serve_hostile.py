@@ -145,7 +145,7 @@ SMUGGLED = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n"
     # What is not read.
     (get(b"Content-Length: 3\r\n") + b"abc", 400), (get(b"Expect: the-unexpected\r\n"), 400),
     (post(kind=b"Content-Type: text/plain\r\n"), 415), (post(kind=b""), 415), (post(b"Content-Encoding: gzip\r\n"), 415),
-])
+], ids=lambda value: repr(value)[:40])
 def test_one_refusal_and_no_second_answer(server, data, expected):
     """What was smuggled behind a refused request is never answered."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=HANG) as client:
@@ -235,13 +235,14 @@ def test_a_gzip_bomb_is_not_opened(server):
     (b'{"history": [' + b",".join(b'"i%d"' % (k % 60) for k in range(100000)) + b"]}", 413),
     (b'{"history": ' + b"[" * 100000, 400), (b'{"a":' * 50000, 400), (b'{"user": "\xc3\x28"}', 400), (b'{"user": "\xed\xa0\x80"}', 400),
     (b'{"history": ["i1"], "k": 99999999999999999999999999}', 400), (b'{"history": ["i1"], "k": -1}', 400), (b"\0" * 1000, 400),
-    (b'{"history": ["' + b"x" * 900000 + b'"]}', 404), (b'{"history": [], "exclude": [' + b'"i1",' * 150000 + b'"i1"]}', 200),
-    (b"{" + b",".join(b'"%d":0' % k for k in range(100000)) + b"}", 413),
-])
+    (b'{"history": ["' + b"x" * 900000 + b'"]}', 404), (b'{"history": [], "exclude": [' + b'"i1",' * 130000 + b'"i1"]}', 200),
+    (b'{"history": [], "exclude": [' + b'"i1",' * 150000 + b'"i1"]}', 413), (b'{"history": [], "exclude": [' + b"1," * 500000 + b"1]}", 413),
+    (b'{"history": [' + b"[]," * 300000 + b"[]]}", 413),
+    (b"{" + b",".join(b'"%d":0' % k for k in range(100000)) + b"}", 400),
+], ids=lambda value: repr(value)[:40])  # pytest puts them into the environment of the server
 def test_bodies(server, body, code):
     data = server.raw(post(b"Connection: close\r\n", body, b"Content-Length: %d\r\n" % len(body)))
-    found = statuses(data)
-    assert found == [code if len(body) <= 1 << 20 else 413] or (code, found) == (413, [400])
+    assert len(body) <= 1 << 20 and statuses(data) == [code]
 
 
 def test_answers_that_nobody_takes(server):

@@ -48,6 +48,13 @@ TEST(StrictJson, RefusesTheRest) {
   std::string many = "{";
   for (int k = 0; k < 101; ++k) many += (k > 0 ? ",\"" : "\"") + std::to_string(k) + "\":0";
   EXPECT_THROW(parse_strictly(many + "}", 3), Refusal);
+  EXPECT_NO_THROW(parse_strictly("[1, {\"a\": [2]}]", 3, 5));
+  try {
+    parse_strictly("[1, {\"a\": [2]}]", 3, 4);
+    ADD_FAILURE() << "five values";
+  } catch (const Refusal& refusal) {
+    EXPECT_EQ(refusal.status, 413);
+  }
 }
 
 TEST(ItemCatalogue, FindsBeginningsOfWords) {

@@ -11,6 +11,9 @@ struct Limits {
   std::int64_t headers = 100;
   std::int64_t body_bytes = 1 << 20;
   std::int64_t json_depth = 16;
+  /// A value in a body: an id with its quotes and its comma, usually. Shorter ones than this on the average
+  /// are refused where they are as many as a full body would hold.
+  std::int64_t bytes_of_value = 8;
   std::int64_t history_items = 10'000;  ///< of one history
   std::int64_t batch = 100;             ///< histories of one request
   std::int64_t k = 1'000;

@@ -43,7 +43,7 @@ std::optional<std::string_view> RecommendRequest::visitor() const {
 }
 
 Json object_of(std::string_view body, const Limits& limits) {
-  Json json = parse_strictly(body, limits.json_depth);
+  Json json = parse_strictly(body, limits.json_depth, limits.body_bytes / limits.bytes_of_value);
   if (!json.is_object()) throw Refusal{400, "bad_json", "the body should be a JSON object"};
   return json;
 }

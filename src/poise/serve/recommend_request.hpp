@@ -34,7 +34,7 @@ struct RecommendRequest {
 /// not or a value of another type, {413} for more items than the limits allow.
 RecommendRequest read_recommend_request(const Json& json, const Limits& limits, const std::string& place);
 
-/// The object that every POST sends; Refusal{400} for another value.
+/// The object that every POST sends; Refusal{400} for another value, {413} for too many values.
 Json object_of(std::string_view body, const Limits& limits);
 /// Refusal{400} for a name of the object that is not one of these.
 void refuse_other_names(const Json& json, const std::vector<std::string_view>& names,

@@ -18,7 +18,7 @@ constexpr std::size_t most_names = 100;
 /// Builds the value while it is parsed, so that nothing that is refused is kept.
 class StrictBuilder {
  public:
-  explicit StrictBuilder(std::int64_t depth) : depth_(depth) {}
+  StrictBuilder(std::int64_t depth, std::int64_t most_values) : depth_(depth), values_left_(most_values) {}
 
   bool null() { return put(Json()); }
   bool boolean(bool value) { return put(Json(value)); }
@@ -50,6 +50,7 @@ class StrictBuilder {
     return false;
   }
 
+  [[nodiscard]] bool too_many_values() const { return values_left_ < 0; }
   Json take() { return std::move(root_); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
@@ -66,10 +67,12 @@ class StrictBuilder {
     return &((*open_.back())[name_] = std::move(value));
   }
   bool put(Json value) {
+    if (values_left_-- == 0) return false;
     place(std::move(value));
     return true;
   }
   bool open(Json value) {
+    if (values_left_-- == 0) return false;
     if (std::ssize(open_) == depth_) {
       problem_ = fmt::format("the body has values nested more than {} deep", depth_);
       return false;
@@ -83,6 +86,7 @@ class StrictBuilder {
   }
 
   std::int64_t depth_;
+  std::int64_t values_left_;
   Json root_;
   std::vector<Json*> open_;
   std::string name_;
@@ -91,12 +95,16 @@ class StrictBuilder {
 
 }  // namespace
 
-Json parse_strictly(std::string_view text, std::int64_t depth) {
+Json parse_strictly(std::string_view text, std::int64_t depth, std::int64_t most_values) {
   if (!is_utf8(text)) throw Refusal{400, "bad_json", "the body is not UTF-8"};
   if (text.starts_with(byte_order_mark))
     throw Refusal{400, "bad_json", "the body begins with a byte-order mark"};
-  StrictBuilder builder(depth);
-  if (!Json::sax_parse(text, &builder)) throw Refusal{400, "bad_json", builder.problem()};
+  StrictBuilder builder(depth, most_values);
+  if (!Json::sax_parse(text, &builder)) {
+    if (builder.too_many_values())
+      throw Refusal{413, "too_many_items", fmt::format("the body has more than {} values", most_values)};
+    throw Refusal{400, "bad_json", builder.problem()};
+  }
   return builder.take();
 }
 
