@@ -20,7 +20,7 @@ POISE_INLINE Lane load(const double* from) {
   std::memcpy(&values, from, sizeof values);
   return values;
 }
-POISE_INLINE void store(double* to, Lane values) { std::memcpy(to, &values, sizeof values); }
+POISE_INLINE void store(double* to, const Lane& values) { std::memcpy(to, &values, sizeof values); }
 
 /// Rows [q, q + rows) less what the rows above contribute to `lanes` lanes of columns from c on.
 template <std::int64_t rows, std::int64_t lanes>
