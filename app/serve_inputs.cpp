@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
+#include "poise/data/count_names.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/data/item_index.hpp"
 
@@ -70,7 +73,38 @@ serve::ItemFilters item_filters(const std::filesystem::path& exclude, const std:
   return filters;
 }
 
+namespace {
+
+/// Of a split in time: a user's last part has all that it has before, and training users in none have their
+/// rows.
+UserHistories histories_in_time(const Dataset& data) {
+  UserHistories result{.users = {}, .items = data.items, .liked = {}, .seen = {}};
+  result.liked.cols = data.train.cols;
+  result.liked.offsets = {0};
+  const auto values = data.train.values.empty() ? EntryValues::dropped : EntryValues::kept;
+  std::unordered_set<std::string_view> known;
+  HistoryEntries entries;
+  const auto add = [&](const Ids& users, const Csr& history, const Csr* targets) {
+    for (std::int64_t u = 0; u < users.size(); ++u) {
+      if (!known.insert(users[u]).second) continue;
+      entries.clear();
+      add_entries(history.view(), u, entries);
+      if (targets != nullptr) add_entries(targets->view(), u, entries);
+      append_history(result.liked, entries, values);
+      result.users.push_back(users[u]);
+    }
+  };
+  for (const auto* part : {&data.test, &data.validation}) {
+    if (*part) add((*part)->users, (*part)->fold_in, &(*part)->targets);
+  }
+  add(data.users, data.train, nullptr);
+  return result;
+}
+
+}  // namespace
+
 UserHistories histories_of(const Dataset& data) {
+  if (is_in_time(data.split)) return histories_in_time(data);
   UserHistories result{.users = data.users, .items = data.items, .liked = data.train, .seen = {}};
   if (data.split != SplitKind::users) return result;
   const auto values = data.train.values.empty() ? EntryValues::dropped : EntryValues::kept;

@@ -163,17 +163,22 @@ bool are_times(std::span<const Fields> rows, int column) {
 }
 
 /// The column of times if none is asked for: of those with a known name one that holds times, else any of
-/// them; without names (or `any`) the first that holds times. `first` has the names, or the first row.
-std::optional<int> time_column(const Fields& first, std::span<const Fields> rows, bool named,
+/// them; where no name is known, or there are none, the first column that holds times. With a `header` of
+/// names the latter is allowed only if `any`. `first` has the names, or the first row.
+std::optional<int> time_column(const Fields& first, std::span<const Fields> rows, bool header,
                                const DelimitedLayout& layout, bool any) {
-  std::optional<int> found;
-  for (int k = 0; k < static_cast<int>(first.size()); ++k) {
-    const bool known = named && role_of(first[k]) == ColumnRole::time;
-    if (is_used(layout, k) || (named && !known && !any)) continue;
-    if (are_times(rows, k) && (!found || known)) return k;
-    if (known && !found) found = k;
+  const auto count = static_cast<int>(first.size());
+  std::optional<int> named;
+  for (int k = 0; header && k < count; ++k) {
+    if (is_used(layout, k) || role_of(first[k]) != ColumnRole::time) continue;
+    if (are_times(rows, k)) return k;
+    if (!named) named = k;
   }
-  return found;
+  if (named || (header && !any)) return named;
+  for (int k = 0; k < count; ++k) {
+    if (!is_used(layout, k) && are_times(rows, k)) return k;
+  }
+  return std::nullopt;
 }
 
 bool finds_header(const LogOptions& options, const std::vector<Fields>& records) {
