@@ -38,7 +38,8 @@ TEST(LogTimes, ColumnsWithKnownNames) {
 }
 
 TEST(LogTimes, AKnownNameComesBeforeAColumnThatHoldsTimes) {
-  EXPECT_THAT(read_text("user,item,born,ts\na,x,1970-01-01,1000\n", timed()).time, ElementsAre(1000 * second));
+  EXPECT_THAT(read_text("user,item,born,ts\na,x,1970-01-01,1000\n", timed()).time,
+              ElementsAre(1000 * second));
   EXPECT_EQ(error_of("user,item,born\na,x,1970-01-01\n", timed()).kind(), ErrorKind::usage);
 }
 
