@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
 #include "poise/base/utf8.hpp"
+#include "poise/data/count_names.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/data/item_index.hpp"
 
@@ -75,17 +78,55 @@ serve::ItemFilters item_filters(const std::filesystem::path& exclude, const std:
   return filters;
 }
 
+namespace {
+
+/// Whether any part has dislikes. Then every user gets a row of them, perhaps an empty one.
+bool has_dislikes(const Dataset& data) {
+  const auto of_part = [](const std::optional<HeldOut>& part) { return part && part->disliked.rows > 0; };
+  return data.disliked.rows > 0 || of_part(data.validation) || of_part(data.test);
+}
+
+/// Of a split in time: a user's last part has all that it has before, and training users in none have their
+/// rows.
+UserHistories histories_in_time(const Dataset& data) {
+  UserHistories result{.users = {}, .items = data.items, .liked = {}, .seen = {}};
+  result.liked.cols = data.train.cols;
+  result.liked.offsets = {0};
+  const auto values = data.train.values.empty() ? EntryValues::dropped : EntryValues::kept;
+  std::unordered_set<std::string_view> known;
+  HistoryEntries entries;
+  const bool with_dislikes = has_dislikes(data);
+  if (with_dislikes) result.disliked = {.rows = 0, .cols = data.train.cols, .offsets = {0}};
+  const auto add = [&](const Ids& users, const Csr& history, const Csr* targets, const Csr& disliked) {
+    for (std::int64_t u = 0; u < users.size(); ++u) {
+      if (!known.insert(users[u]).second) continue;
+      entries.clear();
+      add_entries(history.view(), u, entries);
+      if (targets != nullptr) add_entries(targets->view(), u, entries);
+      append_history(result.liked, entries, values);
+      result.users.push_back(users[u]);
+      if (!with_dislikes) continue;
+      entries.clear();
+      if (disliked.rows > 0) add_entries(disliked.view(), u, entries);
+      append_history(result.disliked, entries, EntryValues::dropped);
+    }
+  };
+  for (const auto* part : {&data.test, &data.validation}) {
+    if (*part) add((*part)->users, (*part)->fold_in, &(*part)->targets, (*part)->disliked);
+  }
+  add(data.users, data.train, nullptr, data.disliked);
+  return result;
+}
+
+}  // namespace
+
 UserHistories histories_of(const Dataset& data) {
+  if (is_in_time(data.split)) return histories_in_time(data);
   UserHistories result{
       .users = data.users, .items = data.items, .liked = data.train, .disliked = data.disliked, .seen = {}};
   if (data.split != SplitKind::users) return result;
   const auto values = data.train.values.empty() ? EntryValues::dropped : EntryValues::kept;
-  // Either no row has dislikes, or every user has a row of them.
-  const auto has_dislikes = [](const std::optional<HeldOut>& part) {
-    return part && part->disliked.rows > 0;
-  };
-  const bool with_dislikes =
-      data.disliked.rows > 0 || has_dislikes(data.validation) || has_dislikes(data.test);
+  const bool with_dislikes = has_dislikes(data);
   if (with_dislikes && data.disliked.rows == 0)
     result.disliked = {.rows = data.train.rows,
                        .cols = data.train.cols,

@@ -46,16 +46,12 @@ std::string count_text(Input& input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const std::uint8_t kind = input.byte();
-  poise::Metadata metadata = {{"format", "poise-data"},
-                              {"version", "1"},
-                              {"split", kind % 3 == 0   ? "users"
-                                        : kind % 3 == 1 ? "given"
-                                                        : "none"},
-                              {"duplicates", "0"},
-                              {"empty_ids", "0"},
-                              {"below_threshold", "0"},
-                              {"outside_catalogue", "0"},
-                              {"skipped_lines", "0"}};
+  constexpr const char* splits[] = {"users", "given", "none", "time", "last"};
+  poise::Metadata metadata = {{"format", "poise-data"},   {"version", "1"},      {"split", splits[kind % 5]},
+                              {"duplicates", "0"},        {"empty_ids", "0"},    {"below_threshold", "0"},
+                              {"outside_catalogue", "0"}, {"skipped_lines", "0"}};
+  if (kind % 5 == 3) metadata["test_from"] = count_text(input);
+  if ((kind & 32) != 0) metadata["validation_from"] = input.bytes(3);
   std::vector<std::string> names;
   const auto add_ids = [&](const std::string& name) {
     metadata[name] = count_text(input);

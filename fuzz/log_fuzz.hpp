@@ -20,8 +20,8 @@ inline std::string outcome(std::string_view bytes, const LogOptions& options, st
     std::string text =
         fmt::format("{} {} {} {}\n", log.reading, log.empty_ids, log.below_threshold, log.skipped_lines);
     for (std::int64_t k = 0; k < log.rows(); ++k) {
-      text += fmt::format("{} {} {}\n", log.users[log.user[k]], log.items[log.item[k]],
-                          log.value.empty() ? 0.0F : log.value[k]);
+      text += fmt::format("{} {} {} {}\n", log.users[log.user[k]], log.items[log.item[k]],
+                          log.value.empty() ? 0.0F : log.value[k], log.time.empty() ? 0 : log.time[k]);
     }
     return text;
   } catch (const Error& error) {

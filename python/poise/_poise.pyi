@@ -227,6 +227,7 @@ def study(
     __tolerance: float,
     __seed: int,
     __seeds: List[int],
+    __over_cuts: bool,
     __options: Dict[str, Any],
     __option_list: List[Tuple[str, str]],
     __journal: str,

@@ -23,7 +23,7 @@ class StudyResult:
     tried next, and `unfinished` names the searches that were running or not begun.
 
     With `seeds` all of this is over splits: figures are means with their `spread` (the standard deviation over splits), and
-    `splits` has the StudyResult of each seed, with its points and plots.
+    `splits` has the StudyResult of each seed, with its points and plots; with `over_cuts` that of each cut, counted from 1.
     """
 
     def __init__(self, files: Dict[str, str]) -> None:
@@ -95,7 +95,7 @@ class StudyResult:
         return self._files["report.html"]
 
     def save(self, folder: "Union[str, os.PathLike[str]]") -> None:
-        """Writes tables.md, tables.tex, results.csv, results.json and report.html; those of each split to a folder seed-N."""
+        """Writes tables.md, tables.tex, results.csv, results.json and report.html; those of each split to a folder seed-N or cut-N."""
         write_files(folder, self._files)
 
     def _repr_html_(self) -> str:
@@ -155,6 +155,7 @@ def study(
     tolerance: float = 1e-6,
     compare_paper: Optional[Sequence[str]] = None,
     seeds: Optional[Sequence[int]] = None,
+    over_cuts: bool = False,
     time_limit: Union[float, str, None] = None,
     points: Optional[int] = None,
     race: bool = True,
@@ -176,7 +177,8 @@ def study(
     user's training rows, drawn by `random_state`, serves as validation part; the tested models are trained on all training rows.
 
     With `seeds` the parts of the data are pooled, split again by each seed in the same way and sizes, and studied one by one: the
-    result is over splits, means and spread, and `splits` has that of each seed.
+    result is over splits, means and spread, and `splits` has that of each seed. With `over_cuts` the data are cuts of one log in
+    time (`poise.split(log, "time", test_from=..., test_to=...)`), in the order of time, and the result is over cuts in the same way.
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"))
@@ -191,6 +193,10 @@ def study(
     options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points, race)
     rank_list = [whole(rank, "ranks") for rank in ranks]
     neighbour_list = [whole(each, "neighbours") for each in neighbours]
+    if over_cuts:
+        if seeds is not None or papers:
+            raise ValueError("over_cuts goes with neither seeds nor compare_paper")
+        named = [(named[0][0], each) for _, each in named]  # splits of the same data
     seed = seed_of(random_state)
     split_seeds = _seeds_of(seeds)
     shown = [
@@ -229,6 +235,7 @@ def study(
             number(tolerance, "tolerance"),
             seed,
             split_seeds,
+            bool(over_cuts),
             options,
             shown,
             os.path.join(scratch, "study.journal") if journal is None else os.fspath(journal),

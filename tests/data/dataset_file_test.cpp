@@ -39,7 +39,8 @@ std::string refusal_after(const Dataset& dataset, Change&& change) {
 }
 
 TEST(DatasetFile, RoundTripOfAllKinds) {
-  for (const SplitKind split : {SplitKind::users, SplitKind::given, SplitKind::none})
+  for (const SplitKind split :
+       {SplitKind::users, SplitKind::given, SplitKind::none, SplitKind::time, SplitKind::last})
     for (const bool values : {false, true})
       for (const double density : {0.0, 0.2, 1.0})
         expect_round_trip(random_dataset({.density = density, .split = split, .values = values}));
@@ -54,6 +55,21 @@ TEST(DatasetFile, RoundTripOfEmptyAndMissingParts) {
   Dataset dataset = random_dataset({.split = SplitKind::given});
   dataset.validation.reset();
   expect_round_trip(dataset);
+}
+
+TEST(DatasetFile, CutsMustBeTimes) {
+  const Dataset dataset = random_dataset({.split = SplitKind::time});
+  for (const char* const key : {"test_from", "validation_from"}) {
+    for (const char* const text : {"", "x", "1.5", "1 ", "9223372036854775808"}) {
+      EXPECT_NE(refusal_after(dataset, [&](Metadata& metadata, auto&) { metadata[key] = text; })
+                    .find("is not a time"),
+                std::string::npos)
+          << key << ' ' << text;
+    }
+  }
+  EXPECT_NE(
+      refusal_after(dataset, [](Metadata& metadata, auto&) { metadata.erase("test_from"); }).find("its cuts"),
+      std::string::npos);
 }
 
 TEST(DatasetFile, WritesOneFileAndReplacesIt) {

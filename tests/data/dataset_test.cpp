@@ -64,6 +64,9 @@ TEST(Dataset, WhatDoesNotFitTogetherIsRefused) {
         d.items = Ids("abc", {0, 2, 1, 3});
       },
       [](Dataset& d) { d.counts.duplicates = -1; },
+      [](Dataset& d) { d.counts.repeats = -1; },
+      [](Dataset& d) { d.cuts = TimeCuts{}; },
+      [](Dataset& d) { d.split = SplitKind::time; },
   };
   for (const SplitKind split : {SplitKind::users, SplitKind::given}) {
     for (std::size_t k = 0; k < changes.size(); ++k) {
@@ -104,6 +107,8 @@ TEST(Dataset, NamesItsSplits) {
   EXPECT_EQ(to_string(SplitKind::users), "users");
   EXPECT_EQ(to_string(SplitKind::given), "given");
   EXPECT_EQ(to_string(SplitKind::none), "none");
+  EXPECT_EQ(to_string(SplitKind::time), "time");
+  EXPECT_EQ(to_string(SplitKind::last), "last");
 }
 
 }  // namespace

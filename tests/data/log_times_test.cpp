@@ -37,6 +37,12 @@ TEST(LogTimes, ColumnsWithKnownNames) {
               ElementsAre(1'252'800'000 * second));
 }
 
+TEST(LogTimes, AKnownNameComesBeforeAColumnThatHoldsTimes) {
+  EXPECT_THAT(read_text("user,item,born,ts\na,x,1970-01-01,1000\n", timed()).time,
+              ElementsAre(1000 * second));
+  EXPECT_EQ(error_of("user,item,born\na,x,1970-01-01\n", timed()).kind(), ErrorKind::usage);
+}
+
 TEST(LogTimes, ColumnsWithoutNames) {
   EXPECT_THAT(read_text("1\t2\t3\t881250949\n4\t5\t6\t891717742\n", timed()).time,
               ElementsAre(881'250'949 * second, 891'717'742 * second));

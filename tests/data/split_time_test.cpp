@@ -193,7 +193,8 @@ TEST(SplitTime, NoRowAfterTheCutChangesWhatIsTrained) {
       const Dataset again = split_time(log_in_time(other), filters, split, {});
       EXPECT_EQ(past_of(again), past_of(dataset)) << what;
       EXPECT_EQ(again.validation, dataset.validation) << what;
-      EXPECT_NE(again.test, dataset.test) << what;
+      // Within the test part neither order nor time matters.
+      EXPECT_EQ(again.test == dataset.test, what.starts_with("later rows first")) << what;
     }
     // Nor do rows of the validation stretch change what is trained.
     for (const auto& [what, other] : other_futures(events, *dataset.cuts->validation, seed + 100)) {

@@ -40,6 +40,9 @@ Dataset random_dataset(const RandomDatasetOptions& options) {
                     .filtered_users = options.split == SplitKind::given ? 0 : 6,
                     .filtered_items = 0,
                     .filtered_interactions = options.split == SplitKind::given ? 0 : 7};
+  if (options.split == SplitKind::time)
+    dataset.cuts = TimeCuts{.validation = -1, .test = std::int64_t{1} << 60, .end = {}};
+  if (options.split == SplitKind::last) dataset.counts.repeats = 8;
   const auto held_out = [&](unsigned part) {
     HeldOut result;
     if (options.split == SplitKind::given) {

@@ -8,8 +8,8 @@
 #include "poise/base/error.hpp"
 #include "poise/data/log/sample.hpp"
 #include "poise/data/log/text.hpp"
+#include "poise/data/log/time_column.hpp"
 #include "poise/data/numbers.hpp"
-#include "poise/data/times.hpp"
 
 namespace poise::logs {
 
@@ -148,32 +148,6 @@ DelimitedLayout usual_columns(LogFormat format, bool header, const std::vector<F
   }
   if (format == LogFormat::pairs) layout.value.reset();
   return layout;
-}
-
-bool is_used(const DelimitedLayout& layout, int column) {
-  return column == layout.user || column == layout.item || column == layout.value || column == layout.time;
-}
-
-/// Whether at least half of the rows have a time in the column: the first may be a bad line.
-bool are_times(std::span<const Fields> rows, int column) {
-  const auto times = std::ranges::count_if(rows, [&](const Fields& fields) {
-    return column < static_cast<int>(fields.size()) && looks_like_time(fields[column]);
-  });
-  return times > 0 && 2 * times >= std::ssize(rows);
-}
-
-/// The column of times if none is asked for: of those with a known name one that holds times, else any of
-/// them; without names (or `any`) the first that holds times. `first` has the names, or the first row.
-std::optional<int> time_column(const Fields& first, std::span<const Fields> rows, bool named,
-                               const DelimitedLayout& layout, bool any) {
-  std::optional<int> found;
-  for (int k = 0; k < static_cast<int>(first.size()); ++k) {
-    const bool known = named && role_of(first[k]) == ColumnRole::time;
-    if (is_used(layout, k) || (named && !known && !any)) continue;
-    if (are_times(rows, k) && (!found || known)) return k;
-    if (known && !found) found = k;
-  }
-  return found;
 }
 
 bool finds_header(const LogOptions& options, const std::vector<Fields>& records) {
