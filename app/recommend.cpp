@@ -151,14 +151,14 @@ Run setup_recommend(CLI::App& parser) {
   parser.add_option("--exclude", options->exclude, "File of item ids never to recommend, one per line")
       ->type_name("FILE");
   parser
-      .add_option("--exclude-pairs", options.exclude_pairs,
+      .add_option("--exclude-pairs", options->exclude_pairs,
                   "Log of user,item rows: items never to recommend to these users of --histories")
       ->type_name("FILE")
       ->needs(histories);
   parser.add_option("--only", options->only, "File of item ids to choose from, one per line")
       ->type_name("FILE");
   parser
-      .add_option("--diversify", options.diversify,
+      .add_option("--diversify", options->diversify,
                   "0 to 1: how much it counts that an item is unlike those listed before it")
       ->check(number_from(0, 1))
       ->capture_default_str();
