@@ -20,7 +20,7 @@ using ::testing::Not;
 /// One model with weights and without on one data set.
 StudyResults one_pair(double novelty, double p, double diversity_p) {
   StudyResults results;
-  results.data.push_back({.name = "shop"});
+  results.data.emplace_back().name = "shop";
   for (const RowKind kind : {RowKind::unweighted, RowKind::weighted}) {
     StudyRow row{{"shop", {.key = "wmf", .rank = 10}, kind}, {}};
     row.beyond = {{"coverage@20", {kind == RowKind::weighted ? 0.4567 : 0.25, {}}},

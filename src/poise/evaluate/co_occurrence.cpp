@@ -1,5 +1,7 @@
 #include "poise/evaluate/co_occurrence.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -9,6 +11,9 @@
 
 namespace poise {
 namespace {
+
+/// So many items with bits have the counts of their pairs kept.
+constexpr std::int64_t most_kept = 4096;
 
 POISE_INLINE std::int64_t common_bits(const std::uint64_t* a, const std::uint64_t* b, std::int64_t words) {
   std::int64_t count = 0;
@@ -39,6 +44,8 @@ CoOccurrence::CoOccurrence(CsrView X, int threads)
     if (users_.view().row_size(i) > words_) place_[i] = many++;
   }
   bits_.resize(many * words_);
+  const std::int64_t kept = std::min(many, most_kept);
+  counted_.assign(kept * (kept + 1) / 2, -1);
   const Tiling items{X.cols, 256};
   for_each_tile(items.tiles(), threads, [&](std::int64_t tile) {
     for (std::int64_t i = items.first(tile); i < items.last(tile); ++i) {
@@ -49,12 +56,26 @@ CoOccurrence::CoOccurrence(CsrView X, int threads)
   });
 }
 
-std::int64_t CoOccurrence::common(std::int32_t i, std::int32_t j) const {
+/// Whoever counts a pair first writes what any other would.
+std::int64_t CoOccurrence::common_of_many(std::int64_t a, std::int64_t b) const {
   static const auto count_common_bits = simd::version<common_bits>();
+  const auto count = [&] {
+    return count_common_bits(bits_.data() + a * words_, bits_.data() + b * words_, words_);
+  };
+  if (std::max(a, b) >= most_kept) return count();
+  const std::atomic_ref known(counted_[std::max(a, b) * (std::max(a, b) + 1) / 2 + std::min(a, b)]);
+  std::int32_t common = known.load(std::memory_order_relaxed);
+  if (common >= 0) return common;
+  common = static_cast<std::int32_t>(count());
+  known.store(common, std::memory_order_relaxed);
+  return common;
+}
+
+std::int64_t CoOccurrence::common(std::int32_t i, std::int32_t j) const {
   const CsrView users = users_.view();
   if (users.row_size(i) > users.row_size(j)) std::swap(i, j);
+  if (place_[i] >= 0) return common_of_many(place_[i], place_[j]);
   const std::uint64_t* const of_j = bits(j);
-  if (const std::uint64_t* const of_i = bits(i)) return count_common_bits(of_i, of_j, words_);
   if (of_j == nullptr) return common_sorted(users.row(i), users.row(j));
   std::int64_t count = 0;
   for (const std::int32_t user : users.row(i))
