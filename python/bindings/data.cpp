@@ -258,18 +258,19 @@ void bind_contents(DataClass& data) {
       .def_property_readonly("users", [](const Data& data) { return texts_of(data.dataset().users); })
       .def_property_readonly(
           "train", [](const Data& data) { return shared_csr(data.dataset().train.view(), data.loaded()); })
-      .def_property_readonly("counts",
-                             [](const Data& data) {
-                               std::map<std::string, std::int64_t> counts;
-                               const auto put = [&](const CountName& name) {
-                                 counts[name.first] = data.dataset().counts.*name.second;
-                               };
-                               std::ranges::for_each(read_counts, put);
-                               std::ranges::for_each(filter_counts, put);
-                               if (summarize(data.dataset()).dislikes > 0)
-                                 std::ranges::for_each(dislike_counts, put);
-                               return counts;
-                             })
+      .def_property_readonly(
+          "counts",
+          [](const Data& data) {
+            std::map<std::string, std::int64_t> counts;
+            const auto put = [&](const CountName& name) {
+              counts[name.first] = data.dataset().counts.*name.second;
+            };
+            std::ranges::for_each(read_counts, put);
+            std::ranges::for_each(filter_counts, put);
+            if (summarize(data.dataset()).dislikes > 0 || data.dataset().counts.dropped_dislikes > 0)
+              std::ranges::for_each(dislike_counts, put);
+            return counts;
+          })
       .def("has_part",
            [](const Data& data, const std::string& name) {
              return (name == "test" ? data.dataset().test : data.dataset().validation).has_value();
