@@ -342,19 +342,20 @@ void bind_contents(DataClass& data) {
       .def_property_readonly("users", [](const Data& data) { return texts_of(data.dataset().users); })
       .def_property_readonly(
           "train", [](const Data& data) { return shared_csr(data.dataset().train.view(), data.loaded()); })
-      .def_property_readonly("counts",
-                             [](const Data& data) {
-                               std::map<std::string, std::int64_t> counts;
-                               const auto put = [&](const CountName& name) {
-                                 counts[name.first] = data.dataset().counts.*name.second;
-                               };
-                               std::ranges::for_each(read_counts, put);
-                               std::ranges::for_each(filter_counts, put);
-                               if (summarize(data.dataset()).dislikes > 0)
-                                 std::ranges::for_each(dislike_counts, put);
-                               if (is_in_time(data.dataset().split)) std::ranges::for_each(time_counts, put);
-                               return counts;
-                             })
+      .def_property_readonly(
+          "counts",
+          [](const Data& data) {
+            std::map<std::string, std::int64_t> counts;
+            const auto put = [&](const CountName& name) {
+              counts[name.first] = data.dataset().counts.*name.second;
+            };
+            std::ranges::for_each(read_counts, put);
+            std::ranges::for_each(filter_counts, put);
+            if (summarize(data.dataset()).dislikes > 0 || data.dataset().counts.dropped_dislikes > 0)
+              std::ranges::for_each(dislike_counts, put);
+            if (is_in_time(data.dataset().split)) std::ranges::for_each(time_counts, put);
+            return counts;
+          })
       .def_property_readonly("cuts",
                              [](const Data& data) {
                                std::map<std::string, std::optional<std::string>> texts;

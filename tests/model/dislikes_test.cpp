@@ -266,6 +266,8 @@ TEST_F(DislikesTest, AModelFileKeepsTheirWeight) {
       train({.family = Family::wmf, .rank = 4, .lambda = 2, .weighting = {.alpha = 5, .alpha_negative = 8}});
   ModelInfo info;
   info.model = "wmf";
+  info.report = "{}";
+  for (std::int64_t i = 0; i < data_.X.cols; ++i) info.items.push_back(fmt::format("i{}", i));
   const std::vector<std::byte> bytes = model_bytes(info, *trained.model);
   const LoadedModel loaded = decode_model(Container::parse(bytes, "the model"), 1);
   Matrix<float> expected(data_.X.rows, data_.X.cols);
