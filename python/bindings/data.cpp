@@ -1,7 +1,6 @@
 #include "data.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <limits>
 
@@ -10,7 +9,6 @@
 #include "poise/data/dislikes.hpp"
 #include "poise/data/log_reader.hpp"
 #include "poise/data/pro_sg.hpp"
-#include "poise/data/split.hpp"
 #include "poise/data/summary.hpp"
 #include "poise/data/synth.hpp"
 #include "poise/data/times.hpp"
@@ -18,6 +16,7 @@
 
 #include "arrays.hpp"
 #include "parts.hpp"
+#include "splits.hpp"
 #include "work.hpp"
 
 namespace py = pybind11;
@@ -42,14 +41,6 @@ Header header_of(std::optional<bool> header) {
   return *header ? Header::yes : Header::no;
 }
 
-TimeUnit unit_of(const std::string& name) {
-  constexpr std::array names = {"auto", "s", "ms", "us", "ns"};
-  const auto* const found = std::ranges::find(names, name);
-  if (found == names.end())
-    fail(ErrorKind::usage, "{} has to be auto, s, ms, us or ns, not '{}'", "time-unit"_p, name);
-  return static_cast<TimeUnit>(found - names.begin());
-}
-
 /// Microseconds from texts, by the rules of logs.
 std::vector<std::int64_t> parse_times(const std::vector<std::string>& texts, const std::string& unit) {
   std::vector<std::int64_t> times;
@@ -68,10 +59,6 @@ std::vector<std::int64_t> parse_times(const std::vector<std::string>& texts, con
     times.push_back(parsed.microseconds);
   }
   return times;
-}
-
-Filters filters_of(std::int64_t min_user_items, std::int64_t min_item_users, bool k_core) {
-  return {.min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core};
 }
 
 /// A log from Python's arrays; ids are numbered by first appearance.
@@ -200,52 +187,6 @@ void bind_log(py::module_& module) {
                              [](const Interactions& log) { return with_names(log.reading, keyword_name); });
 }
 
-using DataClass = py::class_<Data, std::shared_ptr<Data>>;
-
-/// The cut of an optional text.
-std::optional<CutPlace> cut_of(const std::optional<std::string>& text, const std::string& unit) {
-  if (!text) return std::nullopt;
-  return parse_cut(*text, unit_of(unit));
-}
-
-void bind_splits_in_time(DataClass& data) {
-  data.def_static(
-          "split_time",
-          [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,
-             const std::string& test_from, const std::optional<std::string>& validation_from,
-             const std::optional<std::string>& test_to, const std::string& time_unit, int threads,
-             const py::object& progress) {
-            TimeSplit split{.test_from = *cut_of(test_from, time_unit)};
-            constexpr double usual_share = 0.1;
-            if (!validation_from)
-              split.validation_from =
-                  CutPlace{.share = split.test_from.time ? usual_share : split.test_from.share};
-            else if (*validation_from != "none")
-              split.validation_from = cut_of(validation_from, time_unit);
-            if (const auto end = cut_of(test_to, time_unit)) {
-              if (!end->time) fail(ErrorKind::usage, "{} takes a time, not a share", "test-to"_p);
-              split.test_to = end->time;
-            }
-            return run({threads, progress}, [&](const Execution& execution) {
-              const Filters filters = filters_of(min_user_items, min_item_users, k_core);
-              return Data(split_with_dislikes(
-                  log,
-                  [&](const Interactions& liked) { return split_time(liked, filters, split, execution); },
-                  execution));
-            });
-          })
-      .def_static("split_last", [](const Interactions& log, std::int64_t min_user_items,
-                                   std::int64_t min_item_users, bool k_core, std::int64_t holdout,
-                                   int threads, const py::object& progress) {
-        return run({threads, progress}, [&](const Execution& execution) {
-          const Filters filters = filters_of(min_user_items, min_item_users, k_core);
-          return Data(split_with_dislikes(
-              log, [&](const Interactions& liked) { return split_last(liked, filters, holdout, execution); },
-              execution));
-        });
-      });
-}
-
 void bind_making(DataClass& data) {
   data.def_static("read",
                   [](const std::string& folder, int threads, const py::object& progress) {
@@ -259,57 +200,10 @@ void bind_making(DataClass& data) {
                       return Data(read_pro_sg(folder, execution));
                     });
                   })
-      .def_static(
-          "from_csr",
-          [](const UserArrays& arrays, const std::vector<std::string>& users,
-             const std::vector<std::string>& items) { return Data(unsplit(rows_of(arrays), users, items)); })
-      .def_static(
-          "split_users",
-          [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,
-             std::optional<std::int64_t> held_out_users, double target_share, std::uint32_t seed, int threads,
-             const py::object& progress) {
-            return run({threads, progress}, [&](const Execution& execution) {
-              const Filters filters{
-                  .min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core};
-              const UserSplit split{
-                  .held_out_users = held_out_users, .target_share = target_share, .seed = seed};
-              return Data(split_with_dislikes(
-                  log,
-                  [&](const Interactions& liked) { return split_users(liked, filters, split, execution); },
-                  execution));
-            });
-          })
-      .def_static(
-          "split_none",
-          [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,
-             int threads, const py::object& progress) {
-            return run({threads, progress}, [&](const Execution& execution) {
-              const Filters filters{
-                  .min_user_items = min_user_items, .min_item_users = min_item_users, .k_core = k_core};
-              return Data(split_with_dislikes(
-                  log, [&](const Interactions& liked) { return split_none(liked, filters, execution); },
-                  execution));
-            });
-          })
-      .def_static("split_given",
-                  [](const Interactions& train, const std::shared_ptr<Interactions>& validation,
-                     const std::shared_ptr<Interactions>& test, int threads, const py::object& progress) {
-                    const auto optional = [](const std::shared_ptr<Interactions>& log) {
-                      std::optional<Interactions> liked;
-                      if (log) liked = *log;
-                      // What is disliked later is no target, and training does not know it.
-                      if (liked && !liked->low.empty()) static_cast<void>(take_dislikes(*liked));
-                      return liked;
-                    };
-                    return run({threads, progress}, [&](const Execution& execution) {
-                      return Data(split_with_dislikes(
-                          train,
-                          [&](const Interactions& liked) {
-                            return split_given(liked, optional(validation), optional(test), execution);
-                          },
-                          execution));
-                    });
-                  });
+      .def_static("from_csr", [](const UserArrays& arrays, const std::vector<std::string>& users,
+                                 const std::vector<std::string>& items) {
+        return Data(unsplit(rows_of(arrays), users, items));
+      });
 }
 
 void bind_writing(DataClass& data) {
@@ -402,7 +296,7 @@ void bind_data(py::module_& module) {
   module.def("parse_times", &parse_times);
   DataClass data(module, "Data");
   bind_making(data);
-  bind_splits_in_time(data);
+  bind_splits(data);
   bind_writing(data);
   bind_contents(data);
 }
