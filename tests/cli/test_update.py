@@ -313,3 +313,25 @@ def test_what_training_writes(poise, given, tmp_path):
     assert (tmp_path / "kept.inverse").stat().st_size < 3000, "an unweighted model's inverse follows from B"
     report = json.loads(poise("info", tmp_path / "kept", "--json").out)["report"]
     assert report["kept_inverse"] == kept.json["kept_inverse"]
+
+
+def test_dislikes_and_cuts_in_time_are_prepared_again(tmp_path):
+    rows = [(f"u{k % 12}", f"i{k % 7}", 1 + k % 5, 1_600_000_000 + 86_400 * k) for k in range(84)]
+    log = tmp_path / "log.csv"
+    log.write_text("user,item,value,time\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows))
+    more = write(tmp_path / "more.csv", [("u1", "i2", 4)])
+    filters = ("--min-user-items", 1)
+    prepared = {
+        "disliked": ("--keep-above", 2, "--dislike-below", 2, "--split", "none"),
+        "in-time": ("--columns", "user,item,value,time", "--split", "time", "--test-from", "20%"),
+        "plain": ("--split", "none"),
+    }
+    for name, flags in prepared.items():
+        data, model = tmp_path / name, tmp_path / f"{name}.model"
+        run("prepare", log, *flags, *filters, "--out", data)
+        run("train", data, *FULL, "--keep-inverse", "--out", model)
+        before = model.read_bytes()
+        extra = ("--dislike-below", 3) if name == "plain" else ()
+        result = run("update", model, data, "--log", more, *extra, code=2)
+        assert "train again" in result.err
+        assert model.read_bytes() == before

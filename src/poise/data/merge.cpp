@@ -266,8 +266,29 @@ class Merger {
 
 }  // namespace
 
+namespace {
+
+/// Error{usage} for data that must be prepared again, with the new rows.
+void refuse_unmergeable(const Dataset& data, const Interactions* log) {
+  const auto has_dislikes = [](const std::optional<HeldOut>& part) {
+    return part && part->disliked.rows > 0;
+  };
+  if (data.disliked.rows > 0 || has_dislikes(data.validation) || has_dislikes(data.test) ||
+      (log != nullptr && !log->low.empty()))
+    fail(ErrorKind::usage,
+         "dislikes cannot be added to prepared data, nor rows to data with dislikes; prepare the whole log "
+         "and train again");
+  if (is_in_time(data.split))
+    fail(ErrorKind::usage,
+         "the data are cut in time, and what comes after the cut must not be trained on; prepare the whole "
+         "log with a later cut and train again");
+}
+
+}  // namespace
+
 Merged merge(const Dataset& data, const Interactions* log, const Interactions* removed,
              const Execution& execution) {
+  refuse_unmergeable(data, log);
   Merger merger(data);
   if (removed != nullptr) merger.remove(*removed, execution);
   if (log != nullptr) merger.add(*log, execution);

@@ -38,6 +38,7 @@ struct Merged {
 /// `given`, pairs that are targets) are left out and counted, because to train on them would spoil what is
 /// measured. Values count as in `prepare`: those of one pair add up; data without values ignore the log's.
 ///
+/// Error{usage} for data that are cut in time, for data with dislikes and for a log that marks rows;
 /// Error{input} for a log without values where the data have them, for a user to remove who has no training
 /// row, and for values that add up to more than a float holds. O(entries + rows).
 Merged merge(const Dataset& data, const Interactions* log, const Interactions* removed,
