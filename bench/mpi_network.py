@@ -114,16 +114,18 @@ def model(options):
         constants["inverse messages"] = max(1.0, largest["inverse messages / (n / 128 log2 P)"])
         constants["iteration messages"] = max(1.0, largest["iteration messages / (rounds (n / 256 + 2) log2 P)"])
     rate, alpha = options.rate * 1e9, options.alpha * 1e-6
-    print(f"constants {constants}\n| n | P | memory | inverse | columns ({options.iterations} iterations) | messages and bytes of it |")
+    print(f"constants {constants}, {options.threads} threads a process, which ScaLAPACK does not use\n| n | P | memory | inverse | columns ({options.iterations} iterations) | messages and bytes of it |")
     for n in (40_000, 200_000, 1_000_000):
-        for P in (1, 4, 16, 64, 256, 1024):
+        for P in options.counts:
+            # On one host messages are copied through its memory.
             beta = options.gigabits * 1e9 / 8 / min(P, options.processes_of_host) if P > options.processes_of_host else 10e9 / P
             log = max(1e-9, math.log2(P))
             inverse_network = (constants["inverse messages"] * n / TILE * log * alpha + constants["inverse bytes"] * 4 * n * n / math.sqrt(P) / beta) * (P > 1)
-            inverse = 2 * n**3 / P / rate + inverse_network
+            # One process inverts by its own sweep, on all threads.
+            inverse = 2 * n**3 / P / (rate * (options.threads if P == 1 else 1)) + inverse_network
             count = rounds(n, P, options.iterations)
             network = (constants["iteration messages"] * count * (n / PANEL + 2) * log * alpha + count * (P - 1) / P * 4 * n * n / beta) * (P > 1)
-            columns = 2 * options.iterations * n**3 / P / rate + network
+            columns = 2 * options.iterations * n**3 / P / (rate * options.threads) + network
             print(f"| {n} | {P} | {gigabytes(n, P, options.entries):.3g} GB | {text(inverse)} | {text(columns)} | "
                   f"{(inverse_network + network) / (inverse + columns):.0%} |")
 
@@ -148,6 +150,8 @@ def main():
     other.add_argument("--alpha", type=float, default=50, help="microseconds from a message's departure to its use")
     other.add_argument("--gigabits", type=float, default=25, help="a second, of each host's link")
     other.add_argument("--processes-of-host", type=int, default=32)
+    other.add_argument("--counts", type=numbers(int), default=[1, 4, 16, 64, 256, 1024])
+    other.add_argument("--threads", type=int, default=1)
     other.add_argument("--iterations", type=int, default=10)
     other.add_argument("--entries", type=float, default=50e6)
     other.set_defaults(do=model)

@@ -133,7 +133,6 @@ def test_what_is_damaged_or_of_another_model_is_refused(shop, tmp_path):  # noqa
     stopped_by_a_full_disk(2, tmp_path, limit, *arguments, "--checkpoint", parts)
     for size in (1, 2):
         assert "another model" in trained(size, *arguments, "--lambda-exponent", 0.5, "--checkpoint", parts, code=2).err
-        assert "--device cuda" in trained(size, *arguments, "--device", "cuda", "--checkpoint", parts, code=2).err or size > 1
         for part in parts.glob("*.part"):
             whole = part.read_bytes()
             for damaged in (whole[:-1], whole[:len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 1]) + whole[len(whole) // 2 + 1:], b""):
