@@ -106,7 +106,7 @@ def test_same_bytes_for_any_threads(poise, shop, tmp_path):
     (("--model", "popularity", "--neighbours", 5), "--neighbours"),
     (("--model", "ease", "--neighbours", -1), "--neighbours"),
     (("--model", "ease", "--neighbours", 1.5), "--neighbours"),
-    (("--model", "ease", "--checkpoint", "there"), "--neighbours"),
+    (("--model", "popularity", "--checkpoint", "there"), "--checkpoint"),
 ])
 def test_flags_that_do_not_fit(poise, shop, tmp_path, flags, said):
     assert said in poise("train", shop, *flags, "--out", tmp_path / "m", code=2).err

@@ -3,6 +3,7 @@ import pytest
 
 from conftest import HANG, PROGRAM, none_left, run
 from hosts import hosts_or_skip
+from test_dense import WEIGHTED, metrics
 from test_faults import LONG, MODELS, demo, sentences, wait_for  # noqa: F401
 
 
@@ -27,3 +28,28 @@ def test_a_lost_host_ends_the_job_and_the_next_run_goes_on(demo, tmp_path, lost)
         assert process.returncode == 0, error
         assert "rounds were in" in error
     assert (tmp_path / "model").read_bytes() == (tmp_path / "wanted").read_bytes()
+
+
+def test_a_dense_model_goes_on_after_a_lost_host(demo, tmp_path):  # noqa: F811
+    """From the inverse of four hosts to the promise of three."""
+    model = ["train", demo, "--model", "ease", *WEIGHTED, "--threads", 1]
+    run(*model, "--out", tmp_path / "alone")
+    command = [PROGRAM, *model, "--out", tmp_path / "model", "--checkpoint", tmp_path / "parts"]
+    last = tmp_path / "parts" / "inverse32-0000000512.part"
+    with hosts_or_skip(4, tmp_path) as hosts:
+        process = hosts.begin([0, 1, 2, 3], *command)
+        wait_for(last.exists, process)
+        hosts.kill(3)
+        error = process.communicate(timeout=HANG)[1]
+        assert process.returncode != 0 and not (tmp_path / "model").exists()
+        assert "daemon" in error or sentences(error), error
+        assert none_left(tmp_path), [hosts.processes(k) for k in range(4)]
+        assert last.exists()
+        process = hosts.begin([0, 1, 2], *command)
+        error = process.communicate(timeout=HANG)[1]
+        assert process.returncode == 0, error
+        assert "were in" in error
+    assert run("certify", tmp_path / "model", demo, "--json").json["certificate"]["worst_column"] <= 1e-6
+    wanted = metrics(tmp_path / "alone", demo)
+    for name, mean in metrics(tmp_path / "model", demo).items():
+        assert abs(mean - wanted[name]) <= 1e-6

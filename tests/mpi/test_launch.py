@@ -103,6 +103,20 @@ def test_kernels_that_differ_between_hosts(data, tmp_path):
     assert [each["kernels"] for each in json.loads(result.out)["mpi"]["ranks"]] == [kernels, other]
 
 
+def test_an_installation_of_two_versions_on_one_host(data, tmp_path):
+    """A program that says another version than its plug-in, on one host, ends all processes."""
+    version = run("--version").out.split()[1]
+    other = version[:-1] + ("1" if version[-1] == "0" else "0")
+    for part in ("bin/poise", "lib/poise/poise_mpi.so"):
+        (tmp_path / part).parent.mkdir(parents=True)
+        shutil.copy(pathlib.Path(PROGRAM).parent.parent / part, tmp_path / part)
+    program = tmp_path / "bin" / "poise"
+    program.write_bytes(program.read_bytes().replace(version.encode(), other.encode()))
+    script = on_one_rank(tmp_path, 1, f"{tmp_path}/bin/poise search {data} --model ease", f"{PROGRAM} search {data} --model ease")
+    sentence = mpirun(3, program=[script], code=4, mark=data).sentence
+    assert f"the plug-in is of version {version}" in sentence and "install both together" in sentence
+
+
 def test_without_the_plugin_several_processes_are_refused(tmp_path):
     (tmp_path / "bin").mkdir()
     alone = shutil.copy(PROGRAM, tmp_path / "bin" / "poise")

@@ -157,5 +157,40 @@ TEST(PointTeam, AllTrainAndTheResultsAreThoseOfOne) {
   }
 }
 
+TEST(PointTeam, OtherWorkIsHandedOutToAll) {
+  const LoadedDataset data = team_data();
+  constexpr int size = 3;
+  testing::Mailboxes all(size);
+  std::vector<std::thread> others;
+  for (int rank = 1; rank < size; ++rank) {
+    others.emplace_back([&, rank] {
+      Processes processes(std::make_unique<testing::MailboxTransport>(all, rank));
+      Member member(data);
+      serve_points(processes, member.points,
+                   [&](const std::string& message) { return message + " by " + std::to_string(rank); });
+    });
+  }
+  Processes processes(std::make_unique<testing::MailboxTransport>(all, 0));
+  Member first(data);
+  std::vector<std::string> answers(20);
+  std::size_t late = 0;
+  {
+    PointTeam team(processes, first.points);
+    std::vector<std::string> messages;
+    for (std::size_t k = 0; k < answers.size(); ++k) messages.push_back(std::to_string(k));
+    const OtherWork own = [&](const std::string& message) { return message + " by 0"; };
+    team.each(messages, {}, own, [&](std::size_t k, std::string answer) { answers[k] = std::move(answer); });
+    team.each(messages, Points::Clock::now(), own, [&](std::size_t, const std::string&) { ++late; });
+  }
+  for (std::thread& other : others) other.join();
+  EXPECT_EQ(late, 0);
+  std::vector<int> done(size, 0);
+  for (std::size_t k = 0; k < answers.size(); ++k) {
+    ASSERT_TRUE(answers[k].starts_with(std::to_string(k) + " by ")) << answers[k];
+    ++done[static_cast<std::size_t>(answers[k].back() - '0')];
+  }
+  for (const int count : done) EXPECT_GT(count, 0);
+}
+
 }  // namespace
 }  // namespace poise
