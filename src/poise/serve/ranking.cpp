@@ -53,19 +53,22 @@ History history_of_request(const ServedModel& model, const RecommendRequest& req
   return result;
 }
 
-/// The list as `poise recommend --json` writes it: row by row, because a row of JSON takes several times the
-/// memory of its text, and an explained one is as long as the history.
+/// The list as `poise recommend --json` writes it. An explained row is as long as the history, and as JSON
+/// takes several times the memory of its text: such rows are written one by one.
 std::string recommendations_text(const ServedModel& model, const History& history, const RankedLists& lists,
                                  Explained explained) {
   const CsrView liked = history.liked.view();
+  const auto rows = [&](std::size_t from, std::size_t count) {
+    return to_json(
+        recommendations_of(model.scorer(), model.items(), liked.row(0), liked.row_values(0),
+                           lists.items(0).subspan(from, count), lists.scores(0).subspan(from, count),
+                           explained, history.disliked.indices),
+        model.items(), explained);
+  };
+  const std::size_t count = lists.items(0).size();
+  if (explained == Explained::no) return json_text(rows(0, count));
   std::string text = "[";
-  for (std::size_t r = 0; r < lists.items(0).size(); ++r) {
-    const auto one = recommendations_of(model.scorer(), model.items(), liked.row(0), liked.row_values(0),
-                                        lists.items(0).subspan(r, 1), lists.scores(0).subspan(r, 1),
-                                        explained, history.disliked.indices);
-    if (r > 0) text += ',';
-    text += json_text(to_json(one, model.items(), explained).front());
-  }
+  for (std::size_t r = 0; r < count; ++r) text += (r > 0 ? "," : "") + json_text(rows(r, 1).front());
   return text + "]";
 }
 

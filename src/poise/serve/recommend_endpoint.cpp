@@ -35,7 +35,7 @@ std::int64_t history_length(const Sources& sources, const RecommendRequest& requ
 }
 
 /// What takes more than a product of a history with the model is limited over all of a request.
-void check_amount(const Sources& sources, const std::vector<RecommendRequest>& requests) {
+void check_amount(const Sources& sources, std::span<const RecommendRequest> requests) {
   const Limits& limits = sources.limits;
   std::int64_t explained = 0;
   std::int64_t diversified = 0;
@@ -83,13 +83,13 @@ void score_along(const Sources& sources, const Shown& shown) {
 }
 
 /// The work of the shadow model, for when the client has its answer.
-std::function<void()> shadow_work(const Sources& sources, std::vector<RecommendRequest> requests,
+std::function<void()> shadow_work(const Sources& sources, std::span<const RecommendRequest> requests,
                                   std::span<const Ranking> rankings) {
   std::vector<Shown> all;
   for (std::size_t k = 0; k < rankings.size() && !sources.shadow.empty(); ++k) {
     const Ranking& ranking = rankings[k];
     if (ranking.model->name() == sources.shadow) continue;
-    Shown shown{.request = std::move(requests[k]), .ids = {}};
+    Shown shown{.request = requests[k], .ids = {}};
     shown.request.explain = false;
     shown.request.skip_unknown = true;
     for (const std::int32_t item : ranking.items) shown.ids.emplace_back(ranking.model->items()[item]);
@@ -141,12 +141,12 @@ Response answer_recommend(const Sources& sources, std::string_view body) {
   const auto models = sources.models.now();
   if (json.contains("batch")) return answer_batch(sources, *models, json);
   const RecommendRequest request = read_recommend_request(json, sources.limits, "");
-  check_amount(sources, {request});
+  check_amount(sources, {&request, 1});
   const Ranking ranking = rank(sources, model_for(sources, *models, request), request);
   Titles titles(sources.titles());
   add_titles(ranking, request.explain, titles);
   return {.body = "{" + answer_text(ranking) + titles.text() + "}",
-          .after = shadow_work(sources, {request}, {&ranking, 1})};
+          .after = shadow_work(sources, {&request, 1}, {&ranking, 1})};
 }
 
 Response answer_compare(const Sources& sources, std::string_view body) {
@@ -166,7 +166,7 @@ Response answer_compare(const Sources& sources, std::string_view body) {
   }
   if (json.contains("model")) throw Refusal{400, "bad_field", "name two models in models, not one in model"};
   const RecommendRequest request = read_recommend_request(json, sources.limits, "");
-  check_amount(sources, {request, request});
+  check_amount(sources, std::vector{request, request});
   Titles titles(sources.titles());
   std::vector<Ranking> rankings;
   std::string text = "{\"models\":[";
