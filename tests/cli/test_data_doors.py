@@ -203,3 +203,18 @@ def test_columns_by_position_are_said(tmp_path):
     path.write_text("when;stars;who\n" + "".join(f"2020-01-{u};{i};K\n" for u in range(40) for i in range(3)))
     said = run("prepare", path, "--out", tmp_path / "data", code=3).err
     assert "no name is known" in said and "check that the columns are right" in said
+
+
+@pytest.mark.parametrize("start, kind", [(b"PAR1\x15\x04", "a Parquet file"), (b"PK\x03\x04\x14", "a zip archive or a spreadsheet"),
+                                         (b"BZh91AY&SY", "compressed by bzip2"), (b"\xfd7zXZ\x00", "compressed by xz"),
+                                         (b'[\n {"user": 1, "item": 2},', "one JSON array; write one object on each line")])
+def test_files_of_other_kinds_are_named(tmp_path, start, kind):
+    (tmp_path / "log.csv").write_bytes(start + b"\n1,2\n" * 20)
+    assert f"{tmp_path / 'log.csv'} is {kind}" in run("prepare", tmp_path / "log.csv", "--out", tmp_path / "data", code=3).err
+    assert not (tmp_path / "data").exists()
+
+
+def test_ids_may_begin_as_files_of_other_kinds_do(tmp_path):
+    for k, user in enumerate(["PAR1", "BZhang", "BZh9", "[x", "PK"]):
+        (tmp_path / "log.csv").write_text(f"{user},tea\n{user},cup\n")
+        assert run("prepare", tmp_path / "log.csv", "--header", "no", "--split", "none", "--min-user-items", 0, "--out", tmp_path / str(k), "--json").json["interactions"] == 2

@@ -97,6 +97,33 @@ bool is_json_lines(const std::filesystem::path& name, const std::vector<std::str
          lines.front().find('"') != std::string_view::npos;
 }
 
+/// Files of other kinds, which would be read as csv: what they are, and what to do. An id may begin with PAR1
+/// or BZh.
+void refuse_other_kinds(const std::filesystem::path& name, std::string_view sample) {
+  using namespace std::string_view_literals;
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kinds = {{
+      {"PAR1\x15"sv, "a Parquet file; write it as csv, or read it in Python with Dataset.from_arrow"},
+      {"PK\3\4"sv, "a zip archive or a spreadsheet; unpack it, or save it as csv"},
+      {"\xFD"
+       "7zXZ\0"sv,
+       "compressed by xz; unpack it, or compress it with gzip or zstd"},
+  }};
+  for (const auto& [start, kind] : kinds) {
+    if (sample.starts_with(start)) fail(ErrorKind::input, "{} is {}", name.string(), kind);
+  }
+  if (sample.starts_with("BZh") &&
+      sample.substr(std::min<std::size_t>(4, sample.size())).starts_with("1AY&SY")) {
+    fail(ErrorKind::input, "{} is compressed by bzip2; unpack it, or compress it with gzip or zstd",
+         name.string());
+  }
+  const std::size_t first = sample.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || sample[first] != '[') return;
+  const std::size_t second = sample.find_first_not_of(" \t\r\n", first + 1);
+  if (second == std::string_view::npos || sample[second] != '{') return;
+  fail(ErrorKind::input, "{} is one JSON array; write one object on each line, as `jq -c '.[]'` does",
+       name.string());
+}
+
 bool has_file(const std::filesystem::path& folder, bool (*wanted)(const std::filesystem::path&)) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -116,6 +143,7 @@ bool is_netflix_name(const std::filesystem::path& file) {
 
 LogFormat detect_format(const std::filesystem::path& name, std::string_view sample, bool whole) {
   if (is_sqlite(sample)) return LogFormat::sqlite;
+  refuse_other_kinds(name, sample);
   const std::vector<std::string_view> lines = first_lines(sample, whole);
   if (is_json_lines(name, lines)) return LogFormat::json_lines;
   if (lines.empty()) return LogFormat::csv;
