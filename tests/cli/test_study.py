@@ -15,6 +15,7 @@ from conftest import PROGRAM, run, shop_log
 
 FILES = ["report.html", "results.csv", "results.json", "tables.md", "tables.tex"]
 METRICS = ["recall@20", "recall@50", "ndcg@100"]
+BEYOND = ["coverage@20", "gini@20", "entropy@20", "popularity@20", "tail-share@20", "novelty@20", "diversity@20", "calibration@20"]
 FLAGS = ["--ranks", "3,500", "--grid", "extended", "--refine", "1"]
 NAMES = {("awmf/weight-decay", False): "1. AWMF, weight decay", ("wmf", False): "2. WMF", ("awmf/dropout", False): "3. AWMF, dropout",
          ("awmf/data-weight-decay", False): "4. AWMF, data/weight decay", ("full-rank", False): "5. Full rank",
@@ -101,6 +102,8 @@ def test_files_and_keys(whole):
                 "seconds"} <= set(row)
         for part in ("validation", "test"):
             assert list(row[part]) == METRICS and all(set(estimate) == {"mean", "stderr"} for estimate in row[part].values())
+        assert list(row["beyond_accuracy"]) == BEYOND
+        assert [name for name, figure in row["beyond_accuracy"].items() if figure["stderr"] is None] == BEYOND[:3]
         assert row["converged"] and row["weighted"] == (row["kind"] != "unweighted")
         if row["model"] != "popularity":
             assert 0 <= row["certificate"]["relative"] < 1e-3
@@ -147,14 +150,18 @@ def test_validation_chooses(whole):
 
 def test_rows_are_what_train_and_evaluate_say(poise, shop, whole, tmp_path):
     results = whole.json
-    per_user = {}
+    per_user, shown = {}, {}
     for row in trained_rows(results):
         report = poise("train", shop, *train_flags(row), "--out", tmp_path / "m", "--threads", 1, "--json").json
         assert report["objective"] == row["objective"] and report["certificate"] == row["certificate"], row
-        test = poise("evaluate", tmp_path / "m", shop, "--per-user", tmp_path / "users.csv", "--threads", 1, "--json").json
-        assert test["metrics"] == row["test"]
+        test = poise("evaluate", tmp_path / "m", shop, "--metrics", ",".join(METRICS + BEYOND), "--per-user", tmp_path / "users.csv",
+                     "--threads", 1, "--json").json
+        assert test["metrics"] == {**row["test"], **row["beyond_accuracy"]}
         with (tmp_path / "users.csv").open() as file:
-            per_user[identity(row), row["kind"]] = [float(user["ndcg@100"]) for user in csv.DictReader(file)]
+            users = list(csv.DictReader(file))
+        per_user[identity(row), row["kind"]] = [float(user["ndcg@100"]) for user in users]
+        for metric in BEYOND[3:]:
+            shown[identity(row), row["kind"], metric] = [float(user[metric]) for user in users]
     poise("train", shop, "--model", "popularity", "--out", tmp_path / "m")
     popularity = next(row for row in results["rows"] if row["model"] == "popularity")
     assert poise("evaluate", tmp_path / "m", shop, "--json").json["metrics"] == popularity["test"]
@@ -163,6 +170,11 @@ def test_rows_are_what_train_and_evaluate_say(poise, shop, whole, tmp_path):
             ours, base = (per_user[identity(pair), kind] for kind in (pair["kind"], "unweighted"))
             assert pair["users"] == len(ours) == len(base)
             assert pair["difference"] == pytest.approx(sum(a - b for a, b in zip(ours, base)) / len(ours), abs=1e-6)
+    pairs = results["beyond_accuracy_pairs"]
+    assert len(pairs) == len(BEYOND[3:]) * sum(row["weighted"] for row in results["rows"])
+    for pair in pairs:
+        ours, base = (shown[identity(pair), kind, pair["metric"]] for kind in (pair["kind"], "unweighted"))
+        assert pair["difference"] == pytest.approx(sum(a - b for a, b in zip(ours, base)) / len(ours), abs=1e-6)
     best = max(results["rows"], key=score)
     assert [row for row in results["rows"] if row["best_on_validation"]] == [best]
     compared = [(identity(row), row["kind"]) for row in results["against_best"]]

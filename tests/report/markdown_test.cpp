@@ -100,7 +100,7 @@ TEST(StudyMarkdown, EveryTableIsRectangular) {
     }
     width = columns;
   }
-  EXPECT_EQ(tables, 2 * (3 + 2 + 1) + 1 + 1);
+  EXPECT_EQ(tables, 2 * (3 + 2 + 1 + 2) + 1 + 1);
 }
 
 TEST(StudyMarkdown, OfAnEmptyStudySaysSo) { EXPECT_THAT(study_markdown({}), HasSubstr("No weighted row")); }
