@@ -10,6 +10,7 @@
 
 #include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/precision.hpp"
 #include "poise/linalg/vector.hpp"
 #include "poise/model/full_rank/inverse.hpp"
 #include "poise/model/full_rank/start.hpp"
@@ -324,6 +325,14 @@ FullRankFit continue_full_rank(CsrView X, const Weights& W, const FullRankOption
   const Pin pinned = backend.pin(support);
   result.tensor_cores = !start.float64 && backend.splits_products(X.cols);
   result.float64 = start.float64;
+  // The ladder of training: the changed A may need float64, which nothing but a new inverse gives.
+  if (!start.float64) {
+    const WholeInverse<float> A_inverse(basis.inverse<float>().matrix.view(), backend);
+    const double condition = condition_of<float>(data.shared_system(), A_inverse, float32_condition);
+    result.condition = condition;
+    if (!(condition <= float32_condition)) return result;
+    basis.inverse<float>().outcome->condition = condition;
+  }
   if (start.float64) {
     fit_in<double>(problem, complete, options, basis, true, backend, execution, result, &start);
   } else {
