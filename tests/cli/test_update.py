@@ -16,7 +16,7 @@ DIRECT = {
     "weighted, zero diagonal": (*FULL, "--alpha", 0.5, "--zero-diagonal"),
     "by value": (*FULL, "--weighting", "log", "--alpha", 2, "--zero-diagonal"),
     "weak": ("--model", "full-rank", "--lambda", 1e-4, "--zero-diagonal"),
-    "weak, weighted": ("--model", "full-rank", "--lambda", 1e-4, "--alpha", 3),
+    "weak, weighted": ("--model", "full-rank", "--lambda", 1e-4, "--alpha", 3, "--zero-diagonal"),
 }
 COUNTED = {
     "dropout": (*FULL, "--dropout", 0.3),

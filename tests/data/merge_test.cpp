@@ -20,10 +20,10 @@ using testing::log_of;
 using testing::LogRow;
 using testing::random_dataset;
 
-using Pairs = std::map<std::pair<std::string, std::string>, float>;
+using TrainingPairs = std::map<std::pair<std::string, std::string>, float>;
 
-Pairs pairs_of(const Dataset& data) {
-  Pairs pairs;
+TrainingPairs training_pairs(const Dataset& data) {
+  TrainingPairs pairs;
   const CsrView rows = data.train.view();
   for (std::int64_t u = 0; u < rows.rows; ++u) {
     for (std::int64_t k = 0; k < rows.row_size(u); ++k)
@@ -40,13 +40,13 @@ TEST(MergeTest, AddsRemovesAndNumbers) {
       {{"d", "new2", 1}, {"b", "x", 2}, {"a", "new1", 7}, {"d", "x", 1}, {"d", "x", 1}, {"c", "z", 9}});
   const Interactions removed = log_of({{"c", "z"}, {"c", "y"}, {"a", "z"}, {"a", "unknown"}});
   const Merged merged = merge(data, &log, &removed, {});
-  EXPECT_EQ(pairs_of(merged.dataset), (Pairs{{{"a", "x"}, 1},
-                                             {{"a", "y"}, 2},
-                                             {{"a", "new1"}, 7},
-                                             {{"b", "x"}, 5},
-                                             {{"c", "z"}, 9},
-                                             {{"d", "new2"}, 1},
-                                             {{"d", "x"}, 2}}));
+  EXPECT_EQ(training_pairs(merged.dataset), (TrainingPairs{{{"a", "x"}, 1},
+                                                           {{"a", "y"}, 2},
+                                                           {{"a", "new1"}, 7},
+                                                           {{"b", "x"}, 5},
+                                                           {{"c", "z"}, 9},
+                                                           {{"d", "new2"}, 1},
+                                                           {{"d", "x"}, 2}}));
   EXPECT_EQ(merged.changed, (std::vector<std::int32_t>{0, 1, 2}));
   EXPECT_EQ(merged.dataset.items.size(), 5);
   EXPECT_EQ(merged.dataset.items[3], "new2");  // by first row, behind the others
@@ -80,7 +80,7 @@ TEST(MergeTest, AUserWithoutRowsStays) {
   const Merged merged = merge(data, nullptr, &removed, {});
   EXPECT_EQ(merged.dataset.users.size(), 2);
   EXPECT_EQ(merged.dataset.items.size(), 2);
-  EXPECT_EQ(pairs_of(merged.dataset), (Pairs{{{"a", "x"}, 1}}));
+  EXPECT_EQ(training_pairs(merged.dataset), (TrainingPairs{{{"a", "x"}, 1}}));
 }
 
 TEST(MergeTest, HeldOutPartsStay) {

@@ -135,8 +135,8 @@ void expect_continued(bool weighted, bool with_b, bool zero_diagonal) {
     b_bar = std::exp(sum / 30);
   }
   const std::vector<double> l(32, 4);
-  Resident<float> A_inverse =
-      extended_inverse<float>(kept, old.B.view(), zero_diagonal, l, b_bar, *backend, 2);
+  Resident<float> A_inverse = extended_inverse<float>(kept, old.B.view(), zero_diagonal, l,
+                                                      std::vector<double>(2, 4 / b_bar), *backend, 2);
   update_inverse<float>(
       A_inverse,
       row_change(change.X.view(), before, change.Y.view(), after, change.changed, ChangeOf::shared_system),
@@ -192,7 +192,7 @@ TEST(FullRankUpdateTest, NothingChangedTakesNoIterations) {
   const std::vector<double> l(30, 4);
   const Matrix<float>& B = fit.solutions.front().B;
   FullRankBasis again;
-  again.adopt<float>(extended_inverse<float>(kept, B.view(), false, l, 1, *backend, 2), kept.condition);
+  again.adopt<float>(extended_inverse<float>(kept, B.view(), false, l, {}, *backend, 2), kept.condition);
   RowChange nothing;
   nothing.rows.cols = 30;
   const FullRankFit result = continue_full_rank(X.view(), W, options,

@@ -84,17 +84,18 @@ class FullRankSolver {
     Items direct;
     Items iterated;
     if (start_ != nullptr) {
-      iterated = numbers_from(0, n_);
+      iterated = numbers_from(0, start_->B.rows);
     } else {
       choose_routes(direct, iterated);
       solve_by_woodbury(direct, iterated);
     }
     work_.result.direct_columns = static_cast<std::int64_t>(direct.size());
-    work_.result.iterated_columns = static_cast<std::int64_t>(iterated.size());
+    work_.result.iterated_columns = n_ - work_.result.direct_columns;
     for (FullRankVariant<T>& variant : variants_) {
       if (!iterated.empty()) variant.expect_iterated_columns();
     }
-    iterate(iterated);
+    iterate(iterated, start_ != nullptr);
+    if (start_ != nullptr) iterate(numbers_from(start_->B.rows, n_ - start_->B.rows), false);
     ComputedInverse<T> P(work_.checker.A_inverse());
     for (FullRankVariant<T>& variant : variants_) variant.certify(P);
   }
@@ -147,7 +148,8 @@ class FullRankSolver {
     work_.watch.book("woodbury");
   }
 
-  void iterate(const Items& items) {
+  /// From A^-1 e_i, or from the earlier columns.
+  void iterate(const Items& items, bool from_earlier) {
     std::int64_t& most = work_.result.iterations;
     work_.for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
       if (!problem_.target_is_X) {
@@ -155,8 +157,8 @@ class FullRankSolver {
         return;
       }
       Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), n_);
-      const int taken = start_ != nullptr ? go_on(part, h.view())
-                                          : work_.solver.solve(part, h.view(), work_.result.worst_column);
+      const int taken = from_earlier ? go_on(part, h.view())
+                                     : work_.solver.solve(part, h.view(), work_.result.worst_column);
       most = std::max<std::int64_t>(most, taken);
       work_.watch.book("iterations");
       for (FullRankVariant<T>& variant : variants_) variant.add_block(part, h.view(), "iterations");
@@ -198,7 +200,7 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
   }
   const WholeInverse<T> A_inverse(basis.inverse<T>().matrix.view(), backend);
   const ColumnChecker<T> checker(data, A_inverse, basis.gram().view());
-  const ColumnSolver<T> solver(checker, options.tolerance, !backend.traits().cheap_gathers);
+  const ColumnSolver<T> solver(checker, options.tolerance, !backend.traits().cheap_gathers, start != nullptr);
   const FullRankWork<T> work{problem, options,   data,  checker, solver, measured_whole(problem, options),
                              backend, execution, watch, result};
   std::vector<FullRankVariant<T>> variants;
