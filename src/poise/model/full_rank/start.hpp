@@ -23,8 +23,8 @@ struct FullRankStart {
 };
 
 /// The solutions h of earlier columns, and their residuals e_i - (H_i / b_i) h in the changed systems. The
-/// earlier columns count as exact, so that the residual is what the change makes of it, sparse work; what they
-/// lacked stays, for the certificate to see.
+/// earlier columns count as exact, so that the residual is what the change makes of it, sparse work; what
+/// they lacked stays, for the certificate to see.
 template <class T>
 void start_columns(const FullRankStart& start, const ColumnProblem& problem,
                    std::span<const std::int32_t> items, Out<T> h, Out<T> r, Backend& backend, int threads);
