@@ -181,7 +181,9 @@ class Outputs {
     static_cast<void>(
         save_model(next_, *updated.trained.model, texts, {std::move(merged), checksum}, report, threads));
     if (!out_data_.empty()) write_dataset_bytes(out_data_, bytes, context_.execution);
-    fs::rename(next_, out_);
+    std::error_code error;
+    fs::rename(next_, out_, error);
+    if (error) fail_on_file(ErrorKind::resources, "cannot write {}: {}", out_.string(), error.message());
     if (staged) staged->publish();
   }
 

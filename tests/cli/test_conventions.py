@@ -355,6 +355,7 @@ COMMAND_LINES = [
     ("prepare", "a.csv", "--out", "data", "--split", "given", "--test", "t.csv", "--keep-above", "-1", "--delimiter", ","),
     ("train", "data", "--model", "full-rank", "--out", "m"),
     ("certify", "m", "data"),
+    ("update", "m", "data", "--log", "new.csv"),
     ("train", "data", "--model", "ease", "--out", "m", "--lambda", "1e3", "--keep-top", "5"),
     ("search", "data", "--model", "wmf"),
     ("search", "data", "--model", "wmf", "--lambda", "1,2.5", "--weighting", "log,constant", "--rank", "3"),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/data/count_names.hpp"
 #include "poise/data/histories.hpp"
 #include "poise/data/item_index.hpp"
 

@@ -44,11 +44,30 @@ struct Update {
   Backend& backend;
   const Execution& execution;
 
+  /// A's diagonal for new items before any row, l_j / b_bar, and G_jj on top, which the change takes off at
+  /// the end: from l_j alone, which may be small, the inverse would lose digits.
+  [[nodiscard]] std::vector<double> further(RowChange& of_A, const std::vector<double>& l, double b_bar,
+                                            const Weights& W) const {
+    std::vector<double> own(after.cols - before.cols, 0.0);
+    for (std::int64_t u = 0; u < after.rows && !own.empty(); ++u) {
+      for (const std::int32_t i : after.row(u)) {
+        if (i >= before.cols) own[i - before.cols] += W.a_of(u);
+      }
+    }
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      const auto item = static_cast<std::int32_t>(before.cols + static_cast<std::int64_t>(k));
+      if (own[k] > 0) of_A.add_diagonal(item, -own[k]);
+      own[k] += l[item] / b_bar;
+    }
+    return own;
+  }
+
   template <class T>
-  TrainedToUpdate run(const RowChange& of_A, const Weights& W_before, const Weights& W_after) const {
+  TrainedToUpdate run(RowChange& of_A, const Weights& W_before, const Weights& W_after) const {
     const std::vector<double> l = full_rank_lambda(counts, options);
     const double b_bar = mean_of_b(W_after, counts.reference);
-    Resident<T> A_inverse = extended_inverse<T>(kept, model.dense(), parameters.zero_diagonal, l, b_bar,
+    const std::vector<double> diagonal = further(of_A, l, b_bar, W_after);
+    Resident<T> A_inverse = extended_inverse<T>(kept, model.dense(), parameters.zero_diagonal, l, diagonal,
                                                 backend, execution.threads);
     update_inverse<T>(A_inverse, of_A, backend, execution);
     FitContext context{after, options.memory_limit, backend, execution};
@@ -131,8 +150,7 @@ Updated update_full_rank(const FullRank& model, const ModelParameters& parameter
   const Weights W_before = FoldInWeighting(kept.counts, parameters.weighting).weights(before, threads);
   const Weights W_after = FoldInWeighting(counts, parameters.weighting).weights(after, threads);
   const FullRankOptions fit = full_rank_options(parameters, options.memory_limit);
-  const RowChange of_A =
-      row_change(before, W_before, after, W_after, merged.changed, ChangeOf::shared_system);
+  RowChange of_A = row_change(before, W_before, after, W_after, merged.changed, ChangeOf::shared_system);
   const double operations = update_operations(after.cols, of_A.rank());
   const double refit_operations = inverse_operations(after.cols);
   if (operations >= refit_operations && !frozen)
@@ -152,9 +170,10 @@ Updated update_full_rank(const FullRank& model, const ModelParameters& parameter
               .rank = of_A.rank(),
               .operations = operations,
               .refit_operations = refit_operations};
-    missed =
-        fmt::format("rounding has added up: the updated model is only proven to {:.1e} for its worst column",
-                    result.trained.certificate.worst_column);
+    missed = result.trained.model == nullptr
+                 ? fmt::format("the merged data need float64 (condition {:.1e})", result.trained.condition)
+                 : fmt::format("rounding has added up: no more than {:.1e} is proven of the worst column",
+                               result.trained.certificate.worst_column);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::numerical) throw;
     missed = error.sentence();

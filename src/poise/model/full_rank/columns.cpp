@@ -18,14 +18,16 @@ constexpr double margin = 1e-2;
 /// The largest, for any requested tolerance: larger errors would change rankings.
 constexpr double loosest_aim = 1e-6;
 /// If all columns are iterated (on a GPU, by several processes), problems of few items are solved further: it
-/// takes almost no time, and metrics that are means over few users show every hit.
+/// takes almost no time, and metrics that are means over few users show every hit. So are solves that go on
+/// from earlier ones: a hundred of them add up to the usual margin.
 constexpr double small_margin = 1e-4;
 constexpr std::int64_t small_items = 8192;
 
 }  // namespace
 
 template <class T>
-ColumnSolver<T>::ColumnSolver(const ColumnChecker<T>& checker, double tolerance, bool all_iterated)
+ColumnSolver<T>::ColumnSolver(const ColumnChecker<T>& checker, double tolerance, bool all_iterated,
+                              bool continued)
     : checker_(checker),
       problem_(checker.data().problem()),
       A_inverse_(checker.A_inverse()),
@@ -33,7 +35,8 @@ ColumnSolver<T>::ColumnSolver(const ColumnChecker<T>& checker, double tolerance,
       backend_(checker.data().backend()),
       tolerance_(tolerance),
       aim_(std::min(loosest_aim,
-                    tolerance * (all_iterated && problem_.items() <= small_items ? small_margin : margin))) {}
+                    tolerance * (continued || (all_iterated && problem_.items() <= small_items) ? small_margin
+                                                                                                : margin))) {}
 
 template <class T>
 int ColumnSolver<T>::solve(std::span<const std::int32_t> items, Out<T> h, std::vector<double>& worst) const {

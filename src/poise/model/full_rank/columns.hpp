@@ -15,8 +15,9 @@ template <class T>
 class ColumnSolver {
  public:
   /// The checker, whose problem and inverse these are, must outlive it. `all_iterated`: whether every column
-  /// is iterated, none solved by Woodbury's identity.
-  ColumnSolver(const ColumnChecker<T>& checker, double tolerance, bool all_iterated);
+  /// is iterated, none solved by Woodbury's identity; `continued`: whether solves go on from earlier ones,
+  /// whose errors stay and add up.
+  ColumnSolver(const ColumnChecker<T>& checker, double tolerance, bool all_iterated, bool continued = false);
 
   /// h = (H_i / b_i)^-1 e_i by conjugate gradients from A^-1 e_i, to the tolerance with and without a
   /// diagonal, so that neither depends on whether the other is requested. Returns the most iterations;

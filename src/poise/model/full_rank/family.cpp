@@ -136,6 +136,12 @@ Trained trained_of(const FullRankFit& fit, const FullRankSolution& solution) {
 }
 
 TrainedToUpdate to_update(FullRankFit fit, const Weights& W, TrainingCounts counts, FitContext& context) {
+  if (fit.solutions.empty()) {
+    TrainedToUpdate none;
+    none.trained.condition = fit.condition;
+    none.good = false;
+    return none;
+  }
   FullRankSolution& solution = fit.solutions.front();
   TrainedToUpdate result{.trained = trained_of(fit, solution), .kept = {}, .good = solution.good()};
   result.kept = keep_inverse(fit, context.basis, std::move(counts), !W.c.empty() || !W.b.empty());

@@ -10,6 +10,7 @@
 
 #include "poise/base/bytes.hpp"
 #include "poise/base/error.hpp"
+#include "poise/linalg/precision.hpp"
 #include "poise/linalg/vector.hpp"
 #include "poise/model/full_rank/inverse.hpp"
 #include "poise/model/full_rank/start.hpp"
@@ -84,18 +85,19 @@ class FullRankSolver {
     Items iterated;
     SavedRoutes saved;
     if (start_ != nullptr) {
-      iterated = numbers_from(0, n_);
+      iterated = numbers_from(0, start_->B.rows);
     } else {
       choose_routes(direct, iterated);
       saved = take_saved(direct, iterated);
       solve_by_woodbury(direct, iterated);
     }
     work_.result.direct_columns = static_cast<std::int64_t>(direct.size()) + saved.direct;
-    work_.result.iterated_columns = static_cast<std::int64_t>(iterated.size()) + saved.iterated;
+    work_.result.iterated_columns = n_ - work_.result.direct_columns;
     for (FullRankVariant<T>& variant : variants_) {
       if (work_.result.iterated_columns > 0) variant.expect_iterated_columns();
     }
-    iterate(iterated);
+    iterate(iterated, start_ != nullptr);
+    if (start_ != nullptr) iterate(numbers_from(start_->B.rows, n_ - start_->B.rows), false);
     if (work_.checkpoint != nullptr) work_.checkpoint->end();
     ComputedInverse<T> P(work_.checker.A_inverse());
     for (FullRankVariant<T>& variant : variants_) variant.certify(P);
@@ -177,7 +179,8 @@ class FullRankSolver {
     work_.watch.book("woodbury");
   }
 
-  void iterate(const Items& items) {
+  /// From A^-1 e_i, or from the earlier columns.
+  void iterate(const Items& items, bool from_earlier) {
     keep();
     work_.for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
       if (stops()) return;
@@ -188,7 +191,7 @@ class FullRankSolver {
       Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), n_);
       IterationTrace trace;
       trace.iterations =
-          start_ != nullptr ? go_on(part, h.view(), trace) : work_.solver.solve(part, h.view(), trace.worst);
+          from_earlier ? go_on(part, h.view(), trace) : work_.solver.solve(part, h.view(), trace.worst);
       add_trace(work_.result, trace);
       work_.watch.book("iterations");
       for (FullRankVariant<T>& variant : variants_)
@@ -241,7 +244,7 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
   }
   const WholeInverse<T> A_inverse(basis.inverse<T>().matrix.view(), backend);
   const ColumnChecker<T> checker(data, A_inverse, basis.gram().view());
-  const ColumnSolver<T> solver(checker, options.tolerance, !backend.traits().cheap_gathers);
+  const ColumnSolver<T> solver(checker, options.tolerance, !backend.traits().cheap_gathers, start != nullptr);
   const FullRankWork<T> work{problem, options,   data,  checker, solver,  measured_whole(problem, options),
                              backend, execution, watch, result,  nullptr, checkpoint};
   std::vector<FullRankVariant<T>> variants;
@@ -351,6 +354,14 @@ FullRankFit continue_full_rank(CsrView X, const Weights& W, const FullRankOption
   const Pin pinned = backend.pin(support);
   result.tensor_cores = !start.float64 && backend.splits_products(X.cols);
   result.float64 = start.float64;
+  // The ladder of training: the changed A may need float64, which nothing but a new inverse gives.
+  if (!start.float64) {
+    const WholeInverse<float> A_inverse(basis.inverse<float>().matrix.view(), backend);
+    const double condition = condition_of<float>(data.shared_system(), A_inverse, float32_condition);
+    result.condition = condition;
+    if (!(condition <= float32_condition)) return result;
+    basis.inverse<float>().outcome->condition = condition;
+  }
   if (start.float64) {
     fit_in<double>(problem, complete, options, basis, true, backend, execution, nullptr, result, &start);
   } else {

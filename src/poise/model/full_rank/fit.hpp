@@ -80,7 +80,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
 struct FullRankStart;
 /// A fit that goes on from another one, of which the basis has A^-1 after the change (start.hpp): unweighted
 /// columns directly, the others by conjugate gradients from the earlier model's. In one precision: the result
-/// need not be good(), and then another fit is due.
+/// need not be good(), and has no solution where the changed A needs float64; then another fit is due.
 FullRankFit continue_full_rank(CsrView X, const Weights& W, const FullRankOptions& options,
                                const FullRankStart& start, FullRankBasis& basis, Backend& backend,
                                const Execution& execution);

@@ -71,9 +71,10 @@ KeptInverse keep_inverse(const FullRankFit& fit, FullRankBasis& basis, TrainingC
 
 template <class T>
 Resident<T> extended_inverse(KeptInverse& kept, MatrixView<const float> B, bool zero_diagonal,
-                             const std::vector<double>& l, double b_bar, Backend& backend, int threads) {
+                             const std::vector<double>& l, std::span<const double> further, Backend& backend,
+                             int threads) {
   const std::int64_t before = B.rows;
-  const auto items = static_cast<std::int64_t>(l.size());
+  const std::int64_t items = before + std::ssize(further);
   if (!kept.follows_from_B() && before == items)
     return Resident<T>(backend, std::get<Matrix<T>>(std::exchange(kept.A_inverse, {})));
   // Off the diagonal B_ji is -l_i (A^-1)_ji, or -(A^-1)_ji / (A^-1)_ii with a zero diagonal.
@@ -83,7 +84,7 @@ Resident<T> extended_inverse(KeptInverse& kept, MatrixView<const float> B, bool 
   for_each_row({items, rows_at_once}, threads, [&](std::int64_t j) {
     const std::span<T> row = extended.row(j);
     if (j >= before) {
-      row[j] = static_cast<T>(b_bar / l[j]);
+      row[j] = static_cast<T>(1 / further[j - before]);
     } else if (const auto* const matrix = std::get_if<Matrix<T>>(&kept.A_inverse)) {
       std::ranges::copy(matrix->row(j), row.begin());
     } else {
@@ -190,8 +191,10 @@ KeptInverse read_kept_inverse(const std::filesystem::path& model, const std::str
 }
 
 template Resident<float> extended_inverse<float>(KeptInverse&, MatrixView<const float>, bool,
-                                                 const std::vector<double>&, double, Backend&, int);
+                                                 const std::vector<double>&, std::span<const double>,
+                                                 Backend&, int);
 template Resident<double> extended_inverse<double>(KeptInverse&, MatrixView<const float>, bool,
-                                                   const std::vector<double>&, double, Backend&, int);
+                                                   const std::vector<double>&, std::span<const double>,
+                                                   Backend&, int);
 
 }  // namespace poise

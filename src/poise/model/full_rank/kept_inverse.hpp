@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,11 +33,12 @@ struct KeptInverse {
 /// ColumnProblem.
 KeptInverse keep_inverse(const FullRankFit& fit, FullRankBasis& basis, TrainingCounts counts, bool weighted);
 
-/// A^-1 with further items, which no row has yet: they are the diagonal b_bar / l. B is the model (by rows),
-/// l Lambda's diagonal with the further items. Leaves `kept` without its matrix.
+/// A^-1 with further items, which no row has yet and whose diagonal of A is `further`. B is the model (by
+/// rows), l Lambda's diagonal. Leaves `kept` without its matrix.
 template <class T>
 Resident<T> extended_inverse(KeptInverse& kept, MatrixView<const float> B, bool zero_diagonal,
-                             const std::vector<double>& l, double b_bar, Backend& backend, int threads);
+                             const std::vector<double>& l, std::span<const double> further, Backend& backend,
+                             int threads);
 
 /// MODEL.inverse, the file beside a model.
 std::filesystem::path kept_inverse_path(const std::filesystem::path& model);
@@ -55,8 +57,10 @@ KeptInverse read_kept_inverse(const std::filesystem::path& model, const std::str
                               std::int64_t items, int threads);
 
 extern template Resident<float> extended_inverse<float>(KeptInverse&, MatrixView<const float>, bool,
-                                                        const std::vector<double>&, double, Backend&, int);
+                                                        const std::vector<double>&, std::span<const double>,
+                                                        Backend&, int);
 extern template Resident<double> extended_inverse<double>(KeptInverse&, MatrixView<const float>, bool,
-                                                          const std::vector<double>&, double, Backend&, int);
+                                                          const std::vector<double>&, std::span<const double>,
+                                                          Backend&, int);
 
 }  // namespace poise

@@ -100,6 +100,13 @@ RowChange row_change(CsrView X, const Weights& before, CsrView Y, const Weights&
   return change;
 }
 
+void RowChange::add_diagonal(std::int32_t item, double s) {
+  rows.indices.push_back(item);
+  rows.offsets.push_back(static_cast<std::int64_t>(rows.indices.size()));
+  ++rows.rows;
+  sign.push_back(s);
+}
+
 template <class T>
 void update_inverse(Resident<T>& A_inverse, const RowChange& change, Backend& backend,
                     const Execution& execution) {

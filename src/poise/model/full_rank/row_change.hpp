@@ -22,6 +22,8 @@ struct RowChange {
   std::vector<double> sign;  ///< s
 
   [[nodiscard]] std::int64_t rank() const { return rows.rows; }
+  /// Adds sign e_i e_i'.
+  void add_diagonal(std::int32_t item, double s);
 };
 
 /// What a change is made of: rows of A alone, or of the columns' systems, whose weights may differ too.

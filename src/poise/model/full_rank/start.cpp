@@ -18,18 +18,16 @@ void start_columns(const FullRankStart& start, const ColumnProblem& problem,
     for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k) {
       const std::int32_t i = items[k];
       // B_:i is e_i - (l_i / b_i) h, or e_i - h / h_ii with a zero diagonal.
-      factors.push_back(start.zero_diagonal && i < before ? -start.h[i] : -problem.W->b_of(i) / problem.l[i]);
+      factors.push_back(start.zero_diagonal ? -start.h[i] : -problem.W->b_of(i) / problem.l[i]);
     }
     for (std::int64_t j = 0; j < before; ++j) {  // by rows, which lie together
       for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k) {
-        if (items[k] < before)
-          columns(k, j) =
-              static_cast<T>(factors[k - tiling.first(tile)] * static_cast<double>(start.B(j, items[k])));
+        columns(k, j) =
+            static_cast<T>(factors[k - tiling.first(tile)] * static_cast<double>(start.B(j, items[k])));
       }
     }
     for (std::int64_t k = tiling.first(tile); k < tiling.last(tile); ++k) {
-      const std::int32_t i = items[k];
-      columns(k, i) = static_cast<T>(i < before ? start.h[i] : -factors[k - tiling.first(tile)]);
+      columns(k, items[k]) = static_cast<T>(start.h[items[k]]);
     }
   });
   backend.upload(std::as_const(columns).view(), h);

@@ -22,9 +22,9 @@ struct FullRankStart {
   bool zero_diagonal = false;
 };
 
-/// The solutions h of the earlier columns (b_i / l_i e_i for a new item), and their residuals e_i - (H_i /
-/// b_i) h in the changed systems. The earlier columns count as exact, so that the residual is what the change
-/// makes of it, sparse work; what they lacked stays, for the certificate to see.
+/// The solutions h of earlier columns, and their residuals e_i - (H_i / b_i) h in the changed systems. The
+/// earlier columns count as exact, so that the residual is what the change makes of it, sparse work; what
+/// they lacked stays, for the certificate to see.
 template <class T>
 void start_columns(const FullRankStart& start, const ColumnProblem& problem,
                    std::span<const std::int32_t> items, Out<T> h, Out<T> r, Backend& backend, int threads);
