@@ -110,6 +110,25 @@ TEST(ProfilesTest, ANarrowCurvedRidgeIsFollowed) {
   EXPECT_LE(most, exhaustive / 3);
 }
 
+/// Where directions vanish one after the other the ridge has a fold that is a few percent of lambda wide and
+/// moves with alpha: an alpha whose ordinary lambdas lie beside it looks worse than it is.
+TEST(ProfilesTest, AFoldedRidgeIsFollowedBetweenTheNodes) {
+  std::size_t most = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const double best_alpha = -0.7 + 0.014 * seed;
+    const auto folded = [=](const auto& x) {
+      const double off = x[0] - 0.9 - 0.0037 * seed - 0.7 * x[1];
+      return 0.3 + 0.03 * bell((x[1] - best_alpha) / 0.5) - std::min(0.04 * std::abs(off), 0.1) -
+             0.01 * off * off;
+    };
+    ProfiledSearch search(plain_space(), {folded, 1e-4, seed});
+    search.run();
+    search.expect_solved(9e-4);
+    most = std::max(most, search.scores_.score.size());
+  }
+  EXPECT_LE(most, 113U);
+}
+
 /// The noise of fewer users: what is found is as good as they can tell.
 TEST(ProfilesTest, MoreNoiseCostsNoMorePoints) {
   for (unsigned seed = 0; seed < 100; ++seed) {

@@ -74,6 +74,11 @@ int Axis::nearest(double at) const {
   return best;
 }
 
+int Axis::nearest_of_all(double at) const {
+  const auto found = std::ranges::min_element(position, {}, [&](double each) { return std::abs(each - at); });
+  return static_cast<int>(found - position.begin());
+}
+
 Axis fixed_axis(double value) { return {.value = {value}, .position = {0}}; }
 
 Axis lambda_axis(const std::vector<double>& range) {

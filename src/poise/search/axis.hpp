@@ -19,6 +19,8 @@ struct Axis {
   [[nodiscard]] int nodes() const { return static_cast<int>(value.size()); }
   /// The ordinary node whose position is nearest.
   [[nodiscard]] int nearest(double at) const;
+  /// The same of all nodes.
+  [[nodiscard]] int nearest_of_all(double at) const;
 };
 
 /// An axis of one value.

@@ -225,6 +225,7 @@ class BestSearch {
     for (std::size_t k = 0; k < wanted_.size(); ++k) {
       const Place& place = wanted_[k].place;
       Running& search = running_[wanted_[k].setting];
+      if (kind_ == Batch::stopped_early) search.early.emplace(place, search.scores.score.at(place));
       search.scores.cut.erase(place);
       if (lost[k]) search.scores.cut.emplace(place, lost[k]->error);
       if (lost[k]) search.scored[place] = lost[k]->users;

@@ -16,6 +16,8 @@ constexpr double usual_slope = 1;
 constexpr double steepest = 3;
 /// Closer lines say nothing about the slope between them.
 constexpr double least_distance = 0.15;
+/// The same on a narrow ridge.
+constexpr int sharp_step = 2;
 /// A line begins so far before the place where its neighbours' scores fall below this part of their top.
 constexpr double near_the_top = 0.01;
 constexpr double before_flank = 0.5;
@@ -51,6 +53,7 @@ LambdaLines::LambdaLines(const ProfileSpace& space, const ProfileScores& scores,
       best_score_(-std::numeric_limits<double>::infinity()) {
   for (const auto& [place, score] : scores.score) {
     const int alpha = place[alpha_axis_index];
+    if (anchored && alpha == *kind.anchor) unweighted_[outer_of(place)].push_back({place[0], score});
     if (alpha < kind.low || alpha > kind.high) continue;
     lines_[outer_of(place)].push_back({place[lambda_axis_index], score});
     if (std::isfinite(score) && !scores.cut.contains(place) && (!best_ || score > best_score_)) {
@@ -71,13 +74,24 @@ Line LambdaLines::line_of(const Outer& outer, int start, bool lost) const {
           .low = 0,
           .high = axis(0).nodes() - 1,
           .start = start,
-          .step = lost ? axis(0).step : warm_step * axis(0).stride,
+          .step = lost ? axis(0).step : (sharp() ? sharp_step : warm_step) * axis(0).stride,
           .fine = axis(0).fine,
           .finer = axis(0).fine,
           .may_hide = anchored_ ? Line{}.may_hide : unweighted_may_hide,
           .lost = lost,
           .depth = depth(),
           .noise = [this, outer](int a, int b) { return noise(place_of(a, outer), place_of(b, outer)); }};
+}
+
+bool LambdaLines::sharp() const {
+  const auto is_narrow = [&](const std::vector<LinePoint>& points) {
+    const auto closer = [&](const LinePoint& a, const LinePoint& b) {
+      return b.node - a.node < axis(0).stride;
+    };
+    return std::ranges::adjacent_find(points, closer) != points.end();
+  };
+  return (best_ && is_narrow(lines_.at(outer_of(*best_)))) ||
+         std::ranges::any_of(unweighted_, [&](const auto& line) { return is_narrow(line.second); });
 }
 
 LineAdvice LambdaLines::begin_at(const Outer& outer, int start, bool lost) const {
@@ -87,7 +101,7 @@ LineAdvice LambdaLines::begin_at(const Outer& outer, int start, bool lost) const
 LineAdvice LambdaLines::advise_lambda(const Outer& outer, const std::vector<LinePoint>& points) const {
   Line line = line_of(outer, axis(0).start, !anchored_ && lines_.size() == 1);
   line.rival = best_score_;
-  line.sharp = best_ && outer == outer_of(*best_);
+  line.sharp = best_.has_value();
   // What cannot be told from the best is looked at closely, and the best itself most closely, unless it
   // lies so close to the unweighted one that this was.
   if (best_ && !next_to_unweighted(outer)) {
@@ -136,12 +150,8 @@ std::map<int, Ridge> LambdaLines::ridge_along(int k, const Outer& here, bool loo
       ridge.emplace(outer[k - 1], ridge_of(outer, points, k));
   };
   for (const auto& [outer, points] : lines_) add(outer, points);
-  if (k == alpha_axis_index && anchored_ && kind_.beside) {
-    std::map<Outer, std::vector<LinePoint>> beside;
-    for (const auto& [place, score] : scores_.score) {
-      if (place[alpha_axis_index] == *kind_.anchor) beside[outer_of(place)].push_back({place[0], score});
-    }
-    for (const auto& [outer, points] : beside) add(outer, points);
+  if (k == alpha_axis_index && kind_.beside) {
+    for (const auto& [outer, points] : unweighted_) add(outer, points);
   }
   return ridge;
 }
@@ -163,6 +173,7 @@ int LambdaLines::expected_lambda(const Outer& outer, const Outer& from, int k) c
     }
     lambda = ridge[0].lambda + slope * (at - ridge[0].at);
   }
+  if (sharp()) return axis(0).nearest_of_all(lambda);
   // On every second node lines meet in the same lambdas, whose inverse they share.
   return axis(0).nearest(std::round(lambda * coarse_nodes) / coarse_nodes);
 }

@@ -41,6 +41,10 @@ class LambdaLines {
   /// counts.
   [[nodiscard]] double depth() const;
 
+  /// Whether the best line, or the unweighted one, was followed to nodes between the ordinary ones: the ridge
+  /// is narrow.
+  [[nodiscard]] bool sharp() const;
+
   /// What a line wants that has these points.
   [[nodiscard]] LineAdvice advise_lambda(const Outer& outer, const std::vector<LinePoint>& points) const;
   /// What a line wants that has none: `lost` where nothing says that its best lambda is near `start`.
@@ -68,6 +72,7 @@ class LambdaLines {
   const ProfileKind& kind_;
   bool anchored_;
   std::map<Outer, std::vector<LinePoint>> lines_;
+  std::map<Outer, std::vector<LinePoint>> unweighted_;  ///< the same of the unweighted models, if anchored
   std::optional<Place> best_;
   double best_score_;
 };

@@ -10,7 +10,7 @@ constexpr double least_gain = 1e-4;      ///< smaller gains of any metric do not
 constexpr double share_of_noise = 0.25;  ///< a gain must exceed this share of the paired standard error
 constexpr double believed_rise =
     0.02;                            ///< share of the score: a larger rise between two points is not expected
-constexpr double steep_fall = 0.06;  ///< of the score, a decade: a parabola is no guide beside such a top
+constexpr double steep_fall = 0.08;  ///< of the score, a decade: a parabola is no guide beside such a fall
 constexpr double growth = 1.6;
 constexpr double farthest = 2;  ///< the longest extrapolation, in gaps
 constexpr double wide = 0.4;    ///< a wider gap is extended by one gap only
@@ -86,6 +86,11 @@ class Advisor {
     while (end < last() && score(end + 1) == score(first)) ++end;
     if (first == 0 && end < last()) return end;
     return end == last() && first > 0 ? first : (first + end) / 2;
+  }
+
+  /// The paired standard error of the best and another point.
+  [[nodiscard]] double noise(int k) const {
+    return line_.noise ? line_.noise(points_[best_].node, points_[k].node) : 0;
   }
 
   [[nodiscard]] double tolerance(int a, int b) const {
@@ -207,17 +212,40 @@ class Advisor {
     return advice_;
   }
 
-  /// Where scores fall steeply on both sides the top may lie between the nodes, up to the smaller fall above
-  /// the best, and more likely on the side of the smaller fall. Falls that were cut to the line's depth do
-  /// not say on which side.
+  /// Where scores fall steeply the top may lie between the nodes, in a gap beside the best.
   void look_beside_sharp_top() {
-    const double left = score(best_) - score(best_ - 1);
-    const double right = score(best_) - score(best_ + 1);
-    const int nearer = left < right ? best_ - 1 : best_ + 1;
-    const double steep = steep_fall * std::abs(score(best_)) * std::abs(x(best_) - x(nearer));
-    if (std::min(left, right) <= std::max(tolerance(best_, nearer), steep)) return;
-    if (left <= right) want_middle(best_ - 1);
-    if (right <= left) want_middle(best_);
+    const double left = promise_beside(-1);
+    const double right = promise_beside(1);
+    const double least = std::max(score(best_), line_.rival);
+    if (std::max(left, right) <= least) return;
+    if (left >= right) want_middle(best_ - 1);
+    if (right >= left) want_middle(best_);
+  }
+
+  /// How high the gap on that side of the best may rise: as the scores on the other side of the best do,
+  /// until that meets the rise of the scores beyond the gap, or to the end of a gap that hides a cliff. Less
+  /// than the best if neither side falls steeply.
+  [[nodiscard]] double promise_beside(int side) const {
+    const int near = best_ + side;
+    const double gap = std::abs(x(near) - x(best_));
+    const auto fall = [&](int k) { return (score(best_) - score(k)) / std::abs(x(k) - x(best_)); };
+    const double rise = fall(best_ - side);
+    if (!falls_steeply(near) && !falls_steeply(best_ - side)) return score(best_) - 1;
+    const int beyond = near + side;
+    double at = gap;
+    if (beyond >= 0 && beyond <= last()) {
+      const double back = (score(near) - score(beyond)) / std::abs(x(beyond) - x(near));
+      const double met = score(near) + back * gap - score(best_);
+      if (met >= 0 && rise + back > 0) at = std::min(gap, met / (rise + back));
+    }
+    return score(best_) + rise * at - tolerance(best_, near);
+  }
+
+  /// Within one step of the ordinary nodes: a smooth top does that only over wider gaps.
+  [[nodiscard]] bool falls_steeply(int k) const {
+    if (std::abs(points_[k].node - points_[best_].node) > line_.axis->stride) return false;
+    const double fall = score(best_) - score(k);
+    return fall > steep_fall * std::abs(score(best_)) * std::abs(x(k) - x(best_));
   }
 
   /// The node in the middle between point k and the next one, be it an ordinary one or not.
@@ -226,11 +254,8 @@ class Advisor {
   /// The widest gap that may remain between the best and a neighbour. If many users show that both are almost
   /// equal, nothing that matters is hidden in it.
   [[nodiscard]] double fine_beside(int k) const {
-    const int best = points_[best_].node;
-    const int beside = points_[k].node;
-    const double noise = line_.noise ? line_.noise(best, beside) : 0;
-    const bool closely = line_.undecided ? line_.undecided(best, beside)
-                                         : score(best_) - score(k) + 2 * noise > line_.may_hide;
+    const bool closely = line_.undecided ? line_.undecided(points_[best_].node, points_[k].node)
+                                         : score(best_) - score(k) + 2 * noise(k) > line_.may_hide;
     return closely ? line_.finer : line_.fine;
   }
 

@@ -125,7 +125,8 @@ class KindSearch {
       line.finer = line.fine / 2;
       line.undecided = [&](int best, int beside) {
         const double error = line.noise(best, beside);
-        return error > few_users && ridge.at(best).score - ridge.at(beside).score < error;
+        // Alphas whose lambdas lie beside a narrow ridge look worse than they are.
+        return lines_.sharp() || (error > few_users && ridge.at(best).score - ridge.at(beside).score < error);
       };
     }
     std::vector<LinePoint> points;

@@ -51,10 +51,13 @@ std::vector<Place> Running::to_converge() {
     const RowKind kind = setting.space.kinds[k].kind;
     const Place& best = *profiles[k].best;
     ending.insert(kind);
+    // Compared as they stopped early, which moves neighbouring points alike.
+    const auto before = early.find(best);
+    const double highest = before == early.end() ? scores.score.at(best) : before->second;
     std::vector<std::pair<double, Place>> behind;
     for (const auto& [place, score] : scores.score) {
       if (kind_of(place) != kind || scores.cut.contains(place) || !stops_early(place)) continue;
-      const double difference = scores.score.at(best) - score;
+      const double difference = highest - score;
       if (place == best || difference <= errors_in_reach * scores.noise(best, place))
         behind.emplace_back(place == best ? -std::numeric_limits<double>::infinity() : difference, place);
     }

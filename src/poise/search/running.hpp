@@ -24,8 +24,9 @@ struct Running {
   ProfileScores scores = {};
   std::map<Place, std::int64_t> scored = {};  ///< users, of what was cut
   std::vector<Profile> profiles = {};
-  std::set<RowKind> ending = {};   ///< kinds whose profile was complete once
-  std::set<Place> converged = {};  ///< trained to convergence
+  std::set<RowKind> ending = {};       ///< kinds whose profile was complete once
+  std::set<Place> converged = {};      ///< trained to convergence
+  std::map<Place, double> early = {};  ///< what these scored when they stopped early, where they did
 
   [[nodiscard]] ModelParameters at(const Place& place) const;
   [[nodiscard]] RowKind kind_of(const Place& place) const;
