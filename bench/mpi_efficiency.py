@@ -95,7 +95,7 @@ def main():
     parser.add_argument("work", type=pathlib.Path)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--columns-scale", type=float, default=0.01)
+    parser.add_argument("--columns-scale", type=float, default=0.004)
     parser.add_argument("--minutes", type=float, default=12)
     parser.add_argument("--parts", default="wmf,study,columns,inverse,memory")
     options = parser.parse_args()

@@ -103,6 +103,17 @@ def test_kernels_that_differ_between_hosts(data, tmp_path):
     assert [each["kernels"] for each in json.loads(result.out)["mpi"]["ranks"]] == [kernels, other]
 
 
+@pytest.mark.parametrize("model", [["wmf", "--rank", 5], ["ease"], ["full-rank", "--alpha", 3], ["ease", "--neighbours", 7]], ids=str)
+def test_a_full_disk(shop, tmp_path, model):
+    """Of the first process, which alone writes: no file may have more than 512 bytes."""
+    (tmp_path / "limited.sh").write_text(f'#!/bin/sh\nulimit -f 1\nexec {PROGRAM} "$@"\n')
+    (tmp_path / "limited.sh").chmod(0o755)
+    script = on_one_rank(tmp_path, 0, f'{tmp_path}/limited.sh "$@"', f'{PROGRAM} "$@"')
+    # Shared memory is a file too.
+    result = mpirun(3, "train", shop, "--model", *model, "--out", tmp_path / "model", program=[script], code=4, mark=tmp_path, OMPI_MCA_btl="self,tcp")
+    assert "model" in result.sentence and not (tmp_path / "model").exists()
+
+
 def test_an_installation_of_two_versions_on_one_host(data, tmp_path):
     """A program that says another version than its plug-in, on one host, ends all processes."""
     version = run("--version").out.split()[1]
