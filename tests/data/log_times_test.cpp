@@ -60,7 +60,9 @@ TEST(LogTimes, ColumnsThatAreAskedFor) {
   EXPECT_THAT(named.value, ElementsAre(2, 3));
   for (const Columns& columns :
        {Columns{"who", "what", "", "when"}, Columns{"1", "2", "", "4"}, Columns{"0", "1", "", "3"}}) {
-    const Interactions log = read_text(text, timed(LogFormat::csv, columns));
+    LogOptions options = timed(LogFormat::csv, columns);
+    options.header = Header::yes;
+    const Interactions log = read_text(text, options);
     EXPECT_EQ(log.time, named.time);
     EXPECT_TRUE(log.value.empty());
   }
