@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -83,21 +84,21 @@ class FullRankSolver {
     for (FullRankVariant<T>& variant : variants_) variant.columns() = Resident<float>(backend_, n_, n_);
     Items direct;
     Items iterated;
-    SavedRoutes saved;
-    if (start_ != nullptr) {
-      iterated = numbers_from(0, start_->B.rows);
-    } else {
-      choose_routes(direct, iterated);
-      saved = take_saved(direct, iterated);
-      solve_by_woodbury(direct, iterated);
-    }
+    choose_routes(direct, iterated);
+    const SavedRoutes saved = take_saved(direct, iterated);
+    solve_by_woodbury(direct, iterated);
     work_.result.direct_columns = static_cast<std::int64_t>(direct.size()) + saved.direct;
     work_.result.iterated_columns = n_ - work_.result.direct_columns;
     for (FullRankVariant<T>& variant : variants_) {
       if (work_.result.iterated_columns > 0) variant.expect_iterated_columns();
     }
-    iterate(iterated, start_ != nullptr);
-    if (start_ != nullptr) iterate(numbers_from(start_->B.rows, n_ - start_->B.rows), false);
+    Items earlier;
+    if (start_ != nullptr)
+      std::ranges::copy_if(iterated, std::back_inserter(earlier),
+                           [&](std::int32_t i) { return i < start_->B.rows; });
+    iterate(earlier, true);
+    std::erase_if(iterated, [&](std::int32_t i) { return start_ != nullptr && i < start_->B.rows; });
+    iterate(iterated, false);
     if (work_.checkpoint != nullptr) work_.checkpoint->end();
     ComputedInverse<T> P(work_.checker.A_inverse());
     for (FullRankVariant<T>& variant : variants_) variant.certify(P);

@@ -80,9 +80,10 @@ Resident<T> extended_inverse(KeptInverse& kept, MatrixView<const float> B, bool 
   // Off the diagonal B_ji is -l_i (A^-1)_ji, or -(A^-1)_ji / (A^-1)_ii with a zero diagonal.
   std::vector<double> factor(before);
   for (std::int64_t i = 0; i < before; ++i) factor[i] = zero_diagonal ? -kept.h[i] : -1 / l[i];
-  Matrix<T> extended(items, items);
+  Matrix<T> extended = Matrix<T>::uninitialized(items, items);
   for_each_row({items, rows_at_once}, threads, [&](std::int64_t j) {
     const std::span<T> row = extended.row(j);
+    std::fill(row.begin() + (j < before ? before : 0), row.end(), T{0});
     if (j >= before) {
       row[j] = static_cast<T>(1 / further[j - before]);
     } else if (const auto* const matrix = std::get_if<Matrix<T>>(&kept.A_inverse)) {
