@@ -400,12 +400,13 @@ class Dataset:
             if not self._has(name):
                 raise ValueError(f"the data has no {name} part; split it with poise.split")
             native = self._prepared()
+            disliked = native.dislikes(name)
             self._parts[name] = HeldOut(
                 ids_of(native.part_users(name), self._numbers[0]),
                 self.items,
                 as_scipy(native.fold_in(name)),
                 as_scipy(native.targets(name)),
-                None if native.dislikes(name) is None else as_scipy(native.dislikes(name)),
+                None if disliked is None else as_scipy(disliked),
             )
         return self._parts[name]
 

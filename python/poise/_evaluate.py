@@ -47,8 +47,9 @@ def evaluate(
     """Ranks all items outside the history for every user, and averages over the users that have targets.
 
     `fold_in` and `held_out` are CSR matrices, row k of both for one user; or `fold_in` is a `poise.HeldOut`, such as
-    `data.test`, with the dislikes of its users. `dislikes` and `dislike_share` are as in `recommend`. Returns a dict with the keys of
-    `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
+    `data.test`, with the dislikes of its users. `dislikes` and `dislike_share` are as in `recommend`.
+
+    Returns a dict with the keys of `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
     ("row") and each metric's values. Metrics of accuracy are recall, ndcg, precision, map, hit-rate, mrr and stratified-recall,
     each @R, and auc; of what is shown: coverage, gini, entropy, popularity, tail-share, novelty, diversity and calibration, each
     @R (docs/metrics.md). Those that compare with the training data need `train`, the training matrix or Dataset, unless the
