@@ -30,6 +30,7 @@
 #include "product_speed.hpp"
 #include "progress.hpp"
 #include "ranks.hpp"
+#include "train_cost.hpp"
 #include "train_together.hpp"
 #include "trained_report.hpp"
 
@@ -54,56 +55,6 @@ void write_trace(const std::filesystem::path& path, const Trained& trained) {
   AtomicFile file(path);
   file.write(text);
   file.commit();
-}
-
-/// The least number of operations of training, from the data's header: enough to know that a GPU will be
-/// used.
-double least_operations(const ModelParameters& parameters, const std::filesystem::path& data) {
-  if (!built_with_cuda() || parameters.neighbours > 0) return 0;
-  return family_of(parameters).least_operations(static_cast<double>(dataset_sizes(data).items));
-}
-
-/// Prints the expected time and memory, before any work. `rate` is that of matrix products.
-void announce(const ModelParameters& parameters, CsrView X, const TrainingCost& cost, double rate,
-              const Context& context) {
-  const std::string memory = amount(cost.bytes, "B") + " of memory";
-  if (parameters.neighbours > 0) {
-    context.say(fmt::format("{} items with {} neighbours each: about {} and {}", grouped(X.cols),
-                            grouped(std::min(parameters.neighbours, X.cols)), duration(cost.fit / rate),
-                            memory));
-    return;
-  }
-  if (!parameters.low_rank()) {
-    context.say(fmt::format("{} x {} items: about {} and {}", grouped(X.cols), grouped(X.cols),
-                            duration(cost.fit / rate), memory));
-    return;
-  }
-  if (cost.eigenpairs + 20 * cost.round < 2 * rate) return;
-  std::string text = "expected: ";
-  if (cost.eigenpairs > 0)
-    text +=
-        fmt::format("about {} for eigenvectors, unless they are stored; ", duration(cost.eigenpairs / rate));
-  if (cost.round > 0) text += fmt::format("about {} a round; ", duration(cost.round / rate));
-  context.say(text + memory);
-}
-
-/// Where the dense model does not fit: what one with neighbours would take.
-void check_memory_or_suggest(const ModelParameters& parameters, CsrView X, const Weights& W,
-                             const TrainingCost& cost, Backend& backend, const Context& context) {
-  try {
-    check_memory(parameters, X, context.memory_limit, W, &cost);
-  } catch (const Error& error) {
-    constexpr std::int64_t usual_neighbours = 100;
-    if (parameters.family != Family::full_rank || parameters.neighbours > 0) throw;
-    ModelParameters other = parameters;
-    other.neighbours = usual_neighbours;
-    const TrainingCost sparse = training_cost(other, X, context.memory_limit, W, context.execution.threads);
-    if (sparse.bytes > static_cast<double>(context.memory_limit)) throw;
-    throw Error(
-        error.kind(),
-        fmt::format("{}: {} of them an item would take about {} and {}", error.sentence(), usual_neighbours,
-                    duration(sparse.fit / product_rate(backend)), amount(sparse.bytes, "B")));
-  }
 }
 
 /// Error{usage} where two flags contradict each other.
@@ -182,6 +133,62 @@ void remove_checkpoint(const std::filesystem::path& folder, const ModelParameter
   parameters.neighbours > 0 ? NeighbourCheckpoint::remove(folder) : DenseParts::remove(folder);
 }
 
+/// Whether this process trains, and the places that it will write to. `shared`: all processes do.
+bool takes_part(const TrainOptions& options, bool shared, const Context& context) {
+  const Processes& processes = *context.processes;
+  if (!shared && processes.several())
+    context.say(
+        fmt::format("note: the first of the {} processes trains this model; the others wait (a dense one is "
+                    "shared where Poise was built with ScaLAPACK)",
+                    processes.size()));
+  if (!processes.first()) return shared;
+  check_file_can_be_written(options.out);
+  if (!options.trace.empty()) check_file_can_be_written(options.trace);
+  return true;
+}
+
+/// The peak memory of each process, to the first one.
+std::vector<std::uint64_t> gather_peaks(Processes& processes) {
+  std::vector<std::uint64_t> peaks;
+  for (const std::string& each : processes.gather(bytes_of(std::vector{peak_memory()})))
+    peaks.push_back(values_of<std::uint64_t>(each).front());
+  return peaks;
+}
+
+/// The model, and beside it the inverse that an update needs.
+WriteSeconds save(const TrainOptions& options, const Scorer& model,
+                  const std::map<std::string, std::string>& texts, const LoadedDataset& data,
+                  const std::optional<KeptInverse>& kept, Json& report, int threads) {
+  std::optional<StagedInverse> staged;
+  if (kept) {
+    staged.emplace(options.out, *kept, threads);
+    report[kept_inverse_key] = staged->checksum();
+  }
+  const WriteSeconds written = save_model(options.out, model, texts, data, report, threads);
+  if (staged) staged->publish();
+  return written;
+}
+
+/// Says and reports what was trained; keeps the largest entries alone where that is asked for.
+TrainReport report_on(Trained& trained, const TrainOptions& options, const ModelParameters& parameters,
+                      const LoadedDataset& data, const Weights& W, std::map<std::string, std::string>& texts,
+                      Backend& backend, const Context& context) {
+  if (trained.resumed_columns > 0)
+    context.say(fmt::format("{} columns were in {} already", grouped(trained.resumed_columns),
+                            options.checkpoint.string()));
+  warn_about(parameters, trained, context);
+  if (!options.trace.empty()) write_trace(options.trace, trained);
+  TrainReport report{trained_json(parameters, trained),
+                     trained_text(parameters, trained, data.dataset.train.view())};
+  if (parameters.neighbours > 0) report_validation(*trained.model, data.dataset, context, report);
+  if (options.keep_top) {
+    texts["keep-top"] = fmt::format("{}", *options.keep_top);
+    trained.model = std::make_shared<FullRank>(
+        sparsify(*trained.model, *options.keep_top, data, parameters, W, backend, context, report));
+  }
+  return report;
+}
+
 void run_train(TrainOptions options, const Context& context) {
   std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
   Stopwatch watch(seconds);
@@ -193,16 +200,8 @@ void run_train(TrainOptions options, const Context& context) {
   check_neighbours(options, parameters, context);
   Processes& processes = *context.processes;
   refuse_unless(!options.keep_inverse || !processes.several(), "--keep-inverse", "more than one process");
-  const bool first = processes.first();
   const bool shared = is_shared(parameters, processes);
-  if (!shared && processes.several())
-    context.say(
-        fmt::format("note: the first of the {} processes trains this model; the others wait (a dense one is "
-                    "shared where Poise was built with ScaLAPACK)",
-                    processes.size()));
-  if (!first && !shared) return;
-  if (first) check_file_can_be_written(options.out);
-  if (first && !options.trace.empty()) check_file_can_be_written(options.trace);
+  if (!takes_part(options, shared, context)) return;
   double rate = 0;
   // A dense model whose parts are saved as they are finished is trained on the processor.
   const bool in_parts = !options.checkpoint.empty() && !parameters.low_rank();
@@ -225,10 +224,7 @@ void run_train(TrainOptions options, const Context& context) {
   const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
     if (!spread_out) check_memory_or_suggest(parameters, X, W, cost, *backend, context);
-    if (rate == 0 || !backend->traits().own_memory) rate = product_rate(*backend);
-    constexpr double worth_saying = 2;  // seconds
-    if (cost.operations() >= worth_saying * rate) warn_if_slow(*backend, context);
-    announce(parameters, X, cost, rate, context);
+    announce(*backend, parameters, X, cost, rate, context);
   }
   if (options.keep_inverse) say_kept_inverse(X.cols, !W.c.empty() || !W.b.empty(), options.out, context);
   watch.book("device");
@@ -239,34 +235,17 @@ void run_train(TrainOptions options, const Context& context) {
                                          : train_together(parameters, data, W, options.data,
                                                           options.checkpoint, *backend, context);
   const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
-  if (!first) {
+  if (!processes.first()) {
     if (!spread) return;
     spread->serve(threads);
-    static_cast<void>(processes.gather(bytes_of(std::vector{peak_memory()})));
+    static_cast<void>(gather_peaks(processes));
     return;
   }
-  if (trained.resumed_columns > 0)
-    context.say(fmt::format("{} columns were in {} already", grouped(trained.resumed_columns),
-                            options.checkpoint.string()));
   watch.book("train");
-  warn_about(parameters, trained, context);
-  if (!options.trace.empty()) write_trace(options.trace, trained);
-  TrainReport report{trained_json(parameters, trained), trained_text(parameters, trained, X)};
   std::map<std::string, std::string> texts = option_texts(parameters);
-  if (parameters.neighbours > 0) report_validation(*trained.model, data.dataset, context, report);
-  if (options.keep_top) {
-    texts["keep-top"] = fmt::format("{}", *options.keep_top);
-    trained.model = std::make_shared<FullRank>(
-        sparsify(*trained.model, *options.keep_top, data, parameters, W, *backend, context, report));
-  }
+  TrainReport report = report_on(trained, options, parameters, data, W, texts, *backend, context);
   watch.book("report");
-  std::optional<StagedInverse> staged;
-  if (kept) {
-    staged.emplace(options.out, *kept, threads);
-    report.json[kept_inverse_key] = staged->checksum();
-  }
-  const WriteSeconds written = save_model(options.out, *trained.model, texts, data, report.json, threads);
-  if (staged) staged->publish();
+  const WriteSeconds written = save(options, *trained.model, texts, data, kept, report.json, threads);
   if (!options.checkpoint.empty()) remove_checkpoint(options.checkpoint, parameters);
   if (spread) spread->release();
   watch.book("save");
@@ -276,10 +255,7 @@ void run_train(TrainOptions options, const Context& context) {
   report.json["seconds"] = phases_json(total, seconds, written, trained.seconds);
   report.json["peak_bytes"] = peak_memory();
   report.json["bytes_before_training"] = before;
-  if (spread) {
-    for (const std::string& each : processes.gather(bytes_of(std::vector{peak_memory()})))
-      report.json["peak_bytes_of_ranks"].push_back(values_of<std::uint64_t>(each).front());
-  }
+  if (spread) report.json["peak_bytes_of_ranks"] = gather_peaks(processes);
   report.json["expected_bytes"] = static_cast<std::uint64_t>(cost.bytes);
   report.json["device"] = backend->name();
   context.print(
