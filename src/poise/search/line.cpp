@@ -241,9 +241,9 @@ class Advisor {
     return score(best_) + rise * at - tolerance(best_, near);
   }
 
-  /// Within one step of the ordinary nodes: a smooth top does that only over wider gaps.
+  /// Within two steps of the ordinary nodes: a smooth top does that only over wider gaps.
   [[nodiscard]] bool falls_steeply(int k) const {
-    if (std::abs(points_[k].node - points_[best_].node) > line_.axis->stride) return false;
+    if (std::abs(points_[k].node - points_[best_].node) > 2 * line_.axis->stride) return false;
     const double fall = score(best_) - score(k);
     return fall > steep_fall * std::abs(score(best_)) * std::abs(x(k) - x(best_));
   }

@@ -47,10 +47,11 @@ struct LineAdvice {
 /// points; where the best lies on an edge a point beyond it, by a parabola's guess or 1.6 times as far;
 /// around an interior best the middle of wide gaps, then the top of the parabola through it and its
 /// neighbours. The line is done when what the parabola still promises is less than a quarter of the paired
-/// standard error, or when it cannot come near its rivals. The best line of all is followed to nodes between
-/// the ordinary ones where its top is so sharp that it may lie between two of them: low-rank models whose
-/// lambda kills directions have a ridge that is a twentieth wide. Past an edge that is flat to that measure
-/// nothing is sought: plateaus are dead models more often than not.
+/// standard error, or when it cannot come near its rivals. Nodes between
+/// the ordinary ones are tried beside a best point whose neighbours fall steeply, where the gap between them
+/// may rise above the rivals: low-rank models whose lambda kills directions have a ridge that is a twentieth
+/// wide. Past an edge that is flat to that measure nothing is sought: plateaus are dead models more often
+/// than not.
 LineAdvice advise(const Line& line, const std::vector<LinePoint>& points);
 
 }  // namespace poise
