@@ -180,7 +180,7 @@ TEST(Diversify, Refuses) {
   const Csr histories = random_csr(2, 1100, 0.01, false, 2);
   const auto run = [&](const Scorer& scorer, std::int64_t k, double L) {
     return [&, k, L] {
-      recommend(scorer, {.rows = 0, .cols = scorer.items(), .offsets = histories.offsets},
+      recommend(scorer, CsrView{.rows = 0, .cols = scorer.items(), .offsets = histories.offsets},
                 {.k = k, .diversify = L}, {});
     };
   };
