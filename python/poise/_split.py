@@ -52,8 +52,9 @@ def split(
     if kind == "time":
         if test_from is None:
             raise ValueError('split "time" needs test_from: a date, a number as in the log, or a share such as "10%"')
-        cuts = [None if each is None else str(each) for each in (validation_from, test_to)]
-        native = _poise.Data.split_time(data._as_log(), *filters, str(test_from), *cuts, time_unit, threads, None)
+        start = None if validation_from is None else str(validation_from)
+        end = None if test_to is None else str(test_to)
+        native = _poise.Data.split_time(data._as_log(), *filters, str(test_from), start, end, time_unit, threads, None)
     elif kind == "last":
         native = _poise.Data.split_last(data._as_log(), *filters, whole(holdout, "holdout"), threads, None)
     elif kind == "users":

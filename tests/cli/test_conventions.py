@@ -51,7 +51,7 @@ def test_help_shows_examples(poise, command):
     ("prepare", "x", "--out", "y", "--keep-above", "nan"),
     ("prepare", "x", "--out", "y", "--keep-above", "-inf"),
     ("prepare", "x", "--out", "y", "--keep-above", "1e999"),
-    ("prepare", "x", "--out", "y", "--columns", "a,b,c,d"),
+    ("prepare", "x", "--out", "y", "--columns", "a,b,c,d,e"),
     ("prepare", "x", "--out", "y", "--columns", "a,,c"),
     ("prepare", "x", "--out", ""),
     ("prepare", "", "--out", "y"),

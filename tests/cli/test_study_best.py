@@ -1,4 +1,5 @@
 """The study with its default search, by profiles."""
+import re
 import subprocess
 import time
 
@@ -73,7 +74,7 @@ def test_incomplete_searches_say_nothing_about_weighting(shop, tmp_path):
     assert all(not row["search"]["complete"] for row in trained_rows(results) if row["kind"] != "unweighted")
     assert results["pairs"] and not any(pair["complete"] for pair in results["pairs"])
     tables = cut.text("tables.md")
-    assert not tables.startswith("# Weighting") and "comparisons are left out: a search is not complete" in tables
+    assert not tables.startswith("# Weighting") and re.search("left out: (a|its) search is not complete", tables)
     assert "\u2191" not in tables.split("Test users' mean")[0] and "\u2193" not in tables.split("Test users' mean")[0]
     assert all("helps" not in conclusion["sentence"] and "hurts" not in conclusion["sentence"] for conclusion in results["conclusions"]
                if not conclusion["overall"])

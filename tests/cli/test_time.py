@@ -289,3 +289,30 @@ def test_a_cut_that_fails_leaves_nothing(tmp_path):
     flags = ["--split", "time", "--test-from", f"{CUT},2021-01-01", "--out", tmp_path / "cuts"]
     assert "no row of the log is at or after" in run("prepare", log, *flags, code=2).err
     assert not (tmp_path / "cuts").exists()
+
+
+def test_dislikes_after_the_cut_are_not_known_before_it(tmp_path):
+    flags = ("--keep-above", 1.5, "--dislike-below", 1.5, "--validation-from", "none", "--min-user-items", 1)
+    rows = events()
+    report = prepare(write(tmp_path / "log.csv", rows), tmp_path / "data", *flags)
+    liked = {(user, item) for user, item, count, time in rows if count > 1 and time < CUT}
+    disliked = {(user, item) for user, item, count, time in rows if count == 1 and time < CUT} - liked
+    users, items = ({pair[k] for pair in liked} for k in (0, 1))
+    later = {(user, item) for user, item, count, time in rows if count > 1 and time >= CUT}
+    known = {(user, item) for user, item in disliked if user in users and item in items}
+    testers = {user for user, _ in later} & users
+    assert report["train"]["dislikes"] == len(known) > 100
+    assert report["test"]["dislikes"] == len({pair for pair in known if pair[0] in testers})
+    # What is liked after it was disliked is no target: a model that knows the dislike never recommends it.
+    targets = {(user, item) for user, item in later - liked if user in users and item in items}
+    assert report["disliked_targets"] == len(targets & known) > 0
+    assert report["test"]["interactions"] == len(targets - known)
+
+    before = {name: value for name, value in tensors(tmp_path / "data" / "data.poise").items() if name.startswith(("train", "items"))}
+    for name, other in futures(rows):
+        prepare(write(tmp_path / "other.csv", other), tmp_path / name, *flags)
+        after = tensors(tmp_path / name / "data.poise")
+        assert {key: after[key] for key in before} == before, name
+
+    last = run("prepare", tmp_path / "log.csv", "--out", tmp_path / "last", "--split", "last", *flags[:4], code=2)
+    assert "--dislike-below" in last.err

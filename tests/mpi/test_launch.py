@@ -1,10 +1,12 @@
 """How several processes start, what they refuse, and how they end."""
+import errno
 import json
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -144,17 +146,29 @@ def test_a_launcher_that_mpi_does_not_know_is_refused():
     assert result.returncode == 4 and "4 processes were started" in result.stderr and "srun --mpi=pmix" in result.stderr
 
 
+def opened_when_read(pipe, process):
+    """The writing end of a pipe, once somebody reads it."""
+    while True:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            assert error.errno == errno.ENXIO and process.poll() is None
+            time.sleep(0.01)
+
+
 @pytest.mark.parametrize("rank", [0, 2])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_rank_that_is_killed_ends_the_job(tmp_path, number, rank):
-    """The first one waits for a writer of its pipe, the others for the first."""
+    """The first one waits for rows from its pipe, the others for the first."""
     os.mkfifo(tmp_path / "pipe")
     process = subprocess.Popen(["mpirun", "-n", "3", PROGRAM, "prepare", tmp_path / "pipe", "--out", tmp_path / "out"],
                                env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while len(left_behind(tmp_path)) < 3 or "runs in the first" not in process.stderr.readline():
         assert process.poll() is None
+    pipe = opened_when_read(tmp_path / "pipe", process)  # now the first one has tried that it can write
     os.kill(next(pid for pid in left_behind(tmp_path) if rank_of(pid) == rank), number)
     err = process.communicate(timeout=900)[1]
+    os.close(pipe)
     assert process.returncode != 0
     if number == signal.SIGTERM:
         # mpirun may interrupt the first one too, once another has ended the job by force.

@@ -239,7 +239,7 @@ def test_a_table_that_does_not_fit_says_so(browser, folder):
             scroll.scrollWidth > scroll.clientWidth,
             getComputedStyle(scroll.parentElement, '::before').content.includes('scroll sideways'),
             scroll.tabIndex, getComputedStyle(scroll).overflowX])""")
-        assert len(tables) == 3 + 1 + 2 + 1  # ranks, differences, data sets, data
+        assert len(tables) == 3 + 1 + 1 + 2 + 1  # ranks, differences, beyond accuracy, data sets, data
         assert all(hint == overflows for overflows, hint, _, _ in tables), tables
         assert all(reachable == 0 and overflow == "auto" for _, _, reachable, overflow in tables)
         said[width] = [hint for _, hint, _, _ in tables]

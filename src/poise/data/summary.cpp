@@ -11,7 +11,8 @@ namespace {
 
 std::optional<PartSummary> summarize_part(const Dataset& dataset, const std::optional<HeldOut>& part) {
   if (!part) return std::nullopt;
-  if (is_in_time(dataset.split)) return PartSummary{part->targets.rows, part->targets.entries()};
+  if (is_in_time(dataset.split))
+    return PartSummary{part->targets.rows, part->targets.entries(), part->disliked.entries()};
   if (dataset.split != SplitKind::given) {
     return PartSummary{part->targets.rows, part->fold_in.entries() + part->targets.entries(),
                        part->disliked.entries()};
@@ -32,24 +33,27 @@ std::int64_t users_without_training(const Dataset& dataset) {
   return static_cast<std::int64_t>(extra.size());
 }
 
-/// Users and interactions of all parts of a split in time. A user's last part has all that it has before.
+/// Users, interactions and dislikes of all parts of a split in time. A user's last part has all that it has
+/// before.
 PartSummary whole_in_time(const Dataset& dataset) {
   PartSummary whole;
   std::unordered_set<std::string_view> counted;
-  const auto count = [&](const Ids& users, const auto& size) {
+  const auto count = [&](const Ids& users, const Csr& disliked, const auto& size) {
     for (std::int64_t u = 0; u < users.size(); ++u) {
       if (!counted.insert(users[u]).second) continue;
       ++whole.users;
       whole.interactions += size(u);
+      if (disliked.rows > 0) whole.dislikes += disliked.view().row_size(u);
     }
   };
   for (const auto* part : {&dataset.test, &dataset.validation}) {
     if (!*part) continue;
     const CsrView history = (*part)->fold_in.view();
     const CsrView targets = (*part)->targets.view();
-    count((*part)->users, [&](std::int64_t u) { return history.row_size(u) + targets.row_size(u); });
+    count((*part)->users, (*part)->disliked,
+          [&](std::int64_t u) { return history.row_size(u) + targets.row_size(u); });
   }
-  count(dataset.users, [&](std::int64_t u) { return dataset.train.view().row_size(u); });
+  count(dataset.users, dataset.disliked, [&](std::int64_t u) { return dataset.train.view().row_size(u); });
   return whole;
 }
 
@@ -80,6 +84,7 @@ DatasetSummary summarize(const Dataset& dataset) {
     const PartSummary whole = whole_in_time(dataset);
     summary.users = whole.users;
     summary.interactions = whole.interactions;
+    summary.dislikes = whole.dislikes;
   }
   const double cells = static_cast<double>(summary.users) * static_cast<double>(summary.items);
   summary.density = cells > 0 ? static_cast<double>(summary.interactions) / cells : 0;

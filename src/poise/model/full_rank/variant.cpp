@@ -23,13 +23,18 @@ void FullRankVariant<T>::add(std::span<const std::int32_t> items, In<T> h, Out<f
                              const char* phase) {
   // Before h is overwritten.
   std::vector<double> own = multipliers(items, h);
+  keep_diagonal(items, h);
+  work_.solver.to_columns(items, zero_diagonal_, h, beta);
+  work_.watch.book(phase);
+  take_note(items, beta, std::move(own));
+}
+
+template <class T>
+void FullRankVariant<T>::keep_diagonal(std::span<const std::int32_t> items, In<T> h) {
   std::vector<double> diagonal(items.size());
   work_.backend.get_entries(h, {}, items, diagonal);
   h_.resize(work_.problem.items());
   for (std::size_t k = 0; k < items.size(); ++k) h_[items[k]] = diagonal[k];
-  work_.solver.to_columns(items, zero_diagonal_, h, beta);
-  work_.watch.book(phase);
-  take_note(items, beta, std::move(own));
 }
 
 template <class T>
@@ -37,6 +42,7 @@ void FullRankVariant<T>::add_block(std::span<const std::int32_t> items, In<T> h,
                                    bool direct, const IterationTrace& trace) {
   Resident<float> beta(work_.backend, h.rows, h.cols);
   std::vector<double> own = multipliers(items, h);
+  keep_diagonal(items, h);
   work_.solver.to_columns(items, zero_diagonal_, h, beta.view());
   work_.watch.book(phase);
   if (work_.checkpoint != nullptr) {

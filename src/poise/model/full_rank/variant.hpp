@@ -90,6 +90,7 @@ class FullRankVariant {
   [[nodiscard]] FullRankSolution take();
 
  private:
+  void keep_diagonal(std::span<const std::int32_t> items, In<T> h);
   [[nodiscard]] std::vector<double> multipliers(std::span<const std::int32_t> items, In<T> h) const;
   void take_note(std::span<const std::int32_t> items, In<float> beta, std::vector<double> own);
   void correct(std::span<const std::int32_t> items);
