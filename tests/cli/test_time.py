@@ -310,7 +310,7 @@ def test_dislikes_after_the_cut_are_not_known_before_it(tmp_path):
 
     before = {name: value for name, value in tensors(tmp_path / "data" / "data.poise").items() if name.startswith(("train", "items"))}
     for name, other in futures(rows):
-        prepare(write(tmp_path / "other.csv", other), tmp_path / name, *flags)
+        prepare(write(tmp_path / "other.csv", other + [("u0", "i0", 5, CUT)]), tmp_path / name, *flags)
         after = tensors(tmp_path / name / "data.poise")
         assert {key: after[key] for key in before} == before, name
 
