@@ -63,8 +63,7 @@ Csr disliked_rows_of(const Interactions& log, const std::vector<std::int32_t>& r
   Csr result{.rows = rows, .cols = items, .offsets = {0}};
   for (std::vector<std::int32_t>& row : of_row) {
     std::ranges::sort(row);
-    const auto repeated = std::ranges::unique(row);
-    row.erase(repeated.begin(), repeated.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
     result.indices.insert(result.indices.end(), row.begin(), row.end());
     result.offsets.push_back(result.entries());
   }
@@ -95,7 +94,7 @@ std::int64_t pairs_of(const Interactions& log) {
   pairs.reserve(log.rows());
   for (std::int64_t r = 0; r < log.rows(); ++r) pairs.emplace_back(log.user[r], log.item[r]);
   std::ranges::sort(pairs);
-  return std::ranges::unique(pairs).begin() - pairs.begin();
+  return std::unique(pairs.begin(), pairs.end()) - pairs.begin();
 }
 
 /// Targets are what is known later: they do not change what training knew.

@@ -30,7 +30,7 @@ POISE_INLINE void count_scores(const float* scores, std::int64_t count, float sc
 }
 
 Standing in_sorted(std::span<const float> descending, float score) {
-  const auto [first, last] = std::ranges::equal_range(descending, score, std::greater<>());
+  const auto [first, last] = std::equal_range(descending.begin(), descending.end(), score, std::greater<>());
   return {first - descending.begin(), last - first};
 }
 
