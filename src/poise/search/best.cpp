@@ -262,9 +262,9 @@ SearchResult BestSearch::result() {
     const std::string converged = points_.key(to_convergence(point, space_));
     return converged != points_.key(point) && tried.contains(converged);
   };
-  const auto again = std::ranges::stable_partition(tried_, std::not_fn(superseded));
-  const SearchResult::Scorings first = best_of(points_, {again.begin(), again.end()}).scorings;
-  tried_.erase(again.begin(), again.end());
+  const auto again = std::stable_partition(tried_.begin(), tried_.end(), std::not_fn(superseded));
+  const SearchResult::Scorings first = best_of(points_, {again, tried_.end()}).scorings;
+  tried_.erase(again, tried_.end());
   SearchResult result = best_of(points_, tried_);
   result.scorings.done += first.done;
   result.scorings.spared += first.spared;
