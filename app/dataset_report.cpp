@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "poise/data/attach_features.hpp"
 #include "poise/data/count_names.hpp"
 #include "poise/data/summary.hpp"
 #include "poise/data/times.hpp"
@@ -50,6 +51,13 @@ Json dataset_json(const Dataset& dataset) {
   for (const auto& [name, member] : dislike_counts) {
     if (disliked) json[name] = dataset.counts.*member;
   }
+  const ItemFeatures& features = dataset.features;
+  if (features.rows.rows > 0) {
+    json["features"] = features.rows.rows;
+    json["items_with_features"] = items_with_features(dataset).size();
+    json["cold_items"] = cold_items(dataset);
+    for (const auto& [name, member] : feature_counts) json[name] = dataset.counts.*member;
+  }
   if (!is_in_time(dataset.split)) return json;
   for (const auto& [name, member] : time_counts) json[name] = dataset.counts.*member;
   if (dataset.cuts) {
@@ -69,6 +77,10 @@ std::string dataset_text(const Dataset& dataset) {
   if (dataset.cuts) text += cuts_text(*dataset.cuts);
   text += part_text("train", summary.train) + part_text("validation", summary.validation) +
           part_text("test", summary.test);
+  if (dataset.features.rows.rows > 0)
+    text += fmt::format("  {} features of {} items; {} items have no training row\n",
+                        grouped(dataset.features.rows.rows), grouped(items_with_features(dataset).size()),
+                        grouped(cold_items(dataset)));
   const auto count = [&](std::int64_t number, std::string_view what) {
     if (number > 0) text += fmt::format("  {:>12} {}\n", grouped(number), what);
   };
@@ -86,6 +98,9 @@ std::string dataset_text(const Dataset& dataset) {
         "dislikes dropped: the same user likes the item, or the training data lack it, or the user is not "
         "kept, or they come after the cut");
   count(dataset.counts.disliked_targets, "targets dropped: their users dislike the items in training");
+  count(dataset.counts.unknown_feature_items, "items of the file of features not used: they are filtered");
+  count(dataset.counts.duplicate_features, "repeated lines of item features");
+  count(dataset.counts.rare_features, "texts of item features left out: one item alone has them");
   count(dataset.counts.unknown_users,
         fmt::format("users of held-out parts dropped: no history before the cut, with {} interactions",
                     grouped(dataset.counts.unknown_interactions)));

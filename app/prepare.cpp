@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
+#include "poise/data/attach_features.hpp"
 #include "poise/data/count_names.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/data/dislikes.hpp"
@@ -17,12 +18,12 @@
 
 #include "command.hpp"
 #include "dataset_report.hpp"
-#include "estimate.hpp"
 #include "input_files.hpp"
 #include "interrupt.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
+#include "prepare_cost.hpp"
 #include "time_flags.hpp"
 
 namespace poise::app {
@@ -43,10 +44,17 @@ struct PrepareFlags {
   std::optional<double> target_share;
   fs::path test;
   fs::path validation;
+  fs::path item_features;
   std::optional<std::uint32_t> seed;
   fs::path export_pro_sg;
   bool export_values = false;
   TimeFlags time;
+};
+
+/// The features of items that a command line names.
+struct Features {
+  FeatureTable table;
+  Ids known;  ///< the items that have one
 };
 
 constexpr std::int64_t default_min_user_items = 5;
@@ -100,14 +108,27 @@ Dataset read_pro_sg_folder(const PrepareFlags& options, const Execution& executi
   return read_pro_sg(options.inputs.front(), execution);
 }
 
-Filters filters_of(const PrepareFlags& options) {
-  return {.min_user_items = options.min_user_items.value_or(default_min_user_items),
-          .min_item_users = options.min_item_users.value_or(0),
-          .k_core = options.k_core};
+std::optional<Features> read_features(const PrepareFlags& options) {
+  if (options.item_features.empty()) return std::nullopt;
+  FeatureTable table = read_item_features(options.item_features, options.log.skip_bad_lines);
+  Ids known = items_with_features(table);
+  return Features{std::move(table), std::move(known)};
 }
 
-Dataset split_log(const PrepareFlags& options, const Interactions& log, const Execution& execution) {
-  const Filters filters = filters_of(options);
+const Ids* known_items(const std::optional<Features>& features) {
+  return features ? &features->known : nullptr;
+}
+
+Filters filters_of(const PrepareFlags& options, const std::optional<Features>& features) {
+  return {.min_user_items = options.min_user_items.value_or(default_min_user_items),
+          .min_item_users = options.min_item_users.value_or(0),
+          .k_core = options.k_core,
+          .known_items = known_items(features)};
+}
+
+Dataset split_log(const PrepareFlags& options, const Interactions& log,
+                  const std::optional<Features>& features, const Execution& execution) {
+  const Filters filters = filters_of(options, features);
   if (options.split == "none") return split_none(log, filters, execution);
   if (options.split == "last") return split_last(log, filters, options.time.holdout.value_or(1), execution);
   if (options.split == "time") return split_time(log, filters, options.time.splits().front(), execution);
@@ -128,7 +149,8 @@ Interactions read_one_log(const std::vector<fs::path>& inputs, const PrepareFlag
   return log;
 }
 
-Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const Context& context) {
+Dataset read_logs(const PrepareFlags& options, const LogOptions& reading,
+                  const std::optional<Features>& features, const Context& context) {
   const auto read = [&](const std::vector<fs::path>& inputs) {
     return read_one_log(inputs, options, reading, context);
   };
@@ -136,8 +158,9 @@ Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const 
     return split_with_dislikes(log, split_liked, context.execution);
   };
   if (options.split != "given")
-    return split(read(options.inputs),
-                 [&](const Interactions& liked) { return split_log(options, liked, context.execution); });
+    return split(read(options.inputs), [&](const Interactions& liked) {
+      return split_log(options, liked, features, context.execution);
+    });
   const auto read_optional = [&](const fs::path& path) -> std::optional<Interactions> {
     if (path.empty()) return std::nullopt;
     Interactions log = read({path});
@@ -149,38 +172,8 @@ Dataset read_logs(const PrepareFlags& options, const LogOptions& reading, const 
   const std::optional<Interactions> validation = read_optional(options.validation);
   const std::optional<Interactions> test = read_optional(options.test);
   return split(train, [&](const Interactions& liked) {
-    return split_given(liked, validation, test, context.execution);
+    return split_given(liked, validation, test, context.execution, known_items(features));
   });
-}
-
-/// The bytes of a log, or of all files in a folder; compressed ones count with a typical factor.
-double text_bytes(const fs::path& path) {
-  constexpr double expansion = 4;
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    double sum = 0;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
-      if (entry.is_regular_file(ignored)) sum += text_bytes(entry.path());
-    }
-    return sum;
-  }
-  if (!fs::is_regular_file(path, ignored)) return 0;
-  const bool compressed = path.extension() == ".gz" || path.extension() == ".zst";
-  return static_cast<double>(fs::file_size(path, ignored)) * (compressed ? expansion : 1);
-}
-
-/// The memory per byte of text depends on columns and ids, so only clearly impossible inputs are refused
-/// before reading.
-void say_prepare_estimate(const PrepareFlags& options, const Context& context) {
-  constexpr double memory_per_byte = 2.5;
-  constexpr double least_memory_per_byte = 1.0 / 3;
-  constexpr double bytes_per_second = 60e6;
-  double text = text_bytes(options.test) + text_bytes(options.validation);
-  for (const fs::path& input : options.inputs) text += text_bytes(input);
-  const double threads = std::min(context.execution.threads, 8);
-  say_estimate({text / bytes_per_second / threads, text * memory_per_byte}, context);
-  refuse_if_too_large({0, text * least_memory_per_byte}, context,
-                      "raise the limit, or prepare a part of the log");
 }
 
 constexpr const char* pro_sg_files[] = {"train.csv",   "validation_tr.csv", "validation_te.csv",
@@ -217,7 +210,8 @@ void say_if_without_targets(const Dataset& dataset, const Context& context) {
 }
 
 /// One log cut at several times: a folder of prepared data for each cut. Leaves none after a failure.
-void prepare_cuts(const PrepareFlags& options, const LogOptions& reading, const Context& context) {
+void prepare_cuts(const PrepareFlags& options, const LogOptions& reading,
+                  const std::optional<Features>& features, const Context& context) {
   const fs::path next = options.out / fmt::format("cut-{}", options.time.test_from.size() + 1);
   if (fs::exists(next))
     fail(ErrorKind::usage, "{} is there already, of other cuts; remove it, or choose another --out",
@@ -230,12 +224,13 @@ void prepare_cuts(const PrepareFlags& options, const LogOptions& reading, const 
   try {
     int number = 0;
     for (const TimeSplit& split : options.time.splits()) {
-      const Dataset dataset = split_with_dislikes(
+      Dataset dataset = split_with_dislikes(
           log,
           [&](const Interactions& liked) {
-            return split_time(liked, filters_of(options), split, context.execution);
+            return split_time(liked, filters_of(options, features), split, context.execution);
           },
           context.execution);
+      if (features) attach_features(dataset, features->table);
       const fs::path folder = options.out / fmt::format("cut-{}", ++number);
       if (!fs::exists(folder)) made.push_back(folder);
       write_dataset(folder, dataset, context.execution);
@@ -261,15 +256,19 @@ void run_prepare(PrepareFlags options, const Context& context) {
   options.inputs = matching_files(options.inputs);
   check_folder_can_be_written(options.out);
   if (!options.export_pro_sg.empty()) check_folder_can_be_written(options.export_pro_sg);
-  say_prepare_estimate(options, context);
+  std::vector<fs::path> logs = options.inputs;
+  logs.insert(logs.end(), {options.test, options.validation});
+  say_prepare_estimate(logs, context);
   LogOptions reading = options.log.options(options.inputs);
   reading.times = is_split_in_time(options.split);
   reading.time_unit = options.time.time_unit();
-  if (options.time.test_from.size() > 1) return prepare_cuts(options, reading, context);
+  const std::optional<Features> features = read_features(options);
+  if (options.time.test_from.size() > 1) return prepare_cuts(options, reading, features, context);
   if (reading.format == LogFormat::pro_sg)
     context.say(fmt::format("{} read as pro-sg", options.inputs.front().string()));
-  const Dataset dataset = reading.format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
-                                                              : read_logs(options, reading, context);
+  Dataset dataset = reading.format == LogFormat::pro_sg ? read_pro_sg_folder(options, context.execution)
+                                                        : read_logs(options, reading, features, context);
+  if (features) attach_features(dataset, features->table);
   write_results(options, dataset, context.execution);
   context.print(dataset_json(dataset), dataset_text(dataset));
   say_if_without_targets(dataset, context);
@@ -317,6 +316,10 @@ Run setup_prepare(CLI::App& parser) {
                   "Share of a held-out user's items to find (default: 0.2)")
       ->check(number_between(0, 1));
   add_time_flags(parser, options->time);
+  parser
+      .add_option("--item-features", options->item_features,
+                  "Features of items: id, feature and perhaps value; or columns that describe each id")
+      ->type_name("FILE");
   parser.add_option("--test", options->test, "Test log of --split given")->type_name("FILE");
   parser.add_option("--validation", options->validation, "Validation log of --split given")
       ->type_name("FILE");
@@ -335,6 +338,7 @@ Run setup_prepare(CLI::App& parser) {
       "  poise prepare train.txt --test test.txt --format adjacency --split given --out gowalla.data\n"
       "  poise prepare shop.csv --columns customer,product,,bought --split time --test-from 2011-11-01 --out "
       "shop.data\n"
+      "  poise prepare ratings.csv --item-features movies.csv --out ratings.data\n"
       "  poise prepare pro_sg/ --out data\n"
       "  poise prepare 'logs/2024-*.jsonl.gz' --columns user,item --out data\n"
       "  poise prepare shop.db --query \"select customer, product, sum(quantity) from orders group by 1, 2\" "

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "poise/data/ids.hpp"
+#include "poise/data/item_features.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/user_rows.hpp"
 
@@ -43,6 +44,10 @@ struct PrepareCounts {
   std::int64_t unknown_interactions = 0;  ///< of unknown users
   std::int64_t repeats = 0;               ///< pairs that the user has before the cut, too: no targets
   std::int64_t after_test = 0;            ///< rows at or after the end of the test part
+  // Of item features:
+  std::int64_t unknown_feature_items = 0;  ///< of the file of features that are not in the catalogue
+  std::int64_t duplicate_features = 0;     ///< lines that repeat an item and feature, or an item
+  std::int64_t rare_features = 0;          ///< texts that one item alone has
   bool operator==(const PrepareCounts&) const = default;
 };
 
@@ -68,6 +73,7 @@ struct Dataset {
   Csr disliked = {};  ///< what the training users dislike, without values; no rows: nothing. No pair is in
                       ///< `train` too
   std::optional<TimeCuts> cuts = {};  ///< of the split `time`
+  ItemFeatures features = {};         ///< of all items; no rows: none are known
 
   /// The training rows and dislikes.
   [[nodiscard]] UserRows training_rows() const { return {train.view(), disliked.view()}; }

@@ -39,6 +39,8 @@ struct Filters {
   std::int64_t min_user_items = 0;
   std::int64_t min_item_users = 0;
   bool k_core = false;  ///< repeat both until nothing changes
+  /// Items that are in the catalogue without a training row too, unless they are filtered; null: none.
+  const Ids* known_items = nullptr;
 };
 
 /// Drops items with too few users once, then users with too few or no kept items once; see Filters.

@@ -36,9 +36,10 @@ Dataset split_users(const Interactions& log, const Filters& filters, const UserS
 Dataset split_none(const Interactions& log, const Filters& filters, const Execution& execution);
 
 /// An existing split: a training log, and held-out logs of (mostly) the same users. Nothing is filtered;
-/// held-out entries whose item no training user has are dropped and counted.
+/// held-out entries whose item no training user has are dropped and counted, except known items (Filters).
 Dataset split_given(const Interactions& train, const std::optional<Interactions>& validation,
-                    const std::optional<Interactions>& test, const Execution& execution);
+                    const std::optional<Interactions>& test, const Execution& execution,
+                    const Ids* known_items = nullptr);
 
 /// A place in a log: a time (microseconds since 1970), or what is behind all but a share of the latest rows.
 struct CutPlace {

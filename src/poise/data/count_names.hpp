@@ -29,6 +29,12 @@ inline constexpr std::array<CountName, 5> time_counts = {
      {"repeats", &PrepareCounts::repeats},
      {"after_test", &PrepareCounts::after_test}}};
 
+/// Only of data with item features.
+inline constexpr std::array<CountName, 3> feature_counts = {
+    {{"unknown_feature_items", &PrepareCounts::unknown_feature_items},
+     {"duplicate_features", &PrepareCounts::duplicate_features},
+     {"rare_features", &PrepareCounts::rare_features}}};
+
 /// Whether the split cuts in time, so that its parts share users.
 constexpr bool is_in_time(SplitKind split) { return split == SplitKind::time || split == SplitKind::last; }
 

@@ -85,6 +85,14 @@ void check_borrowed_rows(const Dataset& dataset, const HeldOut& held_out, const 
     if (held_out.users[r] != dataset.users[r]) inconsistent(part, "does not begin with the training users");
 }
 
+void check_features(const ItemFeatures& features, std::int64_t items, int threads) {
+  if (features.rows.rows == 0 && features.rows.entries() == 0 && features.names.size() == 0) return;
+  check_ids(features.names, "the item features");
+  check_matrix(features.rows, features.names.size(), items, "the matrix of item features", threads);
+  if (!std::ranges::all_of(features.rows.values, [](float value) { return value > 0; }))
+    inconsistent("the matrix of item features", "has a value that is not above 0");
+}
+
 void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string_view part, int threads) {
   check_ids(held_out.users, fmt::format("{} users", part));
   const std::string fold_in = fmt::format("the {} fold-in", part);
@@ -127,7 +135,8 @@ UserRows Dataset::histories(const HeldOut& part) const {
 void validate(const Dataset& dataset, int threads) {
   const auto negative = [&](const CountName& name) { return dataset.counts.*name.second < 0; };
   if (std::ranges::any_of(read_counts, negative) || std::ranges::any_of(filter_counts, negative) ||
-      std::ranges::any_of(dislike_counts, negative) || std::ranges::any_of(time_counts, negative))
+      std::ranges::any_of(dislike_counts, negative) || std::ranges::any_of(time_counts, negative) ||
+      std::ranges::any_of(feature_counts, negative))
     inconsistent("a count of dropped rows", "is negative");
   if (dataset.cuts.has_value() != (dataset.split == SplitKind::time))
     inconsistent("the split", "and its cuts in time do not fit");
@@ -135,6 +144,7 @@ void validate(const Dataset& dataset, int threads) {
   check_ids(dataset.users, "the training users");
   check_matrix(dataset.train, dataset.users.size(), dataset.items.size(), "the training matrix", threads);
   check_dislikes(dataset.disliked, dataset.train, "the dislikes", threads);
+  check_features(dataset.features, dataset.items.size(), threads);
   if (dataset.validation) check_held_out(dataset, *dataset.validation, "validation", threads);
   if (dataset.test) check_held_out(dataset, *dataset.test, "test", threads);
 }

@@ -62,6 +62,11 @@ class Encoder {
     add_rows(name + ".targets", held_out.targets);
     if (split != SplitKind::given) add_disliked(name, held_out.disliked);
   }
+  void add_features(const ItemFeatures& features) {
+    if (features.rows.rows == 0) return;
+    add_ids("features", features.names);
+    add_rows("features", features.rows);
+  }
   [[nodiscard]] std::vector<std::byte> bytes() const {
     return container_bytes(metadata_, tensors_, execution_.threads);
   }
@@ -127,6 +132,12 @@ class Decoder {
   [[nodiscard]] Csr disliked(const std::string& name, std::int64_t users, std::int64_t items) const {
     const std::string full = name + ".disliked";
     return container_.has(full + ".counts") ? rows(full, users, items) : Csr();
+  }
+  [[nodiscard]] ItemFeatures features(std::int64_t items) const {
+    if (!container_.metadata().contains("features")) return {};
+    ItemFeatures features{.names = ids("features")};
+    features.rows = rows("features", features.names.size(), items);
+    return features;
   }
   [[nodiscard]] std::optional<HeldOut> held_out(const std::string& name, const Dataset& dataset) const {
     if (!container_.metadata().contains(name + ".users")) return {};
@@ -199,6 +210,7 @@ Dataset decode_frame(const Container& container, const Decoder& decoder) {
   read_some(filter_counts);
   read_some(dislike_counts);
   read_some(time_counts);
+  read_some(feature_counts);
   dataset.cuts = decoder.cuts();
   dataset.items = decoder.ids("items");
   return dataset;
@@ -215,6 +227,7 @@ Dataset decode(const Container& container, const Execution& execution) {
   const Decoder decoder(container, execution);
   Dataset dataset = decode_frame(container, decoder);
   decode_train(decoder, execution, dataset);
+  dataset.features = decoder.features(dataset.items.size());
   dataset.validation = decoder.held_out("validation", dataset);
   dataset.test = decoder.held_out("test", dataset);
   decoder.check_all_used();
@@ -266,11 +279,13 @@ std::vector<std::byte> encode_dataset(const Dataset& dataset, const Execution& e
   set_some(filter_counts);
   set_some(dislike_counts);
   set_some(time_counts);
+  set_some(feature_counts);
   if (dataset.cuts) encoder.set_cuts(*dataset.cuts);
   encoder.add_ids("items", dataset.items);
   encoder.add_ids("train.users", dataset.users);
   encoder.add_matrix("train", pack_columns(dataset.train.view(), execution));
   encoder.add_disliked("train", dataset.disliked);
+  encoder.add_features(dataset.features);
   if (dataset.validation) encoder.add_held_out("validation", *dataset.validation, dataset.split);
   if (dataset.test) encoder.add_held_out("test", *dataset.test, dataset.split);
   return encoder.bytes();

@@ -279,6 +279,9 @@ void refuse_unmergeable(const Dataset& data, const Interactions* log) {
     fail(ErrorKind::usage,
          "dislikes cannot be added to prepared data, nor rows to data with dislikes; prepare the whole log "
          "and train again");
+  if (data.features.rows.rows > 0)
+    fail(ErrorKind::usage,
+         "rows cannot be added to data with item features; prepare the whole log and train again");
   if (is_in_time(data.split))
     fail(ErrorKind::usage,
          "the data are cut in time, and what comes after the cut must not be trained on; prepare the whole "

@@ -14,6 +14,7 @@
 
 #include "poise/base/counter_stream.hpp"
 #include "poise/base/error.hpp"
+#include "poise/data/attach_features.hpp"
 #include "poise/data/dislikes.hpp"
 #include "poise/data/split.hpp"
 
@@ -110,7 +111,8 @@ std::int64_t targets_of(double share, std::int64_t items) {
 }
 
 Dataset split_users_again(const Dataset& dataset, std::uint32_t seed, const Execution& execution) {
-  Dataset again = split_users(pooled_log(dataset), {},
+  const Ids known = items_with_features(dataset);
+  Dataset again = split_users(pooled_log(dataset), {.known_items = &known},
                               {.held_out_users = dataset.test->users.size(),
                                .validation_users = dataset.validation->users.size(),
                                .target_share = target_share_of(dataset),
@@ -121,6 +123,7 @@ Dataset split_users_again(const Dataset& dataset, std::uint32_t seed, const Exec
                            again.test->users == dataset.test->users;
   if (as_prepared) return dataset;
   attach_dislikes(again, pooled_dislikes(dataset), execution);
+  carry_features(dataset, again);
   return again;
 }
 
@@ -183,9 +186,11 @@ Dataset split_given_again(const Dataset& dataset, std::uint32_t seed, const Exec
     if (!held_out) return std::nullopt;
     return some_of(log, part_of_row, number);
   };
+  const Ids known = items_with_features(dataset);
   Dataset again = split_given(some_of(log, part_of_row, in_training), part(dataset.validation, in_validation),
-                              part(dataset.test, in_test), execution);
+                              part(dataset.test, in_test), execution, &known);
   attach_dislikes(again, pooled_dislikes(dataset), execution);
+  carry_features(dataset, again);
   return again;
 }
 

@@ -7,6 +7,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/data/catalogue.hpp"
+#include "poise/data/item_index.hpp"
 #include "poise/data/legacy_random.hpp"
 
 namespace poise {
@@ -73,8 +74,23 @@ std::vector<std::int32_t> kept_users(const Interactions& log, const Kept& kept) 
   return users;
 }
 
+/// Adds known items after the others, in their own order, so that no row moves them.
+void add_known_items(const Interactions& log, const Kept& kept, const Ids& known, Catalogue& catalogue) {
+  std::vector<bool> has_row(log.items.size(), false);
+  for (const std::int32_t item : log.item) has_row[item] = true;
+  const ItemIndex of_log(log.items);
+  for (std::int64_t k = 0; k < known.size(); ++k) {
+    const std::optional<std::int32_t> item = of_log.find(known[k]);
+    const bool filtered = item && has_row[*item] && !kept.items[*item];
+    if (filtered || (item && catalogue.number[*item] != Catalogue::outside)) continue;
+    if (item) catalogue.number[*item] = static_cast<std::int32_t>(catalogue.ids.size());
+    catalogue.ids.push_back(known[k]);
+  }
+}
+
 /// Numbers the kept items by first appearance among the rows of the training users.
-Catalogue number_items(const Interactions& log, const Kept& kept, const std::vector<bool>& is_training) {
+Catalogue number_items(const Interactions& log, const Kept& kept, const std::vector<bool>& is_training,
+                       const Ids* known) {
   Catalogue catalogue{std::vector<std::int32_t>(log.items.size(), Catalogue::outside), {}};
   for (std::int64_t r = 0; r < log.rows(); ++r) {
     const std::int32_t item = log.item[r];
@@ -83,6 +99,7 @@ Catalogue number_items(const Interactions& log, const Kept& kept, const std::vec
     catalogue.number[item] = static_cast<std::int32_t>(catalogue.ids.size());
     catalogue.ids.push_back(log.items[item]);
   }
+  if (known != nullptr) add_known_items(log, kept, *known, catalogue);
   return catalogue;
 }
 
@@ -179,7 +196,7 @@ Dataset split_users(const Interactions& log, const Filters& filters, const UserS
   const std::vector<std::int32_t> train_users = part(0, validation_first);
   std::vector<bool> is_training(log.users.size(), false);
   for (const std::int32_t user : train_users) is_training[user] = true;
-  Catalogue catalogue = number_items(log, grouped.kept, is_training);
+  Catalogue catalogue = number_items(log, grouped.kept, is_training, filters.known_items);
 
   Dataset dataset;
   dataset.split = SplitKind::users;
@@ -202,7 +219,7 @@ Dataset split_users(const Interactions& log, const Filters& filters, const UserS
 Dataset split_none(const Interactions& log, const Filters& filters, const Execution& execution) {
   const Grouped grouped = group_and_filter(log, filters, execution);
   const std::vector<std::int32_t> users = kept_users(log, grouped.kept);
-  Catalogue catalogue = number_items(log, grouped.kept, grouped.kept.users);
+  Catalogue catalogue = number_items(log, grouped.kept, grouped.kept.users, filters.known_items);
   Dataset dataset;
   dataset.users = select(log.users, users);
   dataset.train = catalogue_rows(grouped.histories, users, catalogue, execution);

@@ -56,8 +56,9 @@ HeldOut given_part(const Interactions& log, const Dataset& dataset,
 }  // namespace
 
 Dataset split_given(const Interactions& train, const std::optional<Interactions>& validation,
-                    const std::optional<Interactions>& test, const Execution& execution) {
-  Dataset dataset = split_none(train, {}, execution);
+                    const std::optional<Interactions>& test, const Execution& execution,
+                    const Ids* known_items) {
+  Dataset dataset = split_none(train, {.known_items = known_items}, execution);
   dataset.split = SplitKind::given;
   const auto users = index_of(dataset.users);
   const auto items = index_of(dataset.items);

@@ -79,7 +79,8 @@ LoadedDataset validation_from_training(const LoadedDataset& data, std::uint64_t 
                   .test = {},
                   .split = SplitKind::given,
                   .counts = data.dataset.counts,
-                  .disliked = data.dataset.disliked},
+                  .disliked = data.dataset.disliked,
+                  .features = data.dataset.features},
       .checksum = fmt::format("{}+validation:{}", data.checksum, seed)};
   derived.dataset.validation->fold_in = borrowed_rows(derived.dataset.train, all.rows);
   derived.dataset.validation->disliked = derived.dataset.disliked;
