@@ -135,7 +135,7 @@ TEST(ProfilesTest, MoreNoiseCostsNoMorePoints) {
     ProfiledSearch search(plain_space(), {[](const auto& x) { return narrow_ridge(x, 0.3); }, 1e-3, seed});
     search.run();
     search.expect_solved(2.5e-3);
-    EXPECT_LE(static_cast<double>(search.scores_.score.size()), 0.35 * exhaustive);
+    EXPECT_LE(search.scores_.score.size(), 113U);  // a third of the grid of docs/search.md
   }
 }
 

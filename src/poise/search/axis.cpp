@@ -15,6 +15,9 @@ struct Bounds {
   [[nodiscard]] bool contain(double value) const { return value >= low && value <= high; }
 };
 
+/// Nodes between ordinary values of alpha, for narrow ridges.
+constexpr int alpha_stride = 2;
+
 Bounds bounds_of(const std::vector<double>& range, double low, double high) {
   if (range.empty()) return {low, high};
   return {std::ranges::min(range), std::ranges::max(range)};
@@ -96,17 +99,23 @@ Axis alpha_axis(const std::vector<double>& range) {
   std::vector<double> values = decades(-3, 3, 12);
   // Close to 1 weights change little; a weighted model whose best is almost unweighted ends at one of these.
   for (const double value : {0.91, 0.97, 1.03, 1.1}) values.push_back(value);
-  return logarithmic(within(std::move(values), range, bounds), 0, 6, 0.2);
+  return with_nodes_between(logarithmic(within(std::move(values), range, bounds), 0, 6, 0.2), alpha_stride);
 }
 
 Axis slope_axis(const std::vector<double>& range) {
   const Bounds bounds = bounds_of(range, 0, 1e4);
   std::vector<double> positive = within(decades(-3, 4, 12), range, bounds);
   std::erase(positive, 0.0);
-  Axis axis = logarithmic(std::move(positive), 0, 6, 0.2);
+  if (positive.empty()) return fixed_axis(0);
+  Axis axis = with_nodes_between(logarithmic(std::move(positive), 0, 6, 0.2), alpha_stride);
   if (bounds.low > 0) return axis;
-  axis.value.insert(axis.value.begin(), 0);
-  axis.position.insert(axis.position.begin(), axis.position.empty() ? 0 : axis.position.front() - 1);
+  // 0, and the nodes between it and the least slope.
+  const double least = axis.position.front();
+  for (int k = 1; k <= alpha_stride; ++k) {
+    const double at = least - static_cast<double>(k) / alpha_stride;
+    axis.value.insert(axis.value.begin(), k == alpha_stride ? 0 : three_digits(std::pow(10.0, at)));
+    axis.position.insert(axis.position.begin(), at);
+  }
   axis.start = axis.nearest(0);
   return axis;
 }

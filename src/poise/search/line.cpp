@@ -208,6 +208,11 @@ class Advisor {
       if (advice_.wanted.empty() && wide_left) bisect(l);
       if (advice_.wanted.empty() && wide_right) bisect(best_);
       if (advice_.wanted.empty() && line_.sharp) look_beside_sharp_top();
+      if (advice_.wanted.empty() && line_.sharp && score(best_) >= line_.rival) look_at_shoulders();
+      if (advice_.wanted.empty() && line_.middles) {
+        want_middle(l);
+        want_middle(best_);
+      }
     }
     return advice_;
   }
@@ -220,6 +225,24 @@ class Advisor {
     if (std::max(left, right) <= least) return;
     if (left >= right) want_middle(best_ - 1);
     if (right >= left) want_middle(best_);
+  }
+
+  /// The best line of a narrow ridge: between the points that equal the best and the steep falls beside them no
+  /// gap stays wider than two nodes, and none beside the best wider than one.
+  void look_at_shoulders() {
+    bool narrow = false;
+    for (const int side : {-1, 1}) {
+      int k = best_;
+      const auto equals = [&](int other) { return score(best_) - score(other) <= std::max(noise(other), least_gain); };
+      while (k + side > 0 && k + side < last() && equals(k + side)) k += side;
+      const double gap = std::abs(x(k + side) - x(k));
+      if (!within_reach(k + side) || !is_steep(score(k) - score(k + side), gap)) continue;
+      narrow = true;
+      if (std::abs(points_[k + side].node - points_[k].node) > 2) want_middle(std::min(k, k + side));
+    }
+    if (!narrow) return;
+    want_middle(best_ - 1);
+    want_middle(best_);
   }
 
   /// How high the gap on that side of the best may rise: as the scores on the other side of the best do,
@@ -243,9 +266,13 @@ class Advisor {
 
   /// Within two steps of the ordinary nodes: a smooth top does that only over wider gaps.
   [[nodiscard]] bool falls_steeply(int k) const {
-    if (std::abs(points_[k].node - points_[best_].node) > 2 * line_.axis->stride) return false;
-    const double fall = score(best_) - score(k);
-    return fall > steep_fall * std::abs(score(best_)) * std::abs(x(k) - x(best_));
+    return within_reach(k) && is_steep(score(best_) - score(k), std::abs(x(k) - x(best_)));
+  }
+  [[nodiscard]] bool within_reach(int k) const {
+    return std::abs(points_[k].node - points_[best_].node) <= 2 * line_.axis->stride;
+  }
+  [[nodiscard]] bool is_steep(double fall, double gap) const {
+    return fall > steep_fall * std::abs(score(best_)) * gap;
   }
 
   /// The node in the middle between point k and the next one, be it an ordinary one or not.

@@ -26,6 +26,7 @@ struct Line {
   double finer = 0;        ///< the same of gaps that are looked at more closely
   double may_hide = 4e-4;  ///< a fall from the best to a neighbour behind which nothing that matters can hide
   bool sharp = false;      ///< nodes between the ordinary ones are tried where the score falls steeply
+  bool middles = false;    ///< the nodes between the best and the ordinary nodes next to it are always tried
   bool lost = false;       ///< nothing says where the top may be: go on where all is flat
   /// Part of the highest score: how far below this a point lies says nothing about where the top is.
   double depth = std::numeric_limits<double>::infinity();

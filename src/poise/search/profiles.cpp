@@ -123,6 +123,7 @@ class KindSearch {
     line.noise = [&](int a, int b) { return lines_.noise(ridge.at(a).best, ridge.at(b).best); };
     if (alpha) {
       line.finer = line.fine / 2;
+      line.middles = lines_.sharp();
       line.undecided = [&](int best, int beside) {
         const double error = line.noise(best, beside);
         // Alphas whose lambdas lie beside a narrow ridge look worse than they are.
@@ -139,7 +140,8 @@ class KindSearch {
   void begin_on_axis(int k, Outer outer, int node) {
     const Outer here = outer;
     outer[k - 1] = node;
-    if (k == alpha_axis_index && anchored() && node == *kind_.anchor) return;
+    // The unweighted models, and the node between them and the least weights, belong to no weighted kind.
+    if (k == alpha_axis_index && (node < kind_.low || node > kind_.high)) return;
     begin_line(outer, here, k);
   }
 
@@ -191,8 +193,11 @@ std::vector<ProfileKind> kinds_of(const Axis& alpha, std::optional<double> unwei
     kinds.push_back(kind);
   };
   const auto index = [&](auto bound) { return static_cast<int>(bound - alpha.value.begin()); };
-  put(RowKind::weighted, index(std::ranges::upper_bound(alpha.value, *unweighted)), last, 1);
-  put(RowKind::down_weighted, 0, index(std::ranges::lower_bound(alpha.value, *unweighted)) - 1, -1);
+  // The ends are ordinary nodes.
+  const auto ordinary_from = [&](int node) { return (node + alpha.stride - 1) / alpha.stride * alpha.stride; };
+  put(RowKind::weighted, ordinary_from(index(std::ranges::upper_bound(alpha.value, *unweighted))), last, 1);
+  put(RowKind::down_weighted, 0,
+      ordinary_from(index(std::ranges::lower_bound(alpha.value, *unweighted))) - alpha.stride, -1);
   return kinds;
 }
 
