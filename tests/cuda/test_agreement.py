@@ -1,5 +1,6 @@
 """The program on a GPU: the same models as on the processor, and the same bytes every time."""
 import json
+import random
 
 import pytest
 
@@ -105,6 +106,40 @@ def test_the_same_bytes_twice(tmp_path, prepared, flags):
         outputs.append((model.read_bytes(), (tmp_path / f"users{k}.csv").read_bytes()))
     assert outputs[0][0] == outputs[1][0], "models differ"
     assert outputs[0][1] == outputs[1][1], "evaluations differ"
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory):
+    """Ratings of users of five tastes, low ones as dislikes."""
+    folder, draw = tmp_path_factory.mktemp("rated"), random.Random(7)
+    rows = ["user,item,rating"]
+    for user in range(600):
+        for item in draw.sample(range(150), 25):
+            own = item % 5 == user % 5 or draw.random() < 0.2
+            rows.append(f"u{user},i{item},{draw.choice((4, 5)) if own else draw.choice((1, 2, 3))}")
+    (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
+    run("prepare", folder / "ratings.csv", "--keep-above", 3.5, "--dislike-below", 2.5, "--held-out-users", 100, "--out", folder / "data")
+    return folder / "data"
+
+
+@pytest.mark.parametrize("flags", [
+    ["--model", "full-rank", "--lambda", 20],
+    ["--model", "ease", "--lambda", 20, "--alpha", 3],
+    ["--model", "ease", "--lambda", 20, "--neighbours", 30],
+    ["--model", "awmf", "--rank", 8, "--lambda", 5, *ARRIVE],
+    ["--model", "awmf", "--rank", 8, "--lambda", 5, "--alpha", 4, "--regularizer", "dropout", *ARRIVE],
+    ["--model", "wmf", "--rank", 8, "--lambda", 5, "--alpha", 10, *ARRIVE],
+], ids=name_of)
+def test_dislikes_like_the_processor(tmp_path, rated, flags):
+    trained, metrics = {}, {}
+    for device in ("cpu", "cuda"):
+        trained[device] = run("train", rated, *flags, "--alpha-negative", 6, "--device", device, "--out", tmp_path / device, "--json").json
+        result = run("evaluate", tmp_path / device, rated, "--device", device, "--json").json
+        metrics[device] = {name: value["mean"] for name, value in result["metrics"].items()}
+    assert trained["cpu"]["alpha_negative"] == trained["cuda"]["alpha_negative"] == 6
+    assert trained["cuda"]["objective"] == pytest.approx(trained["cpu"]["objective"], rel=1e-5)
+    assert trained["cuda"]["converged"] == trained["cpu"]["converged"]
+    assert metrics["cuda"] == pytest.approx(metrics["cpu"], abs=1e-4)
 
 
 def test_search_on_the_gpu(tmp_path, shop):
