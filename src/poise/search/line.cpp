@@ -1,6 +1,7 @@
 #include "poise/search/line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace poise {
@@ -227,20 +228,24 @@ class Advisor {
     if (right >= left) want_middle(best_);
   }
 
-  /// The best line of a narrow ridge: between the points that equal the best and the steep falls beside them no
-  /// gap stays wider than two nodes, and none beside the best wider than one.
+  /// A narrow ridge: the scores fall steeply on either side of the points that equal the best. No gap between
+  /// the best and its neighbours stays wider than a node then, and none at a steep fall wider than two.
   void look_at_shoulders() {
-    bool narrow = false;
+    std::array<int, 2> shoulder{};
     for (const int side : {-1, 1}) {
       int k = best_;
-      const auto equals = [&](int other) { return score(best_) - score(other) <= std::max(noise(other), least_gain); };
+      const auto equals = [&](int other) {
+        return score(best_) - score(other) <= std::max(noise(other), least_gain);
+      };
       while (k + side > 0 && k + side < last() && equals(k + side)) k += side;
       const double gap = std::abs(x(k + side) - x(k));
-      if (!within_reach(k + side) || !is_steep(score(k) - score(k + side), gap)) continue;
-      narrow = true;
-      if (std::abs(points_[k + side].node - points_[k].node) > 2) want_middle(std::min(k, k + side));
+      if (!within_reach(k + side) || !is_steep(score(k) - score(k + side), gap)) return;
+      shoulder[side > 0 ? 1 : 0] = std::min(k, k + side);
     }
-    if (!narrow) return;
+    advice_.narrow = true;
+    for (const int k : shoulder) {
+      if (points_[k + 1].node - points_[k].node > 2) want_middle(k);
+    }
     want_middle(best_ - 1);
     want_middle(best_);
   }

@@ -41,6 +41,7 @@ struct LineAdvice {
   std::vector<int> wanted;  ///< what to try next; empty: the line is done
   int best = 0;             ///< the node to choose
   double top = 0;           ///< the top of the parabola through the best three, as a position
+  bool narrow = false;      ///< the score falls steeply on either side of what equals the best
   bool interior = false;    ///< a point beyond the best was tried on either side
 };
 

@@ -87,6 +87,7 @@ class KindSearch {
     if (const Place chosen = place_of(of_lambda.best, here); !scores_.cut.contains(chosen))
       profile.best = chosen;
     if (!wanted_.empty()) return;
+    narrow_ = of_lambda.narrow;
     profile.interior = of_lambda.interior || axis(0).nodes() == 1;
     for (int k = 1; k < axes() && wanted_.empty(); ++k) {
       const bool inside = follow_axis(k, here);
@@ -123,7 +124,7 @@ class KindSearch {
     line.noise = [&](int a, int b) { return lines_.noise(ridge.at(a).best, ridge.at(b).best); };
     if (alpha) {
       line.finer = line.fine / 2;
-      line.middles = lines_.sharp();
+      line.middles = narrow_;
       line.undecided = [&](int best, int beside) {
         const double error = line.noise(best, beside);
         // Alphas whose lambdas lie beside a narrow ridge look worse than they are.
@@ -168,6 +169,7 @@ class KindSearch {
   const Profile* unweighted_;
   LambdaLines lines_;
   std::vector<Place> wanted_;
+  bool narrow_ = false;  ///< the best line of lambda
 };
 
 }  // namespace
@@ -194,7 +196,9 @@ std::vector<ProfileKind> kinds_of(const Axis& alpha, std::optional<double> unwei
   };
   const auto index = [&](auto bound) { return static_cast<int>(bound - alpha.value.begin()); };
   // The ends are ordinary nodes.
-  const auto ordinary_from = [&](int node) { return (node + alpha.stride - 1) / alpha.stride * alpha.stride; };
+  const auto ordinary_from = [&](int node) {
+    return (node + alpha.stride - 1) / alpha.stride * alpha.stride;
+  };
   put(RowKind::weighted, ordinary_from(index(std::ranges::upper_bound(alpha.value, *unweighted))), last, 1);
   put(RowKind::down_weighted, 0,
       ordinary_from(index(std::ranges::lower_bound(alpha.value, *unweighted))) - alpha.stride, -1);
