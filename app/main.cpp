@@ -177,6 +177,7 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
     return failure(exit_usage, fmt::format("{}{}; see `poise {} --help`", place, error.what(), command.name));
   }
   refuse_empty_values(parser);
+  if (processes.several()) check_same_options(command.name, parser, processes);
   if (shared.print_config) {
     write_stdout(parser.config_to_str(true, true));
     return {};

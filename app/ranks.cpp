@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "poise/backend/kernel_choice.hpp"
@@ -13,6 +14,8 @@
 #include "poise/base/memory.hpp"
 #include "poise/base/version.hpp"
 #include "poise/comm/packed.hpp"
+
+#include "option_values.hpp"
 
 namespace poise::app {
 
@@ -87,6 +90,30 @@ void check_same_program(const std::vector<Rank>& ranks) {
       refuse_difference(rank, ranks[k].host, "uses OpenBLAS' kernels for", ranks[k].kernels, ranks[0].kernels,
                         "they round differently: set OPENBLAS_CORETYPE to a type that every host has "
                         "(mpirun -x OPENBLAS_CORETYPE=Haswell)");
+  }
+}
+
+void check_same_options(const std::string& command, const CLI::App& parser, Processes& processes) {
+  std::vector<std::string> own = {host_name(), "command", command};
+  for (const CLI::Option* option : all_options(parser)) {
+    const std::string name = option->get_name();
+    if (name == "--threads" || name == "--quiet") continue;
+    const std::string type = option->get_type_name();
+    const bool path = type.starts_with("FILE") || type.starts_with("DIR");
+    own.push_back(name);
+    own.push_back(path ? fmt::format("{} paths", option->count()) : fmt::format("{}", option->results()));
+  }
+  const std::vector<std::string> all = processes.all_gather(packed(own));
+  const std::vector<std::string> first = unpacked(all[0]);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const std::vector<std::string> other = unpacked(all[rank]);
+    for (std::size_t k = 1; k + 1 < std::min(first.size(), other.size()); k += 2) {
+      if (other[k] == first[k] && other[k + 1] == first[k + 1]) continue;
+      fail(ErrorKind::resources,
+           "rank {} on {} has another {} than rank 0: {}, not {}; start every process with the same command "
+           "line and config file",
+           rank, other[0], first[k], other[k + 1], first[k + 1]);
+    }
   }
 }
 

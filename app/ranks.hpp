@@ -28,6 +28,10 @@ std::vector<Rank> meet(Processes& processes);
 /// Error{resources} if ranks run other versions, or other kernels, which round differently.
 void check_same_program(const std::vector<Rank>& ranks);
 
+/// Error{resources} if a rank has another command, or other options, than the first one: each host may have a
+/// config file of its own. Paths and threads may differ. All ranks call it.
+void check_same_options(const std::string& command, const CLI::App& parser, Processes& processes);
+
 /// The threads of one rank by default: its own cores or, if several ranks may run on the same ones, its
 /// share.
 int threads_of(const std::vector<Rank>& ranks, int rank);

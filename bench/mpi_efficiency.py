@@ -1,19 +1,22 @@
 """How much of a machine several processes use: P processes of one thread each against one process of P threads.
 
-    python3 bench/mpi_efficiency.py PROGRAM WORK [--processes 2] [--minutes 12] [--parts wmf,study,columns,inverse,memory]
+    python3 bench/mpi_efficiency.py PROGRAM WORK [--processes 2] [--minutes 6] [--parts wmf,study,columns,inverse,memory]
 
 On an idle machine with at least that many cores. Synthesizes the ML-20M shape into WORK (kept there for the next time) and prints a line for each
-part: seconds of one process with P threads, seconds of P processes with one thread, and their ratio, the efficiency (the slowest process counts):
+part: seconds of one process with P threads, seconds of P processes with one thread, and their ratio, the efficiency (the slowest process counts),
+beside its target:
 
-    wmf       rounds of weighted matrix factorization
-    study     the points of a search
-    columns   the weighted columns of a dense model, conjugate gradients and certificate, with item weights, for which one process too takes the route
-              that several always take (no Woodbury); at --columns-scale of the users, which has fewer items
-    inverse   G and A^-1 of a dense model (ScaLAPACK against the sweep)
+    wmf       rounds of weighted matrix factorization                                              >= 0.80
+    study     the points of a search                                                               >= 0.90
+    columns   the weighted columns of a dense model, conjugate gradients and certificate, with     >= 0.80
+              item weights, for which one process too takes the route that several always take
+              (no Woodbury); at --columns-scale of the users, which has fewer items
+    inverse   G and A^-1 of a dense model (ScaLAPACK against the sweep)                             >= 0.80
 
-and then the peak of memory of each process for P = 1, 2, 4 beside 8 n^2 / P + 2048 n + the memory before training (the program and X), in bytes:
-for the dense model without weights at the whole shape (P = 1 and 2 come from the part `inverse`) and with weights at --columns-scale. A part that is
-expected to end after --minutes is left out, and said to be."""
+and then the peak of memory of each process for P = 1, 2, 4, in which what a host holds once (X and its transpose) counts for all that share it,
+beside 8 n^2 / P + 2048 n + the memory before training (the program and this share of X), in bytes (<= 1.15): for the dense model without weights at
+the whole shape (P = 1 and 2 come from the part `inverse`) and with weights at --columns-scale, where blocks of columns, of 256 or more, are a larger
+part than at the whole shape. A part that is expected to end after --minutes is left out, and said to be."""
 import argparse
 import json
 import os
@@ -23,8 +26,14 @@ import time
 
 SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
             "OMPI_MCA_hwloc_base_binding_policy": "none"}
+TARGETS = {"wmf": 0.8, "study": 0.9, "columns": 0.8, "inverse": 0.8}
+MOST_MEMORY = 1.15
 COLUMNS = ("woodbury T", "woodbury", "iterations", "others' iterations", "columns", "objective", "certificate", "correct")
 INVERSE = ("gram", "inverse", "inverse rows")
+
+
+def beside(met, target):
+    return f"{target}, {'met' if met else 'missed'}"
 
 
 def phases(trained, names):
@@ -77,7 +86,9 @@ class Bench:
         together = of((count, 1))
         for title, seconds in figures:
             a, b = seconds(alone), seconds(together)
-            print(f"{title:<10} {a:>9.2f} s {b:>9.2f} s   efficiency {a / b:.2f}", flush=True)
+            target = TARGETS.get(title)
+            said = "" if target is None else f"   target >= {beside(a / b >= target, f'{target:.2f}')}"
+            print(f"{title:<10} {a:>9.2f} s {b:>9.2f} s   efficiency {a / b:.2f}{said}", flush=True)
         return [alone, together]
 
     def memory(self, trained, processes, scale):
@@ -86,7 +97,7 @@ class Bench:
         model = 8 * n * n / processes + 2048 * n + trained["bytes_before_training"]
         kind = "weighted" if scale != self.options.scale else "unweighted"
         print(f"memory     P = {processes}, {n} items, {kind}: {peak * 1e-9:.3f} GB a process, model {model * 1e-9:.3f} GB, "
-              f"ratio {peak / model:.2f}", flush=True)
+              f"ratio {peak / model:.2f}   target <= {beside(peak <= MOST_MEMORY * model, MOST_MEMORY)}", flush=True)
 
 
 def main():
@@ -96,7 +107,7 @@ def main():
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--columns-scale", type=float, default=0.004)
-    parser.add_argument("--minutes", type=float, default=12)
+    parser.add_argument("--minutes", type=float, default=6)
     parser.add_argument("--parts", default="wmf,study,columns,inverse,memory")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
