@@ -200,6 +200,8 @@ void run_train(TrainOptions options, const Context& context) {
   Processes& processes = *context.processes;
   refuse_unless(!options.keep_inverse || !processes.several(), "--keep-inverse", "more than one process");
   const bool shared = is_shared(parameters, processes);
+  refuse_unless(!shared || !processes.several() || parse_device(context.device) != DeviceChoice::cuda,
+                "--device cuda", "more than one process that train a model together");
   if (!takes_part(options, shared, context)) return;
   double rate = 0;
   // A dense model whose parts are saved as they are finished is trained on the processor.

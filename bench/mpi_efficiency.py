@@ -15,8 +15,8 @@ beside its target:
 
 and then the peak of memory of each process for P = 1, 2, 4, in which what a host holds once (X and its transpose) counts for all that share it,
 beside 8 n^2 / P + 2048 n + the memory before training (the program and this share of X), in bytes (<= 1.15): for the dense model without weights at
-the whole shape (P = 1 and 2 come from the part `inverse`) and with weights at --columns-scale, where blocks of columns, of 256 or more, are a larger
-part than at the whole shape. A part that is expected to end after --minutes is left out, and said to be."""
+the whole shape (P = 1 and 2, of the part `inverse`), and without and with weights at --memory-scale, where blocks of columns, 256 at the least, are
+a larger part than at the whole shape. What is expected to end after --minutes is left out, and said to be."""
 import argparse
 import json
 import os
@@ -91,11 +91,10 @@ class Bench:
             print(f"{title:<10} {a:>9.2f} s {b:>9.2f} s   efficiency {a / b:.2f}{said}", flush=True)
         return [alone, together]
 
-    def memory(self, trained, processes, scale):
+    def memory(self, trained, processes, scale, kind):
         n = self.n[scale]
         peak = max(trained.get("peak_bytes_of_ranks", [trained["peak_bytes"]]))
         model = 8 * n * n / processes + 2048 * n + trained["bytes_before_training"]
-        kind = "weighted" if scale != self.options.scale else "unweighted"
         print(f"memory     P = {processes}, {n} items, {kind}: {peak * 1e-9:.3f} GB a process, model {model * 1e-9:.3f} GB, "
               f"ratio {peak / model:.2f}   target <= {beside(peak <= MOST_MEMORY * model, MOST_MEMORY)}", flush=True)
 
@@ -107,12 +106,13 @@ def main():
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--columns-scale", type=float, default=0.004)
+    parser.add_argument("--memory-scale", type=float, default=0.02)
     parser.add_argument("--minutes", type=float, default=6)
     parser.add_argument("--parts", default="wmf,study,columns,inverse,memory")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     bench = Bench(options)
-    for scale in (options.scale, options.columns_scale):
+    for scale in (options.scale, options.columns_scale, options.memory_scale):
         bench.data(scale)
     bench.end = time.monotonic() + 60 * options.minutes  # the data are made once
     count = options.processes
@@ -133,20 +133,24 @@ def main():
         bench.both("study", search, [("study", lambda each: each["wall"])])
     if "columns" in parts:
         flags = ["--model", "full-rank", "--lambda", "500", "--weighting", "item-oriented", "--alpha", "2"]
-        found = bench.both("columns", lambda shape: bench.train(shape, options.columns_scale, *flags),
-                           [("columns", lambda each: phases(each, COLUMNS)), ("whole", lambda each: each["seconds"]["total"])])
-        for trained, processes in zip(found, (1, count)):
-            bench.memory(trained, processes, options.columns_scale)
-        if "memory" in parts and bench.fits("memory", 2 * found[0]["seconds"]["total"]):
-            bench.memory(bench.train((4, 1), options.columns_scale, *flags), 4, options.columns_scale)
+        bench.both("columns", lambda shape: bench.train(shape, options.columns_scale, *flags),
+                   [("columns", lambda each: phases(each, COLUMNS)), ("whole", lambda each: each["seconds"]["total"])])
     if "inverse" in parts:
         flags = ["--model", "ease", "--lambda", "500"]
         found = bench.both("inverse", lambda shape: bench.train(shape, options.scale, *flags),
                            [("inverse", lambda each: phases(each, INVERSE)), ("whole", lambda each: each["seconds"]["total"])])
         for trained, processes in zip(found, (1, count)):
-            bench.memory(trained, processes, options.scale)
-        if "memory" in parts and bench.fits("memory", 1.5 * found[-1]["seconds"]["total"]):
-            bench.memory(bench.train((4, 1), options.scale, *flags), 4, options.scale)
+            bench.memory(trained, processes, options.scale, "unweighted")
+    if "memory" in parts:
+        shapes = [(1, 2), (2, 1), (4, 1)]
+        for kind, weights in (("unweighted", []), ("weighted", ["--alpha", "1.01"])):
+            seconds = 0
+            for shape in shapes:
+                if not bench.fits(f"memory of {shape[0]}, {kind}", 1.5 * seconds):
+                    continue
+                trained = bench.train(shape, options.memory_scale, "--model", "ease", "--lambda", "500", *weights)
+                seconds = trained["seconds"]["total"]
+                bench.memory(trained, shape[0], options.memory_scale, kind)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_neighbours_of_a_config_file(shop, tmp_path):
 
 def test_what_several_processes_refuse(shop, tmp_path):
     arguments = ["train", shop, "--model", "ease", "--lambda", 5, "--neighbours", 7, "--out", tmp_path / "model"]
-    assert "--device cuda" in mpirun(2, *arguments, "--device", "cuda", code=2, mark=tmp_path).sentence
+    assert "--device cuda" in mpirun(2, *arguments, "--device", "cuda", code=2, mark=tmp_path, CUDA_VISIBLE_DEVICES="0").sentence
     assert mpirun(2, *arguments[:-1], tmp_path / "no" / "folder" / "model", code=4, mark=tmp_path).sentence
     train = f"{PROGRAM} train %s --model ease --lambda 5 --neighbours 7 --out {tmp_path}/model"
     script = on_one_rank(tmp_path, 1, train % "/no/such/data", train % shop)
