@@ -136,6 +136,8 @@ void remove_checkpoint(const std::filesystem::path& folder, const ModelParameter
 /// Whether this process trains, and the places that it will write to. `shared`: all processes do.
 bool takes_part(const TrainOptions& options, bool shared, const Context& context) {
   const Processes& processes = *context.processes;
+  refuse_unless(!shared || !processes.several() || parse_device(context.device) != DeviceChoice::cuda,
+                "--device cuda", "more than one process that train a model together");
   if (!shared && processes.several())
     context.say(
         fmt::format("note: the first of the {} processes trains this model; the others wait (a dense one is "
@@ -200,8 +202,6 @@ void run_train(TrainOptions options, const Context& context) {
   Processes& processes = *context.processes;
   refuse_unless(!options.keep_inverse || !processes.several(), "--keep-inverse", "more than one process");
   const bool shared = is_shared(parameters, processes);
-  refuse_unless(!shared || !processes.several() || parse_device(context.device) != DeviceChoice::cuda,
-                "--device cuda", "more than one process that train a model together");
   if (!takes_part(options, shared, context)) return;
   double rate = 0;
   // A dense model whose parts are saved as they are finished is trained on the processor.
