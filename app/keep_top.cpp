@@ -21,7 +21,7 @@ std::optional<double> validation_ndcg(const Scorer& model, const Dataset& datase
       .mean;
 }
 
-FullRank sparsify(const Scorer& dense, std::int64_t keep, const LoadedDataset& data,
+FullRank sparsify(const Scorer& dense, std::int64_t keep, const LoadedDataset& data, CsrView X,
                   const ModelParameters& parameters, const Weights& W, Backend& backend,
                   const Context& context, TrainReport& report) {
   const Dataset& dataset = data.dataset;
@@ -42,9 +42,8 @@ FullRank sparsify(const Scorer& dense, std::int64_t keep, const LoadedDataset& d
   }
   report.text += "\n";
   report.json["kept"] = kept;
-  const double objective =
-      full_rank_objective(dataset.train.view(), W, full_rank_options(parameters, context.memory_limit),
-                          *sparse.sparse(), backend, context.execution);
+  const double objective = full_rank_objective(X, W, full_rank_options(parameters, context.memory_limit),
+                                               *sparse.sparse(), backend, context.execution);
   const double before = report.json["objective"];
   const double absolute = report.json["certificate"]["absolute"].get<double>() +
                           report.json["objective_error"].get<double>() + std::max(0.0, objective - before);

@@ -23,6 +23,7 @@
 #include "interrupt.hpp"
 #include "option_values.hpp"
 #include "progress.hpp"
+#include "rank_gpu.hpp"
 #include "ranks.hpp"
 #include "restart.hpp"
 #include "standard_streams.hpp"
@@ -107,13 +108,17 @@ int affordable_threads(const CLI::App& parser, const SharedOptions& shared) {
        shared.threads, amount(static_cast<double>(shared.memory_limit), "B"), most);
 }
 
-/// Several processes use the processors alone; a command that the first one runs may use its GPU.
-std::string device_of(const SharedOptions& shared, const Processes& processes) {
-  if (!processes.several()) return shared.device;
-  if (shared.device == "cuda")
-    fail(ErrorKind::usage,
-         "--device cuda goes with one process; several use the processors of their hosts (--device cpu)");
-  return "cpu";
+/// Several processes use a GPU each if they are asked to, and else the processors: results are to be those of
+/// one process, wherever a rank runs.
+std::string device_of(const std::string& asked, const std::vector<Rank>& ranks, Processes& processes) {
+  if (!processes.several()) {
+    if (asked == "cuda") static_cast<void>(choose_device(DeviceChoice::cuda, {}));
+    return asked;
+  }
+  if (asked != "cuda") return "cpu";
+  use_own_gpu(ranks, processes.rank());
+  check_same_gpus(choose_device(DeviceChoice::cuda, {}).reason, processes);
+  return asked;
 }
 
 RunBy run_by(const Command& command, const std::vector<std::string>& arguments) {
@@ -177,12 +182,12 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
     return failure(exit_usage, fmt::format("{}{}; see `poise {} --help`", place, error.what(), command.name));
   }
   refuse_empty_values(parser);
+  if (processes.several()) check_same_options(command.name, parser, processes);
   if (shared.print_config) {
     write_stdout(parser.config_to_str(true, true));
     return {};
   }
-  shared.device = device_of(shared, processes);
-  if (shared.device == "cuda") static_cast<void>(choose_device(DeviceChoice::cuda, {}));
+  shared.device = device_of(shared.device, ranks, processes);
   const int threads = affordable_threads(parser, shared);
   const bool may_use_gpu = command.scores && built_with_cuda() && shared.device != "cpu";
   if (!command.uses_blas && !may_use_gpu) limit_memory(shared.memory_limit);

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "poise/backend/kernel_choice.hpp"
@@ -13,6 +14,9 @@
 #include "poise/base/memory.hpp"
 #include "poise/base/version.hpp"
 #include "poise/comm/packed.hpp"
+
+#include "option_values.hpp"
+#include "rank_gpu.hpp"
 
 namespace poise::app {
 
@@ -43,7 +47,8 @@ Rank this_rank() {
           .kernels = blas_core(),
           .processors = processor_list(),
           .cores = Execution::default_threads(),
-          .memory = total_memory()};
+          .memory = total_memory(),
+          .gpus = visible_gpus()};
 }
 
 /// Where a rank differs from the first one.
@@ -63,16 +68,17 @@ std::vector<Rank> meet(Processes& processes) {
   const Rank own = this_rank();
   if (!processes.several()) return {own};
   std::vector<Rank> ranks;
-  for (const std::string& message :
-       processes.all_gather(packed({own.host, own.version, own.kernels, own.processors,
-                                    fmt::format("{}", own.cores), fmt::format("{}", own.memory)}))) {
+  for (const std::string& message : processes.all_gather(
+           packed({own.host, own.version, own.kernels, own.processors, fmt::format("{}", own.cores),
+                   fmt::format("{}", own.memory), packed(own.gpus)}))) {
     const std::vector<std::string> parts = unpacked(message);
     ranks.push_back({.host = parts.at(0),
                      .version = parts.at(1),
                      .kernels = parts.at(2),
                      .processors = parts.at(3),
                      .cores = number_of<int>(parts.at(4)),
-                     .memory = number_of<std::uint64_t>(parts.at(5))});
+                     .memory = number_of<std::uint64_t>(parts.at(5)),
+                     .gpus = unpacked(parts.at(6))});
   }
   return ranks;
 }
@@ -87,6 +93,43 @@ void check_same_program(const std::vector<Rank>& ranks) {
       refuse_difference(rank, ranks[k].host, "uses OpenBLAS' kernels for", ranks[k].kernels, ranks[0].kernels,
                         "they round differently: set OPENBLAS_CORETYPE to a type that every host has "
                         "(mpirun -x OPENBLAS_CORETYPE=Haswell)");
+  }
+}
+
+void check_same_options(const std::string& command, const CLI::App& parser, Processes& processes) {
+  std::vector<std::string> own = {host_name(), "command", command};
+  for (const CLI::Option* option : all_options(parser)) {
+    const std::string name = option->get_name();
+    if (name == "--threads" || name == "--quiet") continue;
+    const std::string type = option->get_type_name();
+    const bool path = type.starts_with("FILE") || type.starts_with("DIR");
+    own.push_back(name);
+    own.push_back(path ? fmt::format("{} paths", option->count()) : fmt::format("{}", option->results()));
+  }
+  const std::vector<std::string> all = processes.all_gather(packed(own));
+  const std::vector<std::string> first = unpacked(all[0]);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const std::vector<std::string> other = unpacked(all[rank]);
+    for (std::size_t k = 1; k + 1 < std::min(first.size(), other.size()); k += 2) {
+      if (other[k] == first[k] && other[k + 1] == first[k + 1]) continue;
+      fail(ErrorKind::resources,
+           "rank {} on {} has another {} than rank 0: {}, not {}; start every process with the same command "
+           "line and config file",
+           rank, other[0], first[k], other[k + 1], first[k + 1]);
+    }
+  }
+}
+
+void check_same_gpus(const std::string& own, Processes& processes) {
+  const std::vector<std::string> all = processes.all_gather(packed({own, host_name()}));
+  const std::string first = unpacked(all[0]).at(0);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    const std::vector<std::string> other = unpacked(all[rank]);
+    if (other.at(0) != first)
+      fail(ErrorKind::resources,
+           "rank {} on {} has a {}, rank 0 a {}; they round differently: start processes where GPUs are of "
+           "one model, or give --device cpu",
+           rank, other.at(1), other.at(0), first);
   }
 }
 

@@ -14,10 +14,11 @@ namespace poise::app {
 struct Rank {
   std::string host;
   std::string version;
-  std::string kernels;       ///< OpenBLAS' core type
-  std::string processors;    ///< the list that it may run on, e.g. "0-3,8"
-  int cores = 1;             ///< how many it may use
-  std::uint64_t memory = 0;  ///< of its host
+  std::string kernels;                 ///< OpenBLAS' core type
+  std::string processors;              ///< the list that it may run on, e.g. "0-3,8"
+  int cores = 1;                       ///< how many it may use
+  std::uint64_t memory = 0;            ///< of its host
+  std::vector<std::string> gpus = {};  ///< that it may use, see rank_gpu.hpp
 };
 
 std::string host_name();
@@ -27,6 +28,14 @@ std::vector<Rank> meet(Processes& processes);
 
 /// Error{resources} if ranks run other versions, or other kernels, which round differently.
 void check_same_program(const std::vector<Rank>& ranks);
+
+/// Error{resources} if a rank has another command, or other options, than the first one: each host may have a
+/// config file of its own. Paths and threads may differ. All ranks call it.
+void check_same_options(const std::string& command, const CLI::App& parser, Processes& processes);
+
+/// Error{resources} if ranks use GPUs of other models than the first one, which round differently. All ranks
+/// call it.
+void check_same_gpus(const std::string& own, Processes& processes);
 
 /// The threads of one rank by default: its own cores or, if several ranks may run on the same ones, its
 /// share.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,7 @@
 #include "poise/base/memory.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/comm/packed.hpp"
+#include "poise/linalg/host_csr.hpp"
 #include "poise/model/full_rank/dense_parts.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank/spread_full_rank.hpp"
@@ -103,8 +105,6 @@ void check_neighbours(const TrainOptions& options, const ModelParameters& parame
       "--device cuda", "--checkpoint of a full-rank model");
   refuse_unless(parameters.neighbours == 0 || parse_device(context.device) != DeviceChoice::cuda,
                 "--device cuda", "--neighbours");
-  refuse_unless(options.checkpoint.empty() || parameters.neighbours == 0 || !context.processes->several(),
-                "--checkpoint", "--neighbours and more than one process");
 }
 
 /// A dense full-rank model, with what an update needs.
@@ -136,6 +136,8 @@ void remove_checkpoint(const std::filesystem::path& folder, const ModelParameter
 /// Whether this process trains, and the places that it will write to. `shared`: all processes do.
 bool takes_part(const TrainOptions& options, bool shared, const Context& context) {
   const Processes& processes = *context.processes;
+  refuse_unless(!shared || !processes.several() || parse_device(context.device) != DeviceChoice::cuda,
+                "--device cuda", "more than one process that train a model together");
   if (!shared && processes.several())
     context.say(
         fmt::format("note: the first of the {} processes trains this model; the others wait (a dense one is "
@@ -171,20 +173,19 @@ WriteSeconds save(const TrainOptions& options, const Scorer& model,
 
 /// Says and reports what was trained; keeps the largest entries alone where that is asked for.
 TrainReport report_on(Trained& trained, const TrainOptions& options, const ModelParameters& parameters,
-                      const LoadedDataset& data, const Weights& W, std::map<std::string, std::string>& texts,
-                      Backend& backend, const Context& context) {
+                      const LoadedDataset& data, CsrView X, const Weights& W,
+                      std::map<std::string, std::string>& texts, Backend& backend, const Context& context) {
   if (trained.resumed_columns > 0)
     context.say(fmt::format("{} columns were in {} already", grouped(trained.resumed_columns),
                             options.checkpoint.string()));
   warn_about(parameters, trained, context);
   if (!options.trace.empty()) write_trace(options.trace, trained);
-  TrainReport report{trained_json(parameters, trained),
-                     trained_text(parameters, trained, data.dataset.train.view())};
+  TrainReport report{trained_json(parameters, trained), trained_text(parameters, trained, X)};
   if (parameters.neighbours > 0) report_validation(*trained.model, data.dataset, context, report);
   if (options.keep_top) {
     texts["keep-top"] = fmt::format("{}", *options.keep_top);
     trained.model = std::make_shared<FullRank>(
-        sparsify(*trained.model, *options.keep_top, data, parameters, W, backend, context, report));
+        sparsify(*trained.model, *options.keep_top, data, X, parameters, W, backend, context, report));
   }
   return report;
 }
@@ -208,16 +209,18 @@ void run_train(TrainOptions options, const Context& context) {
   EarlyGpu early =
       early_gpu_for(in_parts ? 0 : least_operations(parameters, options.data), CudaReady::to_train, context,
                     [&](Backend& gpu) { rate = product_rate(gpu); });
-  const LoadedDataset data = read_dataset(options.data, context.execution);
+  LoadedDataset data = read_dataset(options.data, context.execution);
   if (shared) check_same_data(options.data.string(), data.checksum, context);
   watch.book("load");
   if (!counts_only) check_values(parameters.weighting.scheme, !data.dataset.train.values.empty(), context);
-  const CsrView X = data.dataset.train.view();
   const int threads = context.execution.threads;
-  const Weights W = weights_of(parameters, data.dataset.training_rows(), threads);
+  const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
+  std::optional<HostCsr> once;
+  if (spread_out) once.emplace(std::exchange(data.dataset.train, {})).hold_once(processes);
+  const CsrView X = once ? once->view() : data.dataset.train.view();
+  const Weights W = weights_of(parameters, {X, data.dataset.disliked.view()}, threads);
   watch.book("weights");
   TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
-  const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
   if (spread_out) cost = cost_of_each(cost, X, W, processes);
   if (in_parts) cost.gpu = false;
   watch.book("estimate");
@@ -232,7 +235,7 @@ void run_train(TrainOptions options, const Context& context) {
   const std::uint64_t before = peak_memory();
   std::optional<KeptInverse> kept;
   Trained trained = options.keep_inverse ? train_keeping(parameters, X, W, *backend, context, kept)
-                                         : train_together(parameters, data, W, options.data,
+                                         : train_together(parameters, data, X, W, options.data,
                                                           options.checkpoint, *backend, context);
   const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
   if (!processes.first()) {
@@ -242,8 +245,9 @@ void run_train(TrainOptions options, const Context& context) {
     return;
   }
   watch.book("train");
+  if (once) data.dataset.train = copy_of(X);
   std::map<std::string, std::string> texts = option_texts(parameters);
-  TrainReport report = report_on(trained, options, parameters, data, W, texts, *backend, context);
+  TrainReport report = report_on(trained, options, parameters, data, X, W, texts, *backend, context);
   watch.book("report");
   const WriteSeconds written = save(options, *trained.model, texts, data, kept, report.json, threads);
   if (!options.checkpoint.empty()) remove_checkpoint(options.checkpoint, parameters);

@@ -26,7 +26,7 @@ std::optional<double> validation_ndcg(const Scorer& model, const Dataset& datase
 /// The sparse model of the K largest entries per column of a dense one, of this process or of several; the
 /// report gains its loss. The dense matrix's certificate and both objectives bound the sparse model's
 /// distance from the minimum.
-FullRank sparsify(const Scorer& dense, std::int64_t keep, const LoadedDataset& data,
+FullRank sparsify(const Scorer& dense, std::int64_t keep, const LoadedDataset& data, CsrView X,
                   const ModelParameters& parameters, const Weights& W, Backend& backend,
                   const Context& context, TrainReport& report);
 

@@ -64,7 +64,7 @@ Trained train_low_rank(const ModelParameters& parameters, const LoadedDataset& d
 
 /// A dense full-rank model by all processes, or with a checkpoint, or both. With a checkpoint Ctrl-C ends a
 /// block of columns before it ends the program.
-Trained train_dense(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
+Trained train_dense(const ModelParameters& parameters, const LoadedDataset& data, CsrView X, const Weights& W,
                     const std::filesystem::path& checkpoint, Backend& backend, const Context& context) {
   Processes& processes = *context.processes;
   RoundObserver by_blocks(context.execution.observer);
@@ -76,7 +76,7 @@ Trained train_dense(const ModelParameters& parameters, const LoadedDataset& data
     const std::string found = DenseParts::found_in(checkpoint);
     if (!found.empty()) context.say(fmt::format("{} were in {} already", found, checkpoint.string()));
   }
-  FitContext fit{.X = data.dataset.train.view(),
+  FitContext fit{.X = X,
                  .memory_limit = context.memory_limit,
                  .backend = own ? *own : backend,
                  .execution = execution,
@@ -125,15 +125,20 @@ TrainingCost cost_of_each(TrainingCost cost, CsrView X, const Weights& W, const 
   return cost;
 }
 
-Trained train_together(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
-                       const std::filesystem::path& folder, const std::filesystem::path& checkpoint,
-                       Backend& backend, const Context& context) {
+Trained train_together(const ModelParameters& parameters, const LoadedDataset& data, CsrView X,
+                       const Weights& W, const std::filesystem::path& folder,
+                       const std::filesystem::path& checkpoint, Backend& backend, const Context& context) {
   Processes& processes = *context.processes;
   const bool dense = parameters.family == Family::full_rank && parameters.neighbours == 0;
   if (is_spread(parameters, processes) || (dense && !checkpoint.empty()))
-    return train_dense(parameters, data, W, checkpoint, backend, context);
+    return train_dense(parameters, data, X, W, checkpoint, backend, context);
   if (processes.several() && parameters.neighbours > 0) {
-    FitContext fit{data.dataset.train.view(), context.memory_limit, backend, context.execution};
+    FitContext fit{.X = X,
+                   .memory_limit = context.memory_limit,
+                   .backend = backend,
+                   .execution = context.execution,
+                   .checkpoint = checkpoint,
+                   .checkpoint_key = checkpoint_key(parameters, data)};
     return train_neighbours(full_rank_options(parameters, context.memory_limit), parameters.neighbours, W,
                             fit, &processes);
   }

@@ -24,8 +24,8 @@ TrainingCost cost_of_each(TrainingCost cost, CsrView X, const Weights& W, const 
 
 /// Trains the model, by all processes where they share it. With neighbours the others have none in the end; a
 /// shared dense model has a part of itself in each process (SpreadFullRank).
-Trained train_together(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
-                       const std::filesystem::path& folder, const std::filesystem::path& checkpoint,
-                       Backend& backend, const Context& context);
+Trained train_together(const ModelParameters& parameters, const LoadedDataset& data, CsrView X,
+                       const Weights& W, const std::filesystem::path& folder,
+                       const std::filesystem::path& checkpoint, Backend& backend, const Context& context);
 
 }  // namespace poise::app

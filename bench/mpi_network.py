@@ -92,7 +92,7 @@ def fit(found):
 
 def gigabytes(n, P, entries):
     """Of one process: see docs/cluster.md."""
-    return (8 * n * n / P + 20 * block(n, P) * n + 2048 * n + 16 * entries) * 1e-9
+    return (8 * n * n / P + 16 * block(n, P) * n + 2048 * n + 16 * entries) * 1e-9
 
 
 def text(seconds):

@@ -34,9 +34,9 @@ class MailboxTransport : public Transport {
   [[nodiscard]] int size() const override { return static_cast<int>(all_.boxes.size()); }
   [[nodiscard]] std::string library() const override { return "mailboxes"; }
 
-  void send(int to, Channel channel, std::string bytes) override {
+  void send(int to, Channel channel, Bytes bytes) override {
     const std::lock_guard lock(all_.mutex);
-    all_.boxes.at(static_cast<std::size_t>(to)).messages[channel].push_back({rank_, std::move(bytes)});
+    all_.boxes.at(static_cast<std::size_t>(to)).messages[channel].push_back({rank_, *bytes});
   }
 
   std::optional<Message> poll(std::optional<int> from, Channel channel) override {

@@ -173,7 +173,7 @@ TEST(Processes, BroadcastsAmongSome) {
   const Job job = run_as(5, [](Processes& processes) {
     const std::vector<int> some = {3, 0, 4, 1};  // the first of the list has the bytes
     if (processes.rank() != 2) {
-      EXPECT_EQ(processes.broadcast(processes.rank() == 3 ? "text" : "", some), "text");
+      EXPECT_EQ(*processes.broadcast(shared_bytes(processes.rank() == 3 ? "text" : ""), some), "text");
     }
     processes.flush();
     processes.meet();

@@ -7,9 +7,11 @@ _cli = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_cli)
 globals().update({name: value for name, value in vars(_cli).items() if not name.startswith("_")})
 
+import atexit
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -20,6 +22,11 @@ SIZES = [1, 2, 3, 4]
 SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
             "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl": "self,vader", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
             "OMPI_MCA_pml": "ob1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+# Open MPI's files; two jobs that make or remove the same folder at the same time may fail.
+SETTINGS["TMPDIR"] = tempfile.mkdtemp(prefix="poise-")
+atexit.register(shutil.rmtree, SETTINGS["TMPDIR"], ignore_errors=True)
 
 
 def environment(**more):

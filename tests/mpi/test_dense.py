@@ -9,7 +9,8 @@ import subprocess
 import numpy
 import pytest
 
-from conftest import PROGRAM, SIZES, environment, left_behind, mpirun, none_left, on_one_rank, rank_of, run
+from conftest import PROGRAM, SIZES, environment, left_behind, mpirun, none_left, on_one_rank, run
+from test_faults import process_of, wait_for
 
 # A tolerance at which the columns of one process, too, order all items as the optimum does.
 WEIGHTED = ["--lambda", 20, "--alpha", 4, "--tolerance", 1e-11]
@@ -150,9 +151,8 @@ def test_a_process_that_is_killed_ends_the_job(shop, tmp_path, rank):
     process = subprocess.Popen(["mpirun", "-n", "3", PROGRAM, "train", shop, "--model", "full-rank", "--lambda", "1", "--alpha", "900",
                                 "--tolerance", "1e-12", "--out", tmp_path / "model"],
                                env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while len(left_behind(tmp_path)) < 3:
-        assert process.poll() is None
-    os.kill(next(pid for pid in left_behind(tmp_path) if rank_of(pid) == rank), signal.SIGKILL)
+    wait_for(lambda: len(left_behind(tmp_path)) == 3 and process_of(rank, tmp_path), process)
+    os.kill(process_of(rank, tmp_path), signal.SIGKILL)
     process.communicate(timeout=900)
     assert process.returncode != 0
     assert none_left(tmp_path)

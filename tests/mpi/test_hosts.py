@@ -7,6 +7,17 @@ from test_dense import WEIGHTED, metrics
 from test_faults import LONG, MODELS, demo, sentences, wait_for  # noqa: F401
 
 
+def lose(hosts, which, lost):
+    hosts.kill(which) if lost == "killed" else hosts.cut_off(which)
+
+
+def check_sentence(hosts, which, lost, error):
+    if lost == "killed":
+        assert "daemon" in error or sentences(error), error  # mpirun says so, in words of its own
+    else:
+        assert [line for line in sentences(error) if f"rank {which} on {hosts.names[which]} has been silent" in line], error
+
+
 @pytest.mark.parametrize("lost", ["killed", "cut off"])
 def test_a_lost_host_ends_the_job_and_the_next_run_goes_on(demo, tmp_path, lost):  # noqa: F811
     model = ["train", demo, *MODELS["wmf"], *LONG, "--threads", 1]
@@ -15,13 +26,10 @@ def test_a_lost_host_ends_the_job_and_the_next_run_goes_on(demo, tmp_path, lost)
     with hosts_or_skip(4, tmp_path) as hosts:
         process = hosts.begin([0, 1, 2, 3], *command)
         wait_for((tmp_path / "rounds" / "rounds.part").exists, process)
-        hosts.kill(3) if lost == "killed" else hosts.cut_off(3)
+        lose(hosts, 3, lost)
         error = process.communicate(timeout=HANG)[1]
         assert process.returncode != 0 and not (tmp_path / "model").exists()
-        if lost == "killed":
-            assert "daemon" in error or sentences(error), error  # mpirun says so, in words of its own
-        else:
-            assert [line for line in sentences(error) if f"rank 3 on {hosts.names[3]} has been silent" in line], error
+        check_sentence(hosts, 3, lost, error)
         assert none_left(tmp_path), [hosts.processes(k) for k in range(4)]
         process = hosts.begin([0, 1, 2], *command)
         error = process.communicate(timeout=HANG)[1]
@@ -30,19 +38,20 @@ def test_a_lost_host_ends_the_job_and_the_next_run_goes_on(demo, tmp_path, lost)
     assert (tmp_path / "model").read_bytes() == (tmp_path / "wanted").read_bytes()
 
 
-def test_a_dense_model_goes_on_after_a_lost_host(demo, tmp_path):  # noqa: F811
+@pytest.mark.parametrize("lost", ["killed", "cut off"])
+def test_a_dense_model_goes_on_after_a_lost_host(demo, tmp_path, lost):  # noqa: F811
     """From the inverse of four hosts to the promise of three."""
     model = ["train", demo, "--model", "ease", *WEIGHTED, "--threads", 1]
     run(*model, "--out", tmp_path / "alone")
-    command = [PROGRAM, *model, "--out", tmp_path / "model", "--checkpoint", tmp_path / "parts"]
+    command = [PROGRAM, *model, "--out", tmp_path / "model", "--checkpoint", tmp_path / "parts", "--rank-timeout", 3]
     last = tmp_path / "parts" / "inverse32-0000000512.part"
     with hosts_or_skip(4, tmp_path) as hosts:
         process = hosts.begin([0, 1, 2, 3], *command)
         wait_for(last.exists, process)
-        hosts.kill(3)
+        lose(hosts, 3, lost)
         error = process.communicate(timeout=HANG)[1]
         assert process.returncode != 0 and not (tmp_path / "model").exists()
-        assert "daemon" in error or sentences(error), error
+        check_sentence(hosts, 3, lost, error)
         assert none_left(tmp_path), [hosts.processes(k) for k in range(4)]
         assert last.exists()
         process = hosts.begin([0, 1, 2], *command)

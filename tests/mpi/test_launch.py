@@ -74,8 +74,15 @@ def test_an_error_of_all_is_said_once(arguments, code, size):
     assert " on " not in mpirun(size, *arguments, code=code).sentence.split(":")[1]
 
 
-def test_several_processes_use_no_gpu():
-    assert "one process" in mpirun(2, "doctor", "--device", "cuda", code=2).sentence
+def test_each_process_has_a_gpu():
+    """As many as CUDA_VISIBLE_DEVICES lists: more processes that share a list are refused, and what is left is whether there are such GPUs."""
+    cuda = ["doctor", "--device", "cuda"]
+    for listed, size in (("0", 2), ("0,1,2", 4), ("1,-1,0", 2)):
+        sentence = mpirun(size, *cuda, code=2, CUDA_VISIBLE_DEVICES=listed).sentence
+        assert f"for {size} processes" in sentence and " on " not in sentence.split(":")[1]
+    if not run("doctor", "--json").json["cuda"]["devices"]:
+        for listed in ("", "0,1"):
+            assert "--device cuda" in mpirun(2, *cuda, code=4, CUDA_VISIBLE_DEVICES=listed).sentence
 
 
 @pytest.mark.parametrize("rank", [0, 1, 3])

@@ -65,7 +65,8 @@ def test_eigenpairs_are_computed_together_and_stored_once(demo, tmp_path):
 
 def test_what_several_processes_refuse(shop, tmp_path):
     arguments = ["train", shop, "--model", "wmf", *RANK, "--out", tmp_path / "model"]
-    assert "--device cuda" in mpirun(2, *arguments, "--device", "cuda", code=2, mark=tmp_path).sentence
+    sentence = mpirun(2, *arguments, "--device", "cuda", code=2, mark=tmp_path, CUDA_VISIBLE_DEVICES="0").sentence
+    assert "--device cuda" in sentence and "1 GPU for 2 processes" in sentence
     train = f"{PROGRAM} train %s --model=dropout --rank 5 --out {tmp_path}/model"
     script = on_one_rank(tmp_path, 1, train % "/no/such/data", train % shop)
     assert "rank 1 on" in mpirun(3, program=[script], code=3, mark=tmp_path).sentence

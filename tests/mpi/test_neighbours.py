@@ -1,7 +1,11 @@
 """Columns of a model with neighbours, shared among processes: the file of one."""
+import os
+import signal
+
 import pytest
 
-from conftest import PROGRAM, SIZES, mpirun, on_one_rank, run
+from conftest import HANG, PROGRAM, SIZES, mpirun, none_left, on_one_rank, run
+from test_faults import begin, process_of, sentences, wait_for
 
 MODELS = [["--lambda", 5], ["--lambda", 5, "--zero-diagonal"], ["--lambda", 3, "--alpha", 4, "--zero-diagonal"],
           ["--lambda", 3, "--weighting", "log", "--alpha", 2, "--lambda-exponent", 0.5],
@@ -36,10 +40,67 @@ def test_neighbours_of_a_config_file(shop, tmp_path):
 
 def test_what_several_processes_refuse(shop, tmp_path):
     arguments = ["train", shop, "--model", "ease", "--lambda", 5, "--neighbours", 7, "--out", tmp_path / "model"]
-    assert "--checkpoint" in mpirun(2, *arguments, "--checkpoint", tmp_path / "parts", code=2, mark=tmp_path).sentence
-    assert "--device cuda" in mpirun(2, *arguments, "--device", "cuda", code=2, mark=tmp_path).sentence
+    assert "--device cuda" in mpirun(2, *arguments, "--device", "cuda", code=2, mark=tmp_path, CUDA_VISIBLE_DEVICES="0").sentence
     assert mpirun(2, *arguments[:-1], tmp_path / "no" / "folder" / "model", code=4, mark=tmp_path).sentence
     train = f"{PROGRAM} train %s --model ease --lambda 5 --neighbours 7 --out {tmp_path}/model"
     script = on_one_rank(tmp_path, 1, train % "/no/such/data", train % shop)
     assert "rank 1 on" in mpirun(3, program=[script], code=3, mark=tmp_path).sentence
     assert not (tmp_path / "model").exists()
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """4 500 items: five parts of a checkpoint, of which three processes solve one and two thirds each."""
+    folder = tmp_path_factory.mktemp("wide")
+    rows = [f"u{user},i{(user * 7 + k * k * 31 + (user % 13) * k) % 4500}" for user in range(3000) for k in range(12)]
+    (folder / "log.csv").write_text("\n".join(["user,item", *rows]) + "\n")
+    run("prepare", folder / "log.csv", "--split", "none", "--out", folder / "data")
+    return folder / "data"
+
+
+WIDE = ["--model", "ease", "--lambda", 2, "--neighbours", 100]
+
+
+def test_finished_parts_of_killed_training_are_kept(wide, tmp_path):
+    """Three begin and one of them is killed, two go on and are asked to stop, one without a launcher ends it."""
+    run("train", wide, *WIDE, "--out", tmp_path / "whole")
+    folder = tmp_path / "parts"
+    arguments = ["train", wide, *WIDE, "--threads", 1, "--out", tmp_path / "model", "--checkpoint", folder]
+
+    def parts():
+        return len(list(folder.glob("columns-*.part"))) if folder.exists() else 0
+
+    for size, number in ((3, signal.SIGKILL), (2, signal.SIGTERM)):
+        before = parts()
+        process = begin(size, *arguments)
+        wait_for(lambda: parts() > before, process)
+        if (pid := process_of(1, tmp_path)) is None:
+            pytest.skip("training was done before it could be killed")
+        os.kill(pid, number)
+        error = process.communicate(timeout=HANG)[1]
+        assert process.returncode != 0 and none_left(tmp_path) and not (tmp_path / "model").exists()
+        if number == signal.SIGTERM:
+            assert process.returncode == 130 and len(sentences(error)) == 1 and "interrupted" in error
+    result = run(*arguments)
+    assert "columns were in" in result.err and not folder.exists()
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_what_is_in_a_checkpoint_is_not_solved_again(wide, tmp_path):
+    """A full disk of the first process: all parts fit, and the model does not. Any of them may then be missing, or damaged."""
+    run("train", wide, *WIDE, "--out", tmp_path / "whole")
+    folder = tmp_path / "parts"
+    arguments = ["train", wide, *WIDE, "--out", tmp_path / "model", "--checkpoint", folder]
+    (tmp_path / "limited.sh").write_text(f'#!/bin/sh\nulimit -f 2000\nexec {PROGRAM} "$@"\n')
+    (tmp_path / "limited.sh").chmod(0o755)
+    script = on_one_rank(tmp_path, 0, f'{tmp_path}/limited.sh "$@"', f'{PROGRAM} "$@"')
+    mpirun(3, *arguments, program=[script], code=4, mark=tmp_path, OMPI_MCA_btl="self,tcp")
+    names = [f"columns-{1024 * k:010}.part" for k in range(5)]
+    assert sorted(path.name for path in folder.iterdir()) == names and not (tmp_path / "model").exists()
+    assert "another model" in mpirun(2, *arguments, "--zero-diagonal", "--alpha", 2, code=2, mark=tmp_path).sentence
+    (folder / names[1]).unlink()
+    damaged = bytearray((folder / names[3]).read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (folder / names[3]).write_bytes(damaged)
+    assert "2 452 columns were in" in mpirun(2, *arguments, mark=tmp_path).err
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes() and not folder.exists()

@@ -28,7 +28,7 @@ TEST(ColumnData, MadeOnce) {
     const ColumnData data(problem, *backend, execution);
     const CsrView users_of = data.users_of();
     if (problem.on_support_of_X()) {
-      EXPECT_EQ(users_of.indices.data(), problem.columns.indices.data());
+      EXPECT_EQ(users_of.indices.data(), problem.columns.view().indices.data());
     }
     const std::vector<double> explained = data.explained(items, there.view());
     const std::vector<double>& observed = data.observed();

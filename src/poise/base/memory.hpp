@@ -12,6 +12,9 @@ std::uint64_t total_memory();
 
 /// The most memory this process has held so far.
 std::uint64_t peak_memory();
+/// So many bytes more of what this process holds, from now on, are counted for other processes that hold them
+/// too.
+void count_elsewhere(std::int64_t bytes);
 
 /// From now on, allocations beyond `bytes` fail (std::bad_alloc), so that a run that is too large ends with
 /// an error instead of being killed. Memory-mapped files and memory that is mapped already do not count.

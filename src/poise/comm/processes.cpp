@@ -80,7 +80,7 @@ void Processes::look_for_failure() {
   if (ended_ || std::ranges::any_of(reports_, has_failed)) throw OtherProcessFailed();
 }
 
-void Processes::send(int to, std::string bytes) { transport_->send(to, Channel::work, std::move(bytes)); }
+void Processes::send(int to, Bytes bytes) { transport_->send(to, Channel::work, std::move(bytes)); }
 
 std::optional<Message> Processes::poll() {
   if (!transport_) return {};
@@ -122,16 +122,17 @@ Message Processes::receive(std::optional<int> from) {
 std::string Processes::broadcast(std::string bytes) {
   std::vector<int> all(static_cast<std::size_t>(size()));
   std::iota(all.begin(), all.end(), 0);
-  return broadcast(std::move(bytes), all);
+  if (all.size() == 1) return bytes;
+  return *broadcast(shared_bytes(std::move(bytes)), all);
 }
 
-std::string Processes::broadcast(std::string bytes, std::span<const int> ranks) {
+Bytes Processes::broadcast(Bytes bytes, std::span<const int> ranks) {
   // A binomial tree over places in the list: place p receives from p without its lowest bit and passes on to
   // the places below that bit.
   const auto place = static_cast<std::size_t>(std::ranges::find(ranks, rank()) - ranks.begin());
   std::size_t below = 1;
   while (below < ranks.size() && (place & below) == 0) below *= 2;
-  if (place > 0) bytes = receive(ranks[place - below]).bytes;
+  if (place > 0) bytes = shared_bytes(receive(ranks[place - below]).bytes);
   for (below /= 2; below > 0; below /= 2) {
     if (place + below < ranks.size()) send(ranks[place + below], bytes);
   }
@@ -156,7 +157,7 @@ std::vector<std::string> Processes::all_gather(std::string bytes) {
 Outcome Processes::conclude(Outcome own, const std::string& host, void (*print)(const std::string&),
                             Seconds patience) {
   if (!transport_) return own;
-  const std::string report = packed_report(own, host);
+  const Bytes report = shared_bytes(packed_report(own, host));
   for (int other = 0; other < size(); ++other) {
     // Whoever has failed tells everybody; the first process hears of all.
     if (other != rank() && (other == 0 || failed(own))) transport_->send(other, Channel::outcome, report);
@@ -191,7 +192,7 @@ Outcome Processes::conclude_first(const Outcome& own, void (*print)(const std::s
     }
   }
   if (job.code != 0) print(job.sentence);
-  const std::string end = packed({std::string(1, end_mark), fmt::format("{}", job.code)});
+  const Bytes end = shared_bytes(packed({std::string(1, end_mark), fmt::format("{}", job.code)}));
   for (int other = 1; other < size(); ++other) transport_->send(other, Channel::outcome, end);
   if (!all) transport_->abort(job.code);
   return job;

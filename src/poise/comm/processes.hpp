@@ -60,7 +60,8 @@ class Processes {
   void end_if_silent(Pulse::Options options);
 
   /// Returns at once.
-  void send(int to, std::string bytes);
+  void send(int to, std::string bytes) { send(to, shared_bytes(std::move(bytes))); }
+  void send(int to, Bytes bytes);
   /// The next message, of one sender or of any; waits for it.
   Message receive(std::optional<int> from = {});
   /// The next message of any sender, if there is one.
@@ -72,7 +73,7 @@ class Processes {
   /// The first process' bytes, at all of them. Costs log2 P messages one after the other.
   std::string broadcast(std::string bytes);
   /// The same among some processes, of which this is one: the bytes of the first of `ranks`.
-  std::string broadcast(std::string bytes, std::span<const int> ranks);
+  Bytes broadcast(Bytes bytes, std::span<const int> ranks);
   /// Waits for all. What follows may wait inside a library, which hears of no failure: better before.
   void meet() { static_cast<void>(all_gather({})); }
   /// Whether there is a library for dense matrices.

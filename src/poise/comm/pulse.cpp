@@ -44,8 +44,9 @@ void Pulse::run() {
 }
 
 void Pulse::tell() {
-  if (transport_.rank() > 0) return transport_.send(0, Channel::pulse, {});
-  for (int other = 1; other < transport_.size(); ++other) transport_.send(other, Channel::pulse, {});
+  if (transport_.rank() > 0) return transport_.send(0, Channel::pulse, shared_bytes({}));
+  for (int other = 1; other < transport_.size(); ++other)
+    transport_.send(other, Channel::pulse, shared_bytes({}));
 }
 
 void Pulse::listen() {

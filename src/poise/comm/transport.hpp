@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "poise/comm/dense_grid.hpp"
 
@@ -17,6 +18,10 @@ struct Message {
   int from = 0;
   std::string bytes;
 };
+
+/// A message on its way to any number of others, which is held once.
+using Bytes = std::shared_ptr<const std::string>;
+inline Bytes shared_bytes(std::string bytes) { return std::make_shared<const std::string>(std::move(bytes)); }
 
 /// Messages between the processes of a job, without any waiting. comm/mpi implements it over MPI as a plug-in
 /// (comm/plugin.hpp); tests have one between threads. Several threads may call it.
@@ -33,11 +38,11 @@ class Transport {
   [[nodiscard]] virtual std::string library() const = 0;
 
   /// Returns at once; bytes of any number are on their way.
-  virtual void send(int to, Channel channel, std::string bytes) = 0;
+  virtual void send(int to, Channel channel, Bytes bytes) = 0;
   /// The next message that has arrived, of one sender or of any; none if there is none yet.
   virtual std::optional<Message> poll(std::optional<int> from, Channel channel) = 0;
-  /// Whether every message has left, so that its bytes are freed. Large ones leave while the transport is
-  /// called.
+  /// Whether every message has left, so that its bytes are not held here any more. Large ones leave while the
+  /// transport is called.
   [[nodiscard]] virtual bool all_sent() { return true; }
 
   /// Whether there is a library for dense matrices, and the processes as a grid for these; all make it

@@ -15,6 +15,13 @@ CsrView ColumnData::users_of() const {
   return users_of_->view();
 }
 
+void ColumnData::hold_users_once(Processes& processes) {
+  users_of_ = weighted_transpose(problem_, execution_.threads);
+  users_of_->own.hold_once(processes);
+  users_of_->values.hold_once(processes);
+  pins_.push_back(backend_.pin(users_of_->view()));
+}
+
 const std::vector<double>& ColumnData::observed() const {
   if (observed_.empty()) {
     const bool of_entries = !problem_.W->c.empty() && !problem_.on_support_of_X();

@@ -7,6 +7,7 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/comm/processes.hpp"
 #include "poise/linalg/matrix.hpp"
 #include "poise/solver/column_problem.hpp"
 #include "poise/solver/shared_system.hpp"
@@ -25,6 +26,9 @@ class ColumnData {
   [[nodiscard]] const Execution& execution() const { return execution_; }
   /// X' (items x users) with the weights W_ui as values.
   [[nodiscard]] CsrView users_of() const;
+  /// Has it held once by each host; called before anything else by all processes, which have the same
+  /// problem.
+  void hold_users_once(Processes& processes);
   /// sum_u W_ui X_ui of each item.
   [[nodiscard]] const std::vector<double>& observed() const;
   /// A, through the data.

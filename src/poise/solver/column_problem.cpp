@@ -102,15 +102,15 @@ WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads) 
   if (problem.on_support_of_X()) {
     // The users of X_:i are those of C_:i: W_ui = b_i (a_u + a_u C_ui).
     const CsrView columns = problem.columns.view();
-    WeightedTranspose result{.own = {}, .columns = columns, .values = {}};
-    resize_by_threads(result.values, columns.entries(), threads);
+    std::vector<float> values;
+    resize_by_threads(values, columns.entries(), threads);
     for_each_row({columns.rows, rows_per_tile}, threads, [&](std::int64_t i) {
       for (std::int64_t k = columns.offsets[i]; k < columns.offsets[i + 1]; ++k) {
-        result.values[k] = static_cast<float>(problem.W->b_of(i) * (problem.W->a_of(columns.indices[k]) +
-                                                                    static_cast<double>(columns.values[k])));
+        values[k] = static_cast<float>(problem.W->b_of(i) * (problem.W->a_of(columns.indices[k]) +
+                                                             static_cast<double>(columns.values[k])));
       }
     });
-    return result;
+    return {.own = {}, .columns = columns, .values = std::move(values)};
   }
   std::vector<float> weights;
   resize_by_threads(weights, problem.X.entries(), threads);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "poise/linalg/csr.hpp"
+#include "poise/linalg/host_csr.hpp"
 #include "poise/weighting/weights.hpp"
 
 namespace poise {
@@ -24,7 +25,7 @@ struct ColumnProblem {
   CsrView Y;  ///< the target; X itself for an autoencoder
   bool target_is_X = true;
   double b_bar = 1;  ///< the geometric mean of b
-  Csr columns;       ///< items x users: row i has the users of C_:i with values a_u C_ui; no entries if C = 0
+  HostCsr columns;   ///< items x users: row i has the users of C_:i with values a_u C_ui; no entries if C = 0
 
   [[nodiscard]] std::int64_t items() const { return X.cols; }
   /// Whether a column's system differs from A.
@@ -52,13 +53,13 @@ Csr columns_of_weights(CsrView X, const Weights& W, int threads = 1);
 /// right-hand side are sums over its users. If C has the entries of X, it owns only the values, and the
 /// problem must outlive it.
 struct WeightedTranspose {
-  Csr own;                    ///< no rows if the problem's columns are used
-  CsrView columns;            ///< the problem's columns
-  std::vector<float> values;  ///< their values
+  HostCsr own;              ///< no rows if the problem's columns are used
+  CsrView columns;          ///< the problem's columns
+  HostArray<float> values;  ///< their values
 
   [[nodiscard]] CsrView view() const {
     if (columns.rows == 0) return own.view();
-    return {columns.rows, columns.cols, columns.offsets, columns.indices, values};
+    return {columns.rows, columns.cols, columns.offsets, columns.indices, values.view()};
   }
 };
 WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads = 1);

@@ -71,16 +71,16 @@ void SpreadInverse<T>::pass_panels(const std::vector<int>& workers, In<T> r, Out
     for (std::int64_t p = 0; p < panels.tiles() && (working || owner == rank); ++p) {
       const std::int64_t count = panels.last(p) - panels.first(p);
       In<T> panel;
-      std::string bytes;
+      Bytes bytes;
       if (owner == rank) {
         panel = rows_.view().block(panels.first(p), count);
         if (readers.size() > 1) {
-          bytes.assign(reinterpret_cast<const char*>(panel.data), sizeof(T) * count * n);
-          static_cast<void>(processes.broadcast(std::move(bytes), readers));
+          static_cast<void>(processes.broadcast(
+              shared_bytes({reinterpret_cast<const char*>(panel.data), sizeof(T) * count * n}), readers));
         }
       } else {
         bytes = processes.broadcast({}, readers);
-        panel = {reinterpret_cast<const T*>(bytes.data()), count, n, n};
+        panel = {reinterpret_cast<const T*>(bytes->data()), count, n, n};
       }
       processes.flush();
       if (!working) continue;

@@ -31,7 +31,7 @@ class SpreadInverse final : public InverseOperator<T> {
   [[nodiscard]] Matrix<T> times(const Matrix<T>& y) const override;
   [[nodiscard]] std::vector<double> diagonal() const override;
 
-  /// The bytes of a panel; one is held at a time, and a copy while it is on its way.
+  /// The bytes of a panel; one is held at a time, and another while the next one arrives.
   static std::uint64_t panel_bytes(std::int64_t items) {
     return static_cast<std::uint64_t>(panel_rows) * static_cast<std::uint64_t>(items) * sizeof(T);
   }

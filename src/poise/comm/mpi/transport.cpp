@@ -46,14 +46,14 @@ class MpiTransport : public Transport {
     return std::string(all.substr(0, all.find_first_of(",\n")));
   }
 
-  void send(int to, Channel channel, std::string bytes) override {
+  void send(int to, Channel channel, Bytes bytes) override {
     const std::lock_guard lock(mutex_);
     drop_sent();
     Sending& sending = sent_.emplace_back();
     sending.bytes = std::move(bytes);
     for (std::size_t first = 0;; first += piece_size) {
-      const std::size_t length = std::min(piece_size, sending.bytes.size() - first);
-      MPI_Isend(sending.bytes.data() + first, static_cast<int>(length), MPI_BYTE, to, tag, of(channel),
+      const std::size_t length = std::min(piece_size, sending.bytes->size() - first);
+      MPI_Isend(sending.bytes->data() + first, static_cast<int>(length), MPI_BYTE, to, tag, of(channel),
                 &sending.pieces.emplace_back());
       if (length < piece_size) break;
     }
@@ -75,7 +75,10 @@ class MpiTransport : public Transport {
       std::string& whole = begun_[{each->from, channel}];
       const bool last = each->bytes.size() < piece_size;
       const int sender = each->from;
-      whole = whole.empty() ? std::move(each->bytes) : whole + each->bytes;
+      if (whole.empty())
+        whole = std::move(each->bytes);
+      else
+        whole += each->bytes;
       arriving_.erase(each);
       if (!last) return {};
       return Message{.from = sender, .bytes = std::exchange(whole, {})};
@@ -108,7 +111,7 @@ class MpiTransport : public Transport {
 
  private:
   struct Sending {
-    std::string bytes;
+    Bytes bytes;
     std::list<MPI_Request> pieces;
   };
   /// A message, or a piece of one, that is on its way.

@@ -184,18 +184,32 @@ class SpreadFit {
     if (checkpoint_ != nullptr) checkpoint_->keep(sizeof(T));
     work.for_each_block(left, "solving", [&](std::span<const std::int32_t> part) {
       if (checkpoint_ != nullptr && checkpoint_->stops()) return;
-      Resident<T> h(backend_, static_cast<std::int64_t>(part.size()), problem_.items());
+      Resident<T> beside;
+      const Out<T> h = room_for<T>(part, variant.columns(), beside);
       IterationTrace trace;
-      trace.iterations = work.solver.solve(part, h.view(), trace.worst);
+      trace.iterations = work.solver.solve(part, h, trace.worst);
       add_trace(result_, trace);
       work.watch.book("iterations");
-      variant.add_block(part, h.view(), "iterations", false, trace);
+      variant.add_block(part, h, "iterations", false, trace);
     });
     work.checker.A_inverse().finish();
     if (checkpoint_ != nullptr) checkpoint_->end();
     work.watch.book("others' iterations");
     ComputedInverse<T> P(work.checker.A_inverse());
     variant.certify(P);
+  }
+
+  /// Where a block is solved: in the place of its columns of B, unless these are apart or of another
+  /// precision.
+  template <class T>
+  Out<T> room_for(std::span<const std::int32_t> part, Resident<float>& columns, Resident<T>& beside) const {
+    const std::int64_t first = share_.place(part.front());
+    const auto count = static_cast<std::int64_t>(part.size());
+    if constexpr (std::is_same_v<T, float>) {
+      if (share_.place(part.back()) == first + count - 1) return columns.view().block(first, count);
+    }
+    beside = Resident<T>(backend_, count, problem_.items());
+    return beside.view();
   }
 
   /// Takes over the columns of a checkpoint; returns the others of this process.
@@ -236,10 +250,10 @@ FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOpti
   check_spread_memory(X, W, options.memory_limit, processes);
   FullRankFit result;
   Stopwatch watch(result.seconds);
-  const ColumnProblem problem =
-      make_column_problem(X, W, full_rank_lambda(X, options), nullptr, execution.threads);
-  const ColumnData data(problem, backend, execution);
-  static_cast<void>(data.users_of());
+  ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options), nullptr, execution.threads);
+  problem.columns.hold_once(share.processes());
+  ColumnData data(problem, backend, execution);
+  data.hold_users_once(share.processes());
   watch.book("transpose");
   SpreadFit fit(data, options, share, grid, backend, execution, checkpoint, result);
   // What reached float64 once needs no float32.

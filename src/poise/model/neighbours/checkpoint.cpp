@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
+#include "poise/base/parallel.hpp"
 #include "poise/storage/container.hpp"
 
 namespace poise {
@@ -40,12 +41,14 @@ std::filesystem::path NeighbourCheckpoint::part(std::int64_t first) const {
   return folder_ / fmt::format("{}{:010}{}", part_prefix, first, part_suffix);
 }
 
-std::int64_t NeighbourCheckpoint::load(NeighbourSolution& solution, int threads) const {
+std::string NeighbourCheckpoint::load(NeighbourSolution& solution, int threads) const {
   NeighbourColumns& columns = solution.columns;
-  std::int64_t known = 0;
-  while (known < columns.count) {
-    const std::optional<Container> file = open_part(part(known), threads);
-    if (!file) break;
+  const Tiling parts{columns.count, columns_per_part};
+  std::string known(static_cast<std::size_t>(parts.tiles()), 0);
+  for (std::int64_t p = 0; p < parts.tiles(); ++p) {
+    const std::int64_t first = parts.first(p);
+    const std::optional<Container> file = open_part(part(first), threads);
+    if (!file) continue;
     if (file->metadata("key") != key_)
       fail(ErrorKind::usage,
            "{} holds columns of another model, other data or another version; give another folder for {}, or "
@@ -54,17 +57,17 @@ std::int64_t NeighbourCheckpoint::load(NeighbourSolution& solution, int threads)
     const auto items = file->elements<std::int32_t>("items");
     const auto values = file->elements<float>("values");
     const auto figures = file->elements<double>("figures");
-    const std::int64_t count = std::min(columns_per_part, columns.count - known);
+    const std::int64_t count = parts.last(p) - first;
     if (std::ssize(items) != count * columns.k || std::ssize(values) != count * columns.k ||
         std::ssize(figures) != count * numbers_per_column)
-      break;
-    std::ranges::copy(items, columns.items.begin() + known * columns.k);
-    std::ranges::copy(values, columns.values.begin() + known * columns.k);
+      continue;
+    std::ranges::copy(items, columns.items.begin() + first * columns.k);
+    std::ranges::copy(values, columns.values.begin() + first * columns.k);
     for (std::int64_t c = 0; c < count; ++c) {
       const double* const of_column = figures.data() + c * numbers_per_column;
-      solution.figures[known + c] = {of_column[0], of_column[1], of_column[2], of_column[3]};
+      solution.figures[first + c] = {of_column[0], of_column[1], of_column[2], of_column[3]};
     }
-    known += count;
+    known[static_cast<std::size_t>(p)] = 1;
   }
   return known;
 }

@@ -16,7 +16,7 @@ struct NeighbourSolution {
 };
 
 /// Finished columns on disk, in parts of a fixed size, each a container of its own (storage/container.hpp)
-/// that appears whole or not at all: training that was interrupted, or killed, goes on behind the last part.
+/// that appears whole or not at all: training that was interrupted, or killed, goes on with the others.
 class NeighbourCheckpoint {
  public:
   static constexpr std::int64_t columns_per_part = 1024;
@@ -24,9 +24,9 @@ class NeighbourCheckpoint {
   /// `key` is all that decides what the columns are.
   NeighbourCheckpoint(std::filesystem::path folder, std::string key);
 
-  /// Takes over the parts from the first on, up to the first that is missing or damaged; returns how many
-  /// columns that are. Error{usage} where the folder holds those of another training.
-  std::int64_t load(NeighbourSolution& solution, int threads) const;
+  /// Takes over the parts that are there and sound; returns a mark for each part, 1 or, where it is missing
+  /// or damaged, 0. Error{usage} where the folder holds those of another training.
+  std::string load(NeighbourSolution& solution, int threads) const;
   /// Writes columns [first, last); `first` is a multiple of columns_per_part. Error{resources} where the disk
   /// is full, say; what was written before stays.
   void save(const NeighbourSolution& solution, std::int64_t first, std::int64_t last) const;

@@ -7,7 +7,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/stopwatch.hpp"
-#include "poise/model/neighbours/gather_columns.hpp"
+#include "poise/model/neighbours/finished_columns.hpp"
 #include "poise/model/neighbours/gram_blocks.hpp"
 #include "poise/model/neighbours/supports.hpp"
 #include "poise/model/neighbours/workspaces.hpp"
@@ -21,11 +21,11 @@ template <class T>
 class NeighbourSolver {
  public:
   /// `saved`: columns that are measured and not solved, one a row; none: there are no rows.
-  NeighbourSolver(const NeighbourProblem& problem, NeighbourFit& fit, const NeighbourCheckpoint* checkpoint,
+  NeighbourSolver(const NeighbourProblem& problem, NeighbourFit& fit, FinishedColumns& finished,
                   CsrView saved, const Execution& execution)
       : problem_(problem),
         fit_(fit),
-        checkpoint_(checkpoint),
+        finished_(finished),
         saved_(saved),
         execution_(execution),
         watch_(fit.seconds),
@@ -42,20 +42,20 @@ class NeighbourSolver {
     watch_.book("supports");
     gram_.make(problem_, first, count, k_, supports, execution_);
     watch_.book("gram");
-    const Tiling parts{count, NeighbourCheckpoint::columns_per_part};
-    for (std::int64_t part = 0; part < parts.tiles(); ++part) {
-      const std::int64_t begin = parts.first(part);
-      const Tiling tiling{parts.last(part) - begin, solved_columns_per_tile};
+    constexpr std::int64_t part = NeighbourCheckpoint::columns_per_part;
+    for (std::int64_t begin = first; begin < first + count;) {
+      const std::int64_t end = std::min(first + count, (begin / part + 1) * part);
+      const Tiling tiling{end - begin, solved_columns_per_tile};
       for_each_tile(tiling.tiles(), execution_.threads, [&](std::int64_t tile) {
         const auto ridge = ridges_.take();
-        for (std::int64_t c = begin + tiling.first(tile); c < begin + tiling.last(tile); ++c)
-          solve_column(first + c, c, *ridge);
+        for (std::int64_t j = begin + tiling.first(tile); j < begin + tiling.last(tile); ++j)
+          solve_column(j, j - first, *ridge);
       });
       watch_.book("columns");
-      if (checkpoint_ != nullptr)
-        checkpoint_->save(fit_.solutions.front(), first + begin, first + parts.last(part));
+      finished_.add({begin, end});
       watch_.book("checkpoint");
-      progress.advance(parts.last(part) - begin);
+      progress.advance(end - begin);
+      begin = end;
     }
   }
 
@@ -89,7 +89,7 @@ class NeighbourSolver {
 
   const NeighbourProblem& problem_;
   NeighbourFit& fit_;
-  const NeighbourCheckpoint* checkpoint_;
+  FinishedColumns& finished_;
   CsrView saved_;
   const Execution& execution_;
   Stopwatch watch_;
@@ -99,29 +99,29 @@ class NeighbourSolver {
   Workspaces<ColumnRidge> ridges_;
 };
 
-/// Columns [first, last).
 template <class T>
-void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t first, std::int64_t last,
-               std::int64_t block, const NeighbourCheckpoint* checkpoint, CsrView saved,
-               const Execution& execution) {
-  NeighbourSolver<T> solver(problem, fit, checkpoint, saved, execution);
-  const std::int64_t left = last - first;
-  // Parts begin at multiples of their size.
-  constexpr std::int64_t part = NeighbourCheckpoint::columns_per_part;
-  if (checkpoint != nullptr) block = std::max(part, block / part * part);
-  const Tiling blocks{left, block};
+void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, FinishedColumns& finished,
+               std::int64_t block, CsrView saved, const Execution& execution) {
+  const std::vector<ColumnRun> runs = finished.begin(execution.threads);
+  fit.resumed = finished.resumed();
+  std::int64_t left = 0;
+  for (const ColumnRun& run : runs) left += run.last - run.first;
+  NeighbourSolver<T> solver(problem, fit, finished, saved, execution);
   Progress progress(execution.observer, saved.rows > 0 ? "checking" : "solving", left, "columns");
-  for (std::int64_t b = 0; b < blocks.tiles(); ++b)
-    solver.solve(first + blocks.first(b), blocks.last(b) - blocks.first(b), progress);
+  for (const ColumnRun& run : runs) {
+    const Tiling blocks{run.last - run.first, block};
+    for (std::int64_t b = 0; b < blocks.tiles(); ++b)
+      solver.solve(run.first + blocks.first(b), blocks.last(b) - blocks.first(b), progress);
+  }
+  finished.end();
 }
 
-void solve_or_check(const NeighbourProblem& problem, NeighbourFit& fit, std::int64_t first, std::int64_t last,
-                    std::int64_t block, const NeighbourCheckpoint* checkpoint, CsrView saved,
-                    const Execution& execution) {
+void solve_or_check(const NeighbourProblem& problem, NeighbourFit& fit, FinishedColumns finished,
+                    std::int64_t block, CsrView saved, const Execution& execution) {
   if (problem.W->a.empty()) {
-    solve_all<std::uint32_t>(problem, fit, first, last, block, checkpoint, saved, execution);
+    solve_all<std::uint32_t>(problem, fit, finished, block, saved, execution);
   } else {
-    solve_all<double>(problem, fit, first, last, block, checkpoint, saved, execution);
+    solve_all<double>(problem, fit, finished, block, saved, execution);
   }
 }
 
@@ -165,14 +165,7 @@ NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std
                             const NeighbourCheckpoint* checkpoint, Processes* processes) {
   NeighbourFit fit;
   for (const std::int64_t wanted : neighbours) fit.solutions.push_back(empty_solution(problem, wanted));
-  if (checkpoint != nullptr) fit.resumed = checkpoint->load(fit.solutions.front(), execution.threads);
-  const bool several = processes != nullptr && processes->several();
-  const auto [first, last] = several ? columns_of(processes->rank(), processes->size(), problem.items())
-                                     : std::pair(fit.resumed, problem.items());
-  solve_or_check(problem, fit, first, last, block, checkpoint, {}, execution);
-  if (several) {
-    for (NeighbourSolution& solution : fit.solutions) gather_columns(solution, *processes);
-  }
+  solve_or_check(problem, fit, {fit.solutions, checkpoint, processes}, block, {}, execution);
   return fit;
 }
 
@@ -181,7 +174,7 @@ NeighbourCheck check_neighbours(const NeighbourProblem& problem, CsrView B, std:
   const Csr columns = transpose(B, execution.threads);
   NeighbourFit fit;
   fit.solutions.push_back(empty_solution(problem, neighbours));
-  solve_or_check(problem, fit, 0, problem.items(), block, nullptr, columns.view(), execution);
+  solve_or_check(problem, fit, {fit.solutions, nullptr, nullptr}, block, columns.view(), execution);
   NeighbourCheck check{.solution = std::move(fit.solutions.front())};
   check.elsewhere = std::ranges::count_if(
       check.solution.figures, [](const NeighbourFigures& column) { return std::isinf(column.excess); });

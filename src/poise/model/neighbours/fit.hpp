@@ -38,8 +38,8 @@ NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, in
 /// of them), which share the support of the largest, and its factorizations: the factor of a leading block is
 /// the leading block of the factor, bit for bit. Columns are solved by blocks of `block`; with a checkpoint,
 /// for a single model, they are taken from it and go to it as they are finished. Several processes, which all
-/// call it without a checkpoint, solve a part of the columns each; the first one returns all of them, with
-/// the bytes of one process.
+/// call it, solve a part of the columns each; the first one, which alone has the checkpoint, returns all of
+/// them, with the bytes of one process.
 NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std::int64_t> neighbours,
                             std::int64_t block, const Execution& execution,
                             const NeighbourCheckpoint* checkpoint = nullptr, Processes* processes = nullptr);

@@ -48,10 +48,11 @@ Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours
   watch.book("transpose");
   const std::int64_t block = neighbour_memory(context.X, W, neighbours, 1, options.memory_limit).block;
   std::optional<NeighbourCheckpoint> checkpoint;
-  if (!context.checkpoint.empty()) checkpoint.emplace(context.checkpoint, context.checkpoint_key);
+  const bool first = processes == nullptr || processes->first();
+  if (first && !context.checkpoint.empty()) checkpoint.emplace(context.checkpoint, context.checkpoint_key);
   NeighbourFit fit = fit_neighbours(problem, std::span(&neighbours, 1), block, execution,
                                     checkpoint ? &*checkpoint : nullptr, processes);
-  if (processes != nullptr && !processes->first()) return {};
+  if (!first) return {};
   NeighbourSolution& solution = fit.solutions.front();
   seconds.merge(fit.seconds);
   Trained trained = trained_on_support(solution, options);
