@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
-#include "poise/backend/cpu/mirror.hpp"
+#include "poise/linalg/mirror.hpp"
 #include "poise/base/parallel.hpp"
 
 namespace poise {
