@@ -21,7 +21,8 @@ struct Fitted {
   Fitted(CsrView X, const Weights& W, const FullRankOptions& options,
          const EarlierColumns* earlier = nullptr) {
     const NeighbourProblem problem = make_neighbour_problem(X, W, options, 2);
-    fit = fit_neighbours(problem, std::vector{earlier_neighbours}, 13, {.threads = 2}, nullptr, nullptr, earlier);
+    fit = fit_neighbours(problem, std::vector{earlier_neighbours}, 13, {.threads = 2}, nullptr, nullptr,
+                         earlier);
     columns = transpose(rows_of(fit.solutions.front().columns).view());
   }
   [[nodiscard]] const NeighbourColumns& model() const { return fit.solutions.front().columns; }
