@@ -111,13 +111,13 @@ void warn_about(const ModelParameters& parameters, const Trained& trained, const
 
 WriteSeconds save_model(const std::filesystem::path& path, const Scorer& model,
                         const std::map<std::string, std::string>& options, const LoadedDataset& data,
-                        const Json& report, int threads) {
+                        const Json& report, int threads, bool past_cache) {
   const ModelInfo info = {.model = options.at("model"),
                           .options = options,
                           .data_checksum = data.checksum,
                           .report = report.dump(),
                           .items = data.dataset.items};
-  return write_model(path, info, model, threads);
+  return write_model(path, info, model, threads, past_cache);
 }
 
 }  // namespace poise::app

@@ -25,9 +25,9 @@ std::string trained_text(const ModelParameters& parameters, const Trained& train
 /// Prints warnings about the result on stderr.
 void warn_about(const ModelParameters& parameters, const Trained& trained, const Context& context);
 
-/// Writes the model with its options and report.
+/// Writes the model with its options and report. `past_cache`: see write_container().
 WriteSeconds save_model(const std::filesystem::path& path, const Scorer& model,
                         const std::map<std::string, std::string>& options, const LoadedDataset& data,
-                        const Json& report, int threads);
+                        const Json& report, int threads, bool past_cache = false);
 
 }  // namespace poise::app

@@ -117,7 +117,7 @@ void refuse_cut_models(const LoadedModel& model, const UpdateFlags& options) {
 std::string why_again(const LoadedModel& model, const ModelParameters& parameters, const Json& report) {
   if (parameters.family != Family::full_rank)
     return fmt::format("models of the family {} are", model.info.model);
-  if (parameters.neighbours > 0) return "models with --neighbours are";
+  if (parameters.neighbours > 0) return {};
   if (!report.contains(kept_inverse_key)) return "it was trained without --keep-inverse: it is";
   return {};
 }
@@ -127,6 +127,9 @@ Updated make(const LoadedModel& model, const ModelParameters& parameters, const 
   const UpdateOptions how{.keep_lambda = options.keep_lambda, .memory_limit = context.memory_limit};
   const Json report = Json::parse(model.info.report);
   const std::string again = why_again(model, parameters, report);
+  if (again.empty() && parameters.neighbours > 0)
+    return update_neighbours(*model.as<FullRank>(), parameters, data, merged, how, backend,
+                             context.execution);
   if (again.empty()) {
     KeptInverse kept = read_kept_inverse(options.model, report.at(kept_inverse_key).get<std::string>(),
                                          model.info.items.size(), context.execution.threads);
@@ -178,8 +181,8 @@ class Outputs {
     }
     const std::vector<std::byte> bytes = encode_dataset(merged, context_.execution);
     const std::string checksum = Container::parse(bytes, "the merged data", threads).checksum();
-    static_cast<void>(
-        save_model(next_, *updated.trained.model, texts, {std::move(merged), checksum}, report, threads));
+    static_cast<void>(save_model(next_, *updated.trained.model, texts, {std::move(merged), checksum}, report,
+                                 threads, true));
     if (!out_data_.empty()) write_dataset_bytes(out_data_, bytes, context_.execution);
     std::error_code error;
     fs::rename(next_, out_, error);
@@ -220,6 +223,10 @@ void say_how(const Updated& updated, const ModelParameters& parameters, const Up
         "--keep-lambda has no effect here: the model was trained again, or nothing in it depends on counts");
   if (updated.lambda_kept && updated.operations >= updated.refit_operations)
     context.say("a training would have taken fewer operations than so many rows");
+  if (parameters.neighbours > 0 && updated.refitted.empty())
+    context.say(fmt::format("{} of {} columns were solved again; nothing changed in the others",
+                            grouped(updated.trained.direct_columns - updated.kept_columns),
+                            grouped(updated.trained.direct_columns)));
   if (options.out_data.empty())
     context.say(
         "the merged data are not written (--out-data DIR); without them the model cannot be measured, "
@@ -269,6 +276,7 @@ void run_update(UpdateFlags options, const CLI::App& parser, const Context& cont
       {{"rank", updated.rank},
        {"operations", updated.operations},
        {"refit_operations", updated.refit_operations},
+       {"kept_columns", updated.kept_columns},
        {"lambda_kept", updated.lambda_kept},
        {"refitted", updated.refitted.empty() ? Json() : Json(with_names(updated.refitted, flag_name))}});
   Json phases = {{"total", watch.total()}};
@@ -316,8 +324,9 @@ Run setup_update(CLI::App& parser) {
   parser.footer(
       "The result is that of a training on the merged data, up to the same certificate. A dense full-rank "
       "model that was trained "
-      "with\n--keep-inverse takes a part of the time of a training; other models are trained again. Rows of "
-      "held-out users are left "
+      "with\n--keep-inverse takes a part of the time of a training, one with --neighbours solves the columns "
+      "again on which\nsomething changed, and other models are trained again. Rows of held-out users are "
+      "left "
       "out.\n\n"
       "Examples:\n"
       "  poise update shop.model shop.data --log today.csv --out-data shop.data\n"

@@ -52,6 +52,27 @@ TEST(AtomicFile, AppearsWholeOnCommit) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"target"});
 }
 
+/// Parts that begin and end anywhere, from several threads, past the cache where the file system can.
+TEST(AtomicFile, PartsPastTheCache) {
+  const TemporaryFolder folder;
+  std::string text(std::size_t{9} << 20, ' ');
+  for (std::size_t k = 0; k < text.size(); ++k) text[k] = static_cast<char>('a' + (k * k + k / 4096) % 26);
+  for (const std::int64_t part : {100'000, 4096, 9000, 5'000'001}) {
+    AtomicFile file(folder / "target", true);
+    file.reserve(text.size());
+    const Tiling tiling{static_cast<std::int64_t>(text.size()) - 77, part};
+    const auto bytes = std::as_bytes(std::span(text));
+    for_each_tile(tiling.tiles(), 3, [&](std::int64_t tile) {
+      const std::int64_t first = 77 + tiling.first(tile);
+      file.write_at(first, bytes.subspan(first, tiling.last(tile) - tiling.first(tile)));
+    });
+    file.write_at(0, bytes.first(77));
+    file.commit();
+    EXPECT_TRUE(testing::read_file(folder / "target") == text) << part;
+  }
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"target"});
+}
+
 TEST(AtomicFile, LeavesNothingWithoutCommit) {
   const TemporaryFolder folder;
   testing::write_file(folder / "target", "old");

@@ -31,7 +31,7 @@ struct Trained {
   std::int64_t direct_columns = 0;
   std::int64_t iterated_columns = 0;
   std::vector<double> worst_column = {};  ///< see FullRankFit
-  std::int64_t resumed_columns = 0;       ///< with neighbours: those that a checkpoint had
+  std::int64_t resumed_columns = 0;  ///< with neighbours: those that a checkpoint or an earlier model had
 
   // Low rank only:
   std::int64_t live_directions = 0;

@@ -46,9 +46,10 @@ struct WriteSeconds {
 /// Writes the tensors atomically, directly from their memory: those with larger elements first, so that all
 /// are aligned without gaps; otherwise in the given order. Names are distinct and neither "checksums" nor
 /// "__metadata__"; texts are UTF-8. Each thread computes the checksum of a chunk and writes it; equal
-/// arguments give equal bytes for any number of threads.
+/// arguments give equal bytes for any number of threads. `past_cache`: see AtomicFile.
 WriteSeconds write_container(const std::filesystem::path& path, const Metadata& metadata,
-                             std::span<const Tensor> tensors, int threads = Execution::default_threads());
+                             std::span<const Tensor> tensors, int threads = Execution::default_threads(),
+                             bool past_cache = false);
 
 /// The bytes that write_container writes.
 std::vector<std::byte> container_bytes(const Metadata& metadata, std::span<const Tensor> tensors,

@@ -24,9 +24,9 @@ struct ModelInfo {
 };
 
 /// Writes a model in the container layout (see storage/container.hpp), atomically. Matrices are written
-/// without a copy; their rows must follow each other without gaps.
+/// without a copy; their rows must follow each other without gaps. `past_cache`: see write_container().
 WriteSeconds write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model,
-                         int threads = Execution::default_threads());
+                         int threads = Execution::default_threads(), bool past_cache = false);
 
 /// The bytes that write_model writes.
 std::vector<std::byte> model_bytes(const ModelInfo& info, const Scorer& model);

@@ -89,8 +89,24 @@ double ColumnCertificate::scale(std::int32_t i) const {
 }
 
 double ColumnCertificate::against(std::int32_t i) const {
+  if (observed_[i] == 0) return 0;
   // A column that explains almost nothing is compared with the negligible share instead.
   return std::max({0.0, explained_[i], negligible_share * observed_[i]});
+}
+
+double ColumnCertificate::proven_ratio(std::int32_t i, double K) const {
+  const double t =
+      measured_ ? against(i)
+                : std::max(explained_[i] - std::sqrt(diagonal(i) * K), negligible_share * observed_[i]);
+  return ratio_of(K / t);
+}
+
+double ColumnCertificate::least_explained() const {
+  const double explained = sum_of(explained_);
+  if (measured_) return explained;
+  double trace = 0;  // |tr Y| <= sqrt(tr A tr K)
+  for (std::int32_t i = 0; i < n_; ++i) trace += diagonal(i);
+  return std::max(0.0, explained - std::sqrt(trace * sum_));
 }
 
 void ColumnCertificate::add(std::span<const std::int32_t> items, In<float> beta,
@@ -170,13 +186,14 @@ void ColumnCertificate::bound_sum(const Probes& probes, const InverseForms& form
   sum_ = bound_trace(forms.form, Kz, std::sqrt(sum_of(forms.remainder)), doubt);
   settled_ = std::isfinite(sum_) && sum_of(forms.remainder) <= sum_remainder * sum_of(forms.form);
   // E (B S z)'(R S z) = sum of s_i^2 beta'rho, the wanted sum if s_i is the same for all columns. The term of
-  // d o z has mean 0 and reduces the variance.
+  // d o z has mean 0 and reduces the variance. E z'Y z = tr Y.
   const double squared = scale(0) * scale(0);
   const std::int64_t count = probes.z.cols();
   const Matrix<double> y = lowered(probes, d_, count);
   std::vector<double> draws(count, 0.0);
   for (std::int64_t i = 0; i < n_; ++i) {
-    for (std::int64_t p = 0; p < count; ++p) draws[p] += probes.made.B(i, p) * y(i, p) / squared;
+    for (std::int64_t p = 0; p < count; ++p)
+      draws[p] += (probes.made.B(i, p) - (measured_ ? 0.0 : probes.z(i, p))) * y(i, p) / squared;
   }
   slope_ = sum_of(draws) / static_cast<double>(count);
   slope_error_ = error_of_mean(draws, certificate_doubt);
@@ -194,7 +211,8 @@ void ColumnCertificate::bound_columns(const Probes& probes, const InverseForms& 
     if (against(i) == 0) {
       ratio_[i] = 0;  // no user has the item
     } else {
-      const double ratio = ratio_of(by_ratio ? K[i] : K[i] / against(i));
+      const double ratio =
+          by_ratio && measured_ ? ratio_of(K[i]) : proven_ratio(i, by_ratio ? K[i] * against(i) : K[i]);
       if (!std::isnan(ratio)) ratio_[i] = std::min(ratio_[i], ratio);
     }
   }
@@ -259,7 +277,7 @@ void ColumnCertificate::prove_again(ApproximateInverse& P, SavedColumns columns)
 Certificate ColumnCertificate::certificate() const {
   Certificate certificate;
   certificate.absolute = sum_ + sum_of(excess_);
-  certificate.relative = relative_excess(certificate.absolute, sum_of(explained_));
+  certificate.relative = relative_excess(certificate.absolute, least_explained());
   certificate.worst_column = n_ > 0 ? *std::max_element(ratio_.begin(), ratio_.end()) : 0.0;
   certificate.verified_columns = std::count(verified_.begin(), verified_.end(), 1);
   certificate.probability = certificate.verified_columns < n_ ? 1 - certificate_doubt : 1.0;

@@ -38,6 +38,14 @@ struct EstimatedObjective {
 /// subtracted from R's diagonal. At the optimum d_i = 1 / h_ii - l_i, which the solver knows; at the saved
 /// column it is R_ii = observed - explained. Either adds its distance from the optimal d_i to the bound. Some
 /// of the probes choose between them, and every bound holds for both.
+///
+/// Without a pass through the data (expect_measured(false), for C = 0 and b = 1): a column with no residual
+/// but d_i explains observed - f_i, f_i = d_i, or l_i B_ii without the constraint. With Y = R - diag(d),
+///
+///     t_i = observed - f_i - Y_ii,     |Y_ii| <= sqrt(A_ii K_ii)     (Cauchy's inequality),
+///
+/// so the bounds on K bound t_i from below, and the objective is sum of f_i + tr Y - tr B'Y, of which the
+/// probes of the sum estimate the traces.
 class ColumnCertificate {
  public:
   /// For the autoencoder's problem (target X). `observed` is the weight of each column. If there is a share,
@@ -56,6 +64,13 @@ class ColumnCertificate {
   /// Draws more probes for closer bounds, because some columns were solved to the tolerance, not to the last
   /// bit.
   void expect_iterated_columns() { iterated_ = true; }
+
+  /// Whether the explained weights of add() are measured (as they are unless it is called) or observed - f_i.
+  /// May be called again before columns are added again with measured ones.
+  void expect_measured(bool measured) {
+    measured_ = measured;
+    by_ratio_ = {};
+  }
 
   /// Bounds all columns, once all were added. The same draws serve again with
   /// another P, because what they prove does not depend on P.
@@ -78,7 +93,8 @@ class ColumnCertificate {
   [[nodiscard]] Certificate certificate() const;
 
   /// The objective of the saved columns, observed - beta'c - beta'rho over all columns, without a pass
-  /// through all data: the probes of the sum estimate the slopes beta'rho, which vanish at the optimum.
+  /// through all data: the probes of the sum estimate the slopes beta'rho, which vanish at the optimum (and
+  /// tr Y, where the explained weights are not measured).
   [[nodiscard]] EstimatedObjective objective() const;
 
  private:
@@ -93,6 +109,12 @@ class ColumnCertificate {
   [[nodiscard]] double scale(std::int32_t i) const;
   /// The weight that the excess of column i is compared with; 0 if no user has the item.
   [[nodiscard]] double against(std::int32_t i) const;
+  /// A_ii, for C = 0 and b = 1.
+  [[nodiscard]] double diagonal(std::int32_t i) const { return observed_[i] + problem_.l[i]; }
+  /// The ratio of column i that K_ii proves.
+  [[nodiscard]] double proven_ratio(std::int32_t i, double K) const;
+  /// What all columns explain, at the least.
+  [[nodiscard]] double least_explained() const;
   [[nodiscard]] Probes draw(ProbeStream stream, std::int64_t count, std::vector<double> s,
                             SavedColumns columns) const;
   /// y less d o z.
@@ -119,6 +141,7 @@ class ColumnCertificate {
   const ColumnShare* share_;
   std::int64_t n_;
   bool iterated_ = false;
+  bool measured_ = true;
   Probes first_;     // empty until they are drawn
   Probes by_ratio_;  // only if the first were not enough
   std::vector<double> explained_;
@@ -129,7 +152,7 @@ class ColumnCertificate {
   std::vector<char> verified_;
   double sum_ = 0;
   bool settled_ = true;
-  double slope_ = 0;        // an estimate of the sum of beta'rho over columns that were not verified
+  double slope_ = 0;  // an estimate of the sum of beta'rho over columns that were not verified, less tr Y
   double slope_error_ = 0;  // its largest error
 };
 

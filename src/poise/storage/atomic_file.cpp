@@ -1,10 +1,13 @@
 #include "poise/storage/atomic_file.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -87,6 +90,15 @@ void remove_stale(const std::filesystem::path& path) {
   }
 }
 
+/// pwrite, again after a signal.
+ssize_t write_part(int descriptor, std::span<const std::byte> bytes, off_t at) {
+  ssize_t written = -1;
+  do {
+    written = ::pwrite(descriptor, bytes.data(), bytes.size(), at);
+  } while (written < 0 && errno == EINTR);
+  return written;
+}
+
 /// Makes the rename itself durable. Some file systems cannot and report an error, which is ignored.
 void sync_folder(const std::filesystem::path& path) {
   const int descriptor = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -99,7 +111,7 @@ void sync_folder(const std::filesystem::path& path) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(follow_links(std::move(path))) {
+AtomicFile::AtomicFile(std::filesystem::path path, bool past_cache) : path_(follow_links(std::move(path))) {
   if (!path_.has_filename())
     fail_on_file(ErrorKind::resources, "cannot write \"{}\": not a file name", path_.string());
   std::error_code error;
@@ -115,10 +127,14 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(follow_links(std::mov
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail_to_write(path_, errno);
   ::flock(descriptor_, LOCK_EX | LOCK_NB);
+#ifdef O_DIRECT
+  if (past_cache) direct_ = ::open(temporary_.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC);
+#endif
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
+  if (direct_ >= 0) ::close(direct_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
@@ -141,11 +157,32 @@ void AtomicFile::reserve(std::uint64_t bytes) {
 }
 
 void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  constexpr std::uint64_t block = 4096;  // what disks and file systems of today ask for, or a multiple of it
+  constexpr std::uint64_t at_once = std::uint64_t{4} << 20;
+  const std::uint64_t end = offset + bytes.size();
+  const std::uint64_t first = (offset + block - 1) / block * block;
+  const std::uint64_t last = end / block * block;
+  if (direct_ < 0 || first >= last) return write_cached(offset, bytes);
+  write_cached(offset, bytes.first(first - offset));
+  write_cached(last, bytes.subspan(last - offset));
+  const std::unique_ptr<void, decltype(&std::free)> aligned(
+      std::aligned_alloc(block, std::min(at_once, last - first)), &std::free);
+  if (!aligned) return write_cached(first, bytes.subspan(first - offset, last - first));
+  for (std::uint64_t at = first; at < last; at += at_once) {
+    const auto part = bytes.subspan(at - offset, std::min(at_once, last - at));
+    std::memcpy(aligned.get(), part.data(), part.size());
+    // Whatever it refuses the cache takes, or says why not.
+    if (::pwrite(direct_, aligned.get(), part.size(), static_cast<off_t>(at)) !=
+        static_cast<ssize_t>(part.size()))
+      write_cached(at, part);
+  }
+}
+
+void AtomicFile::write_cached(std::uint64_t offset, std::span<const std::byte> bytes) const {
   const auto begin = static_cast<off_t>(offset);
   auto at = begin;
   for (auto rest = bytes; !rest.empty();) {
-    const ssize_t written = ::pwrite(descriptor_, rest.data(), rest.size(), at);
-    if (written < 0 && errno == EINTR) continue;
+    const ssize_t written = write_part(descriptor_, rest, at);
     if (written < 0) fail_to_write(path_, errno);
     if (written == 0) fail_to_write(path_, ENOSPC);
     rest = rest.subspan(written);

@@ -14,7 +14,9 @@ namespace poise {
 /// path and the reason.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path path);
+  /// `past_cache`: write_at() brings whole blocks to the disk directly where the file system can, so that
+  /// gigabytes are not copied into memory of the system's that nobody reads soon.
+  explicit AtomicFile(std::filesystem::path path, bool past_cache = false);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
@@ -30,9 +32,11 @@ class AtomicFile {
   void commit();
 
  private:
+  void write_cached(std::uint64_t offset, std::span<const std::byte> bytes) const;
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int descriptor_ = -1;
+  int direct_ = -1;  ///< the same file past the cache; -1: not wanted, or not possible
 };
 
 }  // namespace poise

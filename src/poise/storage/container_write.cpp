@@ -124,11 +124,11 @@ class Layout {
 }  // namespace
 
 WriteSeconds write_container(const std::filesystem::path& path, const Metadata& metadata,
-                             std::span<const Tensor> tensors, int threads) {
+                             std::span<const Tensor> tensors, int threads, bool past_cache) {
   std::map<std::string, double> seconds;
   Stopwatch watch(seconds);
   const Layout layout(metadata, tensors);
-  AtomicFile file(path);
+  AtomicFile file(path, past_cache);
   if (layout.size() > chunk_bytes) file.reserve(layout.size());
   layout.emit(threads,
               [&](std::uint64_t offset, std::span<const std::byte> bytes) { file.write_at(offset, bytes); });

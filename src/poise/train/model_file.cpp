@@ -77,10 +77,12 @@ std::optional<MatrixView<const float>> LoadedModel::item_factors() const {
 }
 
 WriteSeconds write_model(const std::filesystem::path& path, const ModelInfo& info, const Scorer& model,
-                         int threads) {
+                         int threads, bool past_cache) {
   WriteSeconds seconds;
-  put([&](const Metadata& metadata,
-          std::span<const Tensor> tensors) { seconds = write_container(path, metadata, tensors, threads); },
+  put(
+      [&](const Metadata& metadata, std::span<const Tensor> tensors) {
+        seconds = write_container(path, metadata, tensors, threads, past_cache);
+      },
       info, model);
   return seconds;
 }

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
@@ -28,6 +30,7 @@ struct Updated {
   std::int64_t rank = 0;                 ///< rows by which X' diag(a) X changed
   double operations = 0;                 ///< of changing the inverse by these rows
   double refit_operations = 0;           ///< of a new inverse
+  std::int64_t kept_columns = 0;         ///< with neighbours: those that nothing changed
 };
 
 /// Whether Lambda or the weights depend on the counts of users and items, which every new row changes:
@@ -46,6 +49,18 @@ std::string counted_parameter(const ModelParameters& parameters);
 Updated update_full_rank(const FullRank& model, const ModelParameters& parameters, KeptInverse kept,
                          const Dataset& data, const Merged& merged, const UpdateOptions& options,
                          Backend& backend, const Execution& execution);
+
+/// A full-rank model with neighbours of the merged data from that of `data`: columns on whose items nothing
+/// changed are taken over once they are proven, the others solved. The bytes of a training on the merged
+/// data, which takes the place of this where Lambda or weights depend on counts.
+Updated update_neighbours(const FullRank& model, const ModelParameters& parameters, const Dataset& data,
+                          const Merged& merged, const UpdateOptions& options, Backend& backend,
+                          const Execution& execution);
+
+/// Of each item of Y, whether an entry of X in it, or its weight, is another in Y: `changed` are the users of
+/// X whose row differs, and Y's further rows are new users.
+std::vector<char> touched_items(CsrView X, const Weights& before, CsrView Y, const Weights& after,
+                                std::span<const std::int32_t> changed);
 
 /// Any model trained on the merged data, for this reason; dense full-rank ones with what an update needs.
 Updated train_again(const ModelParameters& parameters, const Merged& merged, std::string reason,

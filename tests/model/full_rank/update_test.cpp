@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "poise/linalg/vector.hpp"
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/model/full_rank/kept_inverse.hpp"
 #include "poise/model/full_rank/row_change.hpp"
 #include "poise/model/full_rank/start.hpp"
+#include "poise/solver/column_residual.hpp"
 
 #include "support/dense_oracle.hpp"
 #include "support/random_data.hpp"
@@ -183,6 +185,63 @@ TEST(FullRankUpdateTest, ContinuedModelsAreThoseOfTheMergedData) {
     expect_continued(false, false, zero_diagonal);
     expect_continued(true, false, zero_diagonal);
     expect_continued(true, true, zero_diagonal);
+  }
+}
+
+/// Too large to be measured in a moment: the objective then follows from what the certificate knows.
+TEST(FullRankUpdateTest, TheObjectiveWithoutAPassThroughTheData) {
+  const auto backend = testing::tested_backend(2);
+  const Csr X = random_csr(3000, 1600, 0.15, false, 1);
+  const Csr more = random_csr(20, 1600, 0.15, false, 2);
+  Csr Y = X;
+  for (std::int64_t u = 0; u < more.rows; ++u) {
+    Y.indices.insert(Y.indices.end(), more.view().row(u).begin(), more.view().row(u).end());
+    Y.offsets.push_back(Y.entries());
+    ++Y.rows;
+  }
+  Weights before;
+  Weights after;
+  before.observed = static_cast<double>(X.entries());
+  after.observed = static_cast<double>(Y.entries());
+  for (const bool zero_diagonal : {false, true}) {
+    const FullRankOptions options{
+        .lambda = 40, .unconstrained = !zero_diagonal, .zero_diagonal = zero_diagonal};
+    FullRankBasis basis;
+    basis.in_place = true;
+    const FullRankFit fit = fit_full_rank(X.view(), before, options, *backend, {.threads = 2}, &basis);
+    const Matrix<float>& B = fit.solutions.front().B;
+    KeptInverse kept = keep_inverse(fit, basis, training_counts(X.view()), false);
+    const std::vector<double> l(1600, 40);
+    Resident<float> A_inverse = extended_inverse<float>(kept, B.view(), zero_diagonal, l, {}, *backend, 2);
+    const RowChange change = row_change(X.view(), before, Y.view(), after, {}, ChangeOf::shared_system);
+    update_inverse<float>(A_inverse, change, *backend, {.threads = 2});
+    FullRankBasis updated;
+    updated.in_place = true;
+    updated.adopt<float>(std::move(A_inverse), kept.condition);
+    const FullRankStart start{.l = l,
+                              .b_bar = 1,
+                              .float64 = false,
+                              .change = change,
+                              .B = B.view(),
+                              .h = kept.h,
+                              .zero_diagonal = zero_diagonal};
+    const FullRankFit result =
+        continue_full_rank(Y.view(), after, options, start, updated, *backend, {.threads = 2});
+    const FullRankSolution& solution = result.solutions.front();
+    EXPECT_TRUE(solution.good());
+    EXPECT_EQ(result.seconds.count("objective"), 0U);
+    Matrix<float> columns(1600, 1600);
+    for (std::int64_t i = 0; i < 1600; ++i) {
+      for (std::int64_t j = 0; j < 1600; ++j) columns(i, j) = solution.B(j, i);
+    }
+    std::vector<ColumnFigures> figures(1600);
+    column_residuals(make_column_problem(Y.view(), after, l), numbers_from(0, 1600), columns.view(), {},
+                     figures, {.threads = 2});
+    double objective = 0;
+    for (const ColumnFigures& column : figures) objective += column.objective;
+    EXPECT_GT(solution.objective_error, 0);
+    EXPECT_LT(solution.objective_error, 1e-6 * objective);
+    EXPECT_NEAR(solution.objective, objective, solution.objective_error);
   }
 }
 

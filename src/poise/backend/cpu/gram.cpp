@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
-#include "poise/backend/cpu/mirror.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/linalg/mirror.hpp"
 
 namespace poise {
 namespace {

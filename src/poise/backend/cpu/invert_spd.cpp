@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
-#include "poise/backend/cpu/mirror.hpp"
 #include "poise/backend/power_start.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/linalg/dense_kernels.hpp"
+#include "poise/linalg/mirror.hpp"
 #include "poise/linalg/serial_blas.hpp"
 #include "poise/linalg/vector.hpp"
 

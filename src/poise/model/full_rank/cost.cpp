@@ -95,16 +95,28 @@ double iteration_operations(const ColumnProblem& problem, std::int32_t i, const 
          residual_cost * 4 * static_cast<double>(problem.X.entries());
 }
 
-bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options) {
-  // A sparse-dense product costs some 14 times as much an operation in float64. Of small problems it may take
-  // as much as the rest, and a fraction of a second in any case.
+namespace {
+
+constexpr double many_columns = 8000;
+
+/// A sparse-dense product costs some 14 times as much an operation in float64.
+double measuring_operations(const ColumnProblem& problem) {
   constexpr double sparse_cost = 14;
-  constexpr double large = 8000;
+  return sparse_cost * 2 * static_cast<double>(problem.X.entries()) * static_cast<double>(problem.items());
+}
+
+}  // namespace
+
+bool measured_in_a_moment(const ColumnProblem& problem) {
   constexpr double moment = 2e10;
-  const auto n = static_cast<double>(problem.items());
-  const double operations = sparse_cost * 2 * static_cast<double>(problem.X.entries()) * n;
-  if (n < large && operations <= moment) return true;
-  return operations <= (n < large ? 1.0 : 0.03) * full_rank_operations(problem.X, *problem.W, options);
+  return static_cast<double>(problem.items()) < many_columns && measuring_operations(problem) <= moment;
+}
+
+bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options) {
+  // Of small problems it may take as much as the rest, and a fraction of a second in any case.
+  if (measured_in_a_moment(problem)) return true;
+  const double share = static_cast<double>(problem.items()) < many_columns ? 1.0 : 0.03;
+  return measuring_operations(problem) <= share * full_rank_operations(problem.X, *problem.W, options);
 }
 
 bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit, bool float64) {

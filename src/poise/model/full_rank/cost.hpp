@@ -60,6 +60,8 @@ bool woodbury_possible(const ColumnProblem& problem, std::uint64_t memory_limit,
 /// Whether the objective is measured through all data, column by column: where that takes little beside an
 /// inverse.
 bool measured_whole(const ColumnProblem& problem, const FullRankOptions& options);
+/// Whether that takes a fraction of a second.
+bool measured_in_a_moment(const ColumnProblem& problem);
 
 /// Matrices of items x items in float32 that a fit holds on a GPU: A^-1, the models, G in float64, which is
 /// two, and one more while products split A^-1 (or for A^-1 in float64, which is not split); without weights

@@ -51,8 +51,11 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
   const WholeInverse<T> A_inverse(basis.inverse<T>().matrix.view(), backend);
   const ColumnChecker<T> checker(data, A_inverse, basis.gram().view());
   const ColumnSolver<T> solver(checker, options.tolerance, !backend.traits().cheap_gathers, start != nullptr);
-  const FullRankWork<T> work{problem, options,   data,  checker, solver,  measured_whole(problem, options),
-                             backend, execution, watch, result,  nullptr, checkpoint};
+  const bool whole = start == nullptr ? measured_whole(problem, options) : measured_in_a_moment(problem);
+  // Only what comes directly from a float32 inverse: of that, f_i is as exact as the columns are.
+  const bool unmeasured = start != nullptr && !whole && !problem.weighted() && std::is_same_v<T, float>;
+  const FullRankWork<T> work{problem,   options, data,   checker, solver,     whole,     backend,
+                             execution, watch,   result, nullptr, checkpoint, unmeasured};
   std::vector<FullRankVariant<T>> variants;
   for (auto& [zero_diagonal, room] : wanted) variants.emplace_back(work, zero_diagonal, std::move(room));
   watch.book("data");

@@ -125,7 +125,7 @@ std::string stage_kept_inverse(const std::filesystem::path& model, const KeptInv
                              {"users", fmt::format("{}", kept.counts.users)},
                              {"reference", fmt::format("{}", kept.counts.reference)}};
   const std::filesystem::path path = staged_path(model);
-  write_container(path, metadata, tensors, threads);
+  write_container(path, metadata, tensors, threads, true);
   return Container::peek(path).checksum();
 }
 

@@ -7,6 +7,7 @@
 #include <lapacke.h>
 
 #include "poise/base/error.hpp"
+#include "poise/linalg/mirror.hpp"
 #include "poise/linalg/serial_blas.hpp"
 
 namespace poise {
@@ -45,6 +46,21 @@ void invert_symmetric(Matrix<double>& M) {
   for (std::int64_t i = 0; i < M.rows(); ++i) {  // LAPACK's lower triangle is the upper one here
     for (std::int64_t j = 0; j < i; ++j) M(i, j) = M(j, i);
   }
+}
+
+/// A <- A - L R for a symmetric L R (n x n): in ordinary memory the upper half, by stripes, which is then
+/// mirrored.
+template <class T>
+void subtract_symmetric(In<T> L, In<T> R, Out<T> A, Backend& backend, int threads) {
+  constexpr std::int64_t stripe = 1024;
+  const Tiling stripes{A.rows, backend.traits().cheap_gathers ? stripe : std::max<std::int64_t>(1, A.rows)};
+  for (std::int64_t tile = 0; tile < stripes.tiles(); ++tile) {
+    const std::int64_t first = stripes.first(tile);
+    const std::int64_t count = stripes.last(tile) - first;
+    backend.gemm(Op::none, Op::none, T{-1}, L.block(first, count), R.columns(first, A.cols - first), T{1},
+                 A.block(first, count).columns(first, A.cols - first));
+  }
+  if (stripes.tiles() > 1) mirror_upper(ordinary(backend, A), threads);
 }
 
 /// S^-1 + F A^-1 F', from T = F A^-1.
@@ -132,7 +148,7 @@ void update_inverse(Resident<T>& A_inverse, const RowChange& change, Backend& ba
       backend.gemm(Op::transpose, Op::none, 1.0, readable(scores), Lent(backend, M).view(), 0.0, wide.view());
       backend.copy(readable(wide), left.view());
     }
-    backend.gemm(Op::none, Op::none, T{-1}, readable(left), readable(scores), T{1}, A_inverse.view());
+    subtract_symmetric(readable(left), readable(scores), A_inverse.view(), backend, execution.threads);
     progress.advance(count);
   }
 }

@@ -40,7 +40,8 @@ RowChange row_change(CsrView X, const Weights& before, CsrView Y, const Weights&
 ///
 /// for some hundred rows of F at a time, new versions first, so that every A between is positive definite
 /// too. The middle matrix, indefinite where old versions are among them, in float64. About 2 n^2 rank
-/// operations of a matrix product. Error{interrupted} leaves it unspecified.
+/// operations of a matrix product, half of them where the matrix lies in ordinary memory. Error{interrupted}
+/// leaves it unspecified.
 template <class T>
 void update_inverse(Resident<T>& A_inverse, const RowChange& change, Backend& backend,
                     const Execution& execution);

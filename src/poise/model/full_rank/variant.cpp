@@ -16,7 +16,9 @@ FullRankVariant<T>::FullRankVariant(const FullRankWork<T>& work, bool zero_diago
       room_(std::move(room)),
       proof_(work.data.shared_system(), work.data.observed(), zero_diagonal, work.backend, work.execution,
              work.share),
-      objectives_(work.problem.items(), 0.0) {}
+      objectives_(work.problem.items(), 0.0) {
+  proof_.expect_measured(!work.unmeasured);
+}
 
 template <class T>
 void FullRankVariant<T>::add(std::span<const std::int32_t> items, In<T> h, Out<float> beta,
@@ -78,7 +80,8 @@ void FullRankVariant<T>::add_for_target(std::span<const std::int32_t> items) {
 /// float32 inverse: the saved columns then give them at least as exactly.
 template <class T>
 std::vector<double> FullRankVariant<T>::multipliers(std::span<const std::int32_t> items, In<T> h) const {
-  const bool rounded = std::is_same_v<T, float> && !work_.problem.weighted() && !work_.measured_whole;
+  const bool rounded =
+      std::is_same_v<T, float> && !work_.problem.weighted() && !work_.measured_whole && !work_.unmeasured;
   return zero_diagonal_ && !rounded ? work_.solver.multipliers(items, h) : std::vector<double>();
 }
 
@@ -87,6 +90,7 @@ std::vector<double> FullRankVariant<T>::multipliers(std::span<const std::int32_t
 template <class T>
 void FullRankVariant<T>::take_note(std::span<const std::int32_t> items, In<float> beta,
                                    std::vector<double> own) {
+  if (work_.unmeasured) return take_note_unmeasured(items, beta, std::move(own));
   std::vector<double> scores;
   const std::vector<double> explained =
       work_.data.explained(items, beta, proof_.takes_scores() ? &scores : nullptr);
@@ -101,11 +105,43 @@ void FullRankVariant<T>::take_note(std::span<const std::int32_t> items, In<float
   work_.watch.book("certificate");
 }
 
+/// Adds saved columns with what they would explain if no rounding had left a residual: all but d_i, or but
+/// l_i B_ii.
+template <class T>
+void FullRankVariant<T>::take_note_unmeasured(std::span<const std::int32_t> items, In<float> beta,
+                                              std::vector<double> own) {
+  if (!zero_diagonal_) {
+    own.resize(items.size());
+    work_.backend.get_entries(beta, {}, items, own);
+    for (std::size_t k = 0; k < items.size(); ++k) own[k] *= work_.problem.l[items[k]];
+  }
+  for (std::size_t k = 0; k < items.size(); ++k) own[k] = work_.data.observed()[items[k]] - own[k];
+  proof_.add(items, beta, own, {}, {});
+  work_.watch.book("certificate");
+}
+
+/// Where columns that were not measured miss the tolerance, they are measured.
+template <class T>
+void FullRankVariant<T>::prove(ApproximateInverse& P) {
+  proof_.prove(P, saved(), work_.options.tolerance);
+  work_.watch.book("certificate");
+  if (!work_.unmeasured || (proof_.settled() && proof_.missing(work_.options.tolerance).empty())) return;
+  proof_.expect_measured(true);
+  const Items all = numbers_from(0, work_.problem.items());
+  work_.for_each_block(all, "measuring", [&](std::span<const std::int32_t> part) {
+    const auto width = static_cast<std::int64_t>(part.size());
+    const In<float> beta = std::as_const(columns_).view().block(part.front(), width);
+    proof_.add(part, beta, work_.data.explained(part, beta), {}, {});
+  });
+  work_.watch.book("objective");
+  proof_.prove(P, saved(), work_.options.tolerance);
+  work_.watch.book("certificate");
+}
+
 template <class T>
 void FullRankVariant<T>::certify(ApproximateInverse& P) {
   if (!work_.problem.target_is_X) return;
-  proof_.prove(P, saved(), work_.options.tolerance);
-  work_.watch.book("certificate");
+  prove(P);
   Items missing = proof_.missing(work_.options.tolerance);
   const bool correctable = work_.problem.weighted() || std::is_same_v<T, double>;
   if (!missing.empty() && correctable) {

@@ -33,6 +33,7 @@ struct FullRankWork {
   FullRankFit& result;
   const ColumnShare* share = nullptr;     ///< of several processes; null: all columns are here
   DenseCheckpoint* checkpoint = nullptr;  ///< of a fit of one model; may be null
+  bool unmeasured = false;  ///< whether columns are proven without a pass through the data first
 
   /// Columns processed at a time. On a GPU as many as its memory holds besides the matrices of items x
   /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size decides,
@@ -93,6 +94,8 @@ class FullRankVariant {
   void keep_diagonal(std::span<const std::int32_t> items, In<T> h);
   [[nodiscard]] std::vector<double> multipliers(std::span<const std::int32_t> items, In<T> h) const;
   void take_note(std::span<const std::int32_t> items, In<float> beta, std::vector<double> own);
+  void take_note_unmeasured(std::span<const std::int32_t> items, In<float> beta, std::vector<double> own);
+  void prove(ApproximateInverse& P);
   void correct(std::span<const std::int32_t> items);
   void measure();
   /// The rows of columns() that belong to these items.

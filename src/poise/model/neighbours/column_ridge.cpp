@@ -31,7 +31,7 @@ ColumnRidge::ColumnRidge(const NeighbourProblem& problem, std::int64_t k)
       place_(problem.has_weights() ? problem.items() : 0, -1) {}
 
 template <class T>
-void ColumnRidge::factor(std::int32_t j, std::span<const std::int32_t> support, std::span<const T> G) {
+void ColumnRidge::assemble(std::int32_t j, std::span<const std::int32_t> support, std::span<const T> G) {
   const std::int64_t stride = cholesky::stride_of(k_);
   const T* from = G.data();
   for (std::int64_t q = 0; q < k_; ++q) {
@@ -52,6 +52,13 @@ void ColumnRidge::factor(std::int32_t j, std::span<const std::int32_t> support, 
     row[q] += l_[q];
   }
   nothing_ = std::ranges::all_of(c_, [](double entry) { return entry == 0; });
+}
+
+template void ColumnRidge::assemble(std::int32_t, std::span<const std::int32_t>,
+                                    std::span<const std::uint32_t>);
+template void ColumnRidge::assemble(std::int32_t, std::span<const std::int32_t>, std::span<const double>);
+
+void ColumnRidge::factor(std::int32_t j) {
   if (nothing_) return;
   std::ranges::copy(H_, U_.begin());
   if (!cholesky::factor(view(U_)))
@@ -63,10 +70,6 @@ void ColumnRidge::factor(std::int32_t j, std::span<const std::int32_t> support, 
   std::ranges::copy(c_, forward_.begin());
   cholesky::solve_transposed(view(U_), forward_);
 }
-
-template void ColumnRidge::factor(std::int32_t, std::span<const std::int32_t>,
-                                  std::span<const std::uint32_t>);
-template void ColumnRidge::factor(std::int32_t, std::span<const std::int32_t>, std::span<const double>);
 
 void ColumnRidge::add_weights(std::int32_t j, std::span<const std::int32_t> support) {
   for (std::int64_t p = 0; p < k_; ++p) place_[support[p]] = static_cast<std::int32_t>(p);
@@ -100,11 +103,16 @@ void ColumnRidge::add_weights(std::int32_t j, std::span<const std::int32_t> supp
   for (const std::int32_t i : support) place_[i] = -1;
 }
 
-double ColumnRidge::residual(std::span<const float> values) {
+void ColumnRidge::set_residual(std::span<const float> values) {
   const auto k = values.size();
   std::copy(values.begin(), values.end(), beta_.begin());
   cholesky::multiply(view(H_), std::span(beta_).first(k), rho_);
   for (std::size_t p = 0; p < k; ++p) rho_[p] = c_[p] - rho_[p];
+}
+
+double ColumnRidge::residual(std::span<const float> values) {
+  const auto k = values.size();
+  set_residual(values);
   const auto e = std::span(e_).first(k);
   std::copy_n(rho_.begin(), k, e.begin());
   cholesky::solve_transposed(view(U_), e);
@@ -118,17 +126,24 @@ double ColumnRidge::residual(std::span<const float> values) {
   return usable_excess(bound);
 }
 
-NeighbourFigures ColumnRidge::figures_of(std::span<const float> values) {
-  const auto k = values.size();
+NeighbourFigures ColumnRidge::figures_of(std::int64_t k, double excess) const {
+  const auto first = [&](const Vector& vector) { return std::span(vector).first(k); };
   NeighbourFigures figures{.observed = observed_};
-  figures.excess = residual(values);
-  figures.along = dot<double, double>({beta_.data(), k}, {c_.data(), k});
-  figures.explained = figures.along + dot<double, double>({beta_.data(), k}, {rho_.data(), k});
+  figures.excess = excess;
+  figures.along = dot<double, double>(first(beta_), first(c_));
+  figures.explained = figures.along + dot<double, double>(first(beta_), first(rho_));
   return figures;
 }
 
+NeighbourFigures ColumnRidge::measure(std::span<const float> values) {
+  set_residual(values);
+  double excess = 0;
+  for (std::size_t p = 0; p < values.size(); ++p) excess += rho_[p] * rho_[p] / l_[p];
+  return figures_of(std::ssize(values), usable_excess(excess));
+}
+
 NeighbourFigures ColumnRidge::check(std::span<const float> values) {
-  if (!nothing_) return figures_of(values);
+  if (!nothing_) return figures_of(std::ssize(values), residual(values));
   // c = 0, and there is no factor: the minimum is at 0, so the excess is beta'H beta.
   std::copy(values.begin(), values.end(), beta_.begin());
   const auto beta = std::span(beta_).first(values.size());
@@ -149,7 +164,7 @@ NeighbourFigures ColumnRidge::solve(std::span<float> values) {
   cholesky::solve(view(U_), x);
   const auto round = [&] {
     for (std::size_t p = 0; p < k; ++p) values[p] = static_cast<float>(x[p]);
-    figures = figures_of(values);
+    figures = figures_of(std::ssize(values), residual(values));
   };
   round();
   if (figures.excess > refined_above * figures.explained) {

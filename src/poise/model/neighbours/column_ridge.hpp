@@ -24,11 +24,13 @@ class ColumnRidge {
  public:
   ColumnRidge(const NeighbourProblem& problem, std::int64_t k);
 
-  /// H_SS and c_S of column j, from G on (S, j) as GramBlocks has it, and the Cholesky factor of H_SS.
-  /// Error{numerical} where it is singular to float64. k^3 / 3 operations; weights of C add the rows of the
+  /// H_SS and c_S of column j, from G on (S, j) as GramBlocks has it; weights of C add the rows of the
   /// column's users.
   template <class T>
-  void factor(std::int32_t j, std::span<const std::int32_t> support, std::span<const T> G);
+  void assemble(std::int32_t j, std::span<const std::int32_t> support, std::span<const T> G);
+
+  /// The Cholesky factor of H_SS. Error{numerical} where it is singular to float64. k^3 / 3 operations.
+  void factor(std::int32_t j);
 
   /// The column of the model with the first values.size() neighbours, which the leading block of the factor
   /// solves, and what is known of it as it is rounded. With e close to H^-1 rho and r = rho - He,
@@ -41,14 +43,18 @@ class ColumnRidge {
   /// What is known of these entries, whoever made them.
   NeighbourFigures check(std::span<const float> values);
 
+  /// The same without the factor: the excess is at most rho'Lambda^-1 rho, since H >= Lambda.
+  NeighbourFigures measure(std::span<const float> values);
+
  private:
   void add_weights(std::int32_t j, std::span<const std::int32_t> support);
   [[nodiscard]] MatrixView<double> view(std::vector<double, LargePages<double>>& matrix) const {
     return {matrix.data(), k_, k_, cholesky::stride_of(k_)};
   }
-  /// rho = c - H beta for the entries as they are rounded; returns the bound on the excess.
+  /// rho = c - H beta for the entries as they are rounded, and the bound on the excess.
   double residual(std::span<const float> values);
-  NeighbourFigures figures_of(std::span<const float> values);
+  void set_residual(std::span<const float> values);
+  [[nodiscard]] NeighbourFigures figures_of(std::int64_t k, double excess) const;
 
   const NeighbourProblem& problem_;
   std::int64_t k_;

@@ -1,6 +1,7 @@
 #include "poise/model/neighbours/fit.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -22,11 +23,12 @@ class NeighbourSolver {
  public:
   /// `saved`: columns that are measured and not solved, one a row; none: there are no rows.
   NeighbourSolver(const NeighbourProblem& problem, NeighbourFit& fit, FinishedColumns& finished,
-                  CsrView saved, const Execution& execution)
+                  CsrView saved, const EarlierColumns* earlier, const Execution& execution)
       : problem_(problem),
         fit_(fit),
         finished_(finished),
         saved_(saved),
+        earlier_(earlier),
         execution_(execution),
         watch_(fit.seconds),
         k_(fit.solutions.back().columns.k),
@@ -57,12 +59,15 @@ class NeighbourSolver {
       progress.advance(end - begin);
       begin = end;
     }
+    fit_.taken = taken_;
   }
 
  private:
   void solve_column(std::int64_t j, std::int64_t c, ColumnRidge& ridge) {
     const auto support = fit_.solutions.back().columns.support(j);
-    ridge.factor<T>(static_cast<std::int32_t>(j), support, gram_.column(c));
+    ridge.assemble<T>(static_cast<std::int32_t>(j), support, gram_.column(c));
+    if (earlier_ != nullptr && take_column(j, ridge)) return;
+    ridge.factor(static_cast<std::int32_t>(j));
     if (saved_.rows > 0) return measure_column(j, ridge);
     for (NeighbourSolution& solution : fit_.solutions) {
       const std::int64_t k = solution.columns.k;
@@ -70,6 +75,19 @@ class NeighbourSolver {
         std::copy_n(support.begin(), k, solution.columns.items.begin() + j * k);
       solution.figures[j] = ridge.solve(std::span(solution.columns.values).subspan(j * k, k));
     }
+  }
+
+  /// The column of the earlier model, if it holds and is proven to.
+  bool take_column(std::int64_t j, ColumnRidge& ridge) {
+    NeighbourSolution& solution = fit_.solutions.back();
+    const auto values = std::span(solution.columns.values).subspan(j * k_, k_);
+    if (!earlier_->take(j, solution.columns.support(j), values)) return false;
+    NeighbourFigures& figures = solution.figures[j];
+    figures = ridge.measure(values);
+    const double ratio = column_ratio(figures.excess, figures.observed, figures.observed - figures.explained);
+    if (!(ratio <= earlier_->tolerance)) return false;
+    taken_.fetch_add(1, std::memory_order_relaxed);
+    return true;
   }
 
   void measure_column(std::int64_t j, ColumnRidge& ridge) {
@@ -91,6 +109,8 @@ class NeighbourSolver {
   NeighbourFit& fit_;
   FinishedColumns& finished_;
   CsrView saved_;
+  const EarlierColumns* earlier_;
+  std::atomic<std::int64_t> taken_ = 0;
   const Execution& execution_;
   Stopwatch watch_;
   std::int64_t k_;
@@ -101,12 +121,12 @@ class NeighbourSolver {
 
 template <class T>
 void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, FinishedColumns& finished,
-               std::int64_t block, CsrView saved, const Execution& execution) {
+               std::int64_t block, CsrView saved, const EarlierColumns* earlier, const Execution& execution) {
   const std::vector<ColumnRun> runs = finished.begin(execution.threads);
   fit.resumed = finished.resumed();
   std::int64_t left = 0;
   for (const ColumnRun& run : runs) left += run.last - run.first;
-  NeighbourSolver<T> solver(problem, fit, finished, saved, execution);
+  NeighbourSolver<T> solver(problem, fit, finished, saved, earlier, execution);
   Progress progress(execution.observer, saved.rows > 0 ? "checking" : "solving", left, "columns");
   for (const ColumnRun& run : runs) {
     const Tiling blocks{run.last - run.first, block};
@@ -117,11 +137,12 @@ void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, FinishedColum
 }
 
 void solve_or_check(const NeighbourProblem& problem, NeighbourFit& fit, FinishedColumns finished,
-                    std::int64_t block, CsrView saved, const Execution& execution) {
+                    std::int64_t block, CsrView saved, const EarlierColumns* earlier,
+                    const Execution& execution) {
   if (problem.W->a.empty()) {
-    solve_all<std::uint32_t>(problem, fit, finished, block, saved, execution);
+    solve_all<std::uint32_t>(problem, fit, finished, block, saved, earlier, execution);
   } else {
-    solve_all<double>(problem, fit, finished, block, saved, execution);
+    solve_all<double>(problem, fit, finished, block, saved, earlier, execution);
   }
 }
 
@@ -162,10 +183,11 @@ NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, in
 
 NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std::int64_t> neighbours,
                             std::int64_t block, const Execution& execution,
-                            const NeighbourCheckpoint* checkpoint, Processes* processes) {
+                            const NeighbourCheckpoint* checkpoint, Processes* processes,
+                            const EarlierColumns* earlier) {
   NeighbourFit fit;
   for (const std::int64_t wanted : neighbours) fit.solutions.push_back(empty_solution(problem, wanted));
-  solve_or_check(problem, fit, {fit.solutions, checkpoint, processes}, block, {}, execution);
+  solve_or_check(problem, fit, {fit.solutions, checkpoint, processes}, block, {}, earlier, execution);
   return fit;
 }
 
@@ -174,7 +196,7 @@ NeighbourCheck check_neighbours(const NeighbourProblem& problem, CsrView B, std:
   const Csr columns = transpose(B, execution.threads);
   NeighbourFit fit;
   fit.solutions.push_back(empty_solution(problem, neighbours));
-  solve_or_check(problem, fit, {fit.solutions, nullptr, nullptr}, block, columns.view(), execution);
+  solve_or_check(problem, fit, {fit.solutions, nullptr, nullptr}, block, columns.view(), nullptr, execution);
   NeighbourCheck check{.solution = std::move(fit.solutions.front())};
   check.elsewhere = std::ranges::count_if(
       check.solution.figures, [](const NeighbourFigures& column) { return std::isinf(column.excess); });

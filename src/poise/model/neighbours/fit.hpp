@@ -11,6 +11,7 @@
 #include "poise/model/full_rank/fit.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
 #include "poise/model/neighbours/column_ridge.hpp"
+#include "poise/model/neighbours/earlier.hpp"
 #include "poise/model/neighbours/problem.hpp"
 #include "poise/solver/certificate.hpp"
 
@@ -19,6 +20,7 @@ namespace poise {
 struct NeighbourFit {
   std::vector<NeighbourSolution> solutions;  ///< in the order of the numbers of neighbours
   std::int64_t resumed = 0;                  ///< columns that a checkpoint had
+  std::int64_t taken = 0;                    ///< columns of the earlier model
   std::map<std::string, double> seconds;     ///< by phase
 };
 
@@ -39,10 +41,12 @@ NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, in
 /// the leading block of the factor, bit for bit. Columns are solved by blocks of `block`; with a checkpoint,
 /// for a single model, they are taken from it and go to it as they are finished. Several processes, which all
 /// call it, solve a part of the columns each; the first one, which alone has the checkpoint, returns all of
-/// them, with the bytes of one process.
+/// them, with the bytes of one process. A single model may go on from an earlier one; the bytes are the same
+/// without it.
 NeighbourFit fit_neighbours(const NeighbourProblem& problem, std::span<const std::int64_t> neighbours,
                             std::int64_t block, const Execution& execution,
-                            const NeighbourCheckpoint* checkpoint = nullptr, Processes* processes = nullptr);
+                            const NeighbourCheckpoint* checkpoint = nullptr, Processes* processes = nullptr,
+                            const EarlierColumns* earlier = nullptr);
 
 /// A saved model with this many neighbours, and what the data say of its columns.
 struct NeighbourCheck {

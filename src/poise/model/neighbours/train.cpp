@@ -38,7 +38,7 @@ Trained trained_on_support(const NeighbourSolution& solution, const FullRankOpti
 }  // namespace
 
 Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours, const Weights& W,
-                         FitContext& context, Processes* processes) {
+                         FitContext& context, Processes* processes, const EarlierColumns* earlier) {
   validate(options);
   check_neighbours_memory(options, neighbours, context.X, W);
   std::map<std::string, double> seconds;
@@ -51,12 +51,12 @@ Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours
   const bool first = processes == nullptr || processes->first();
   if (first && !context.checkpoint.empty()) checkpoint.emplace(context.checkpoint, context.checkpoint_key);
   NeighbourFit fit = fit_neighbours(problem, std::span(&neighbours, 1), block, execution,
-                                    checkpoint ? &*checkpoint : nullptr, processes);
+                                    checkpoint ? &*checkpoint : nullptr, processes, earlier);
   if (!first) return {};
   NeighbourSolution& solution = fit.solutions.front();
   seconds.merge(fit.seconds);
   Trained trained = trained_on_support(solution, options);
-  trained.resumed_columns = fit.resumed;
+  trained.resumed_columns = fit.resumed + fit.taken;
   watch.book("fit");
   compare_with_dense(problem, solution, execution, trained.certificate);
   watch.book("comparison");
