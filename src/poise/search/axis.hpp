@@ -30,7 +30,8 @@ Axis fixed_axis(double value);
 /// empty or holds values whose least and largest bound it.
 Axis lambda_axis(const std::vector<double>& range);
 
-/// alpha, twelve ordinary nodes a decade from 0.001 to 1000 and a few close to 1, with a node between any two.
+/// alpha, twelve ordinary nodes a decade from 0.001 to 1000 and a few close to 1, with a node between any
+/// two.
 Axis alpha_axis(const std::vector<double>& range);
 
 /// The slope alpha of the linear and log schemes: 0, which has no logarithm and is placed a decade below the

@@ -227,13 +227,15 @@ class Advisor {
     if (right >= left) want_middle(best_);
   }
 
-  /// The best line of a narrow ridge: between the points that equal the best and the steep falls beside them no
-  /// gap stays wider than two nodes, and none beside the best wider than one.
+  /// The best line of a narrow ridge: between the points that equal the best and the steep falls beside them
+  /// no gap stays wider than two nodes, and none beside the best wider than one.
   void look_at_shoulders() {
     bool narrow = false;
     for (const int side : {-1, 1}) {
       int k = best_;
-      const auto equals = [&](int other) { return score(best_) - score(other) <= std::max(noise(other), least_gain); };
+      const auto equals = [&](int other) {
+        return score(best_) - score(other) <= std::max(noise(other), least_gain);
+      };
       while (k + side > 0 && k + side < last() && equals(k + side)) k += side;
       const double gap = std::abs(x(k + side) - x(k));
       if (!within_reach(k + side) || !is_steep(score(k) - score(k + side), gap)) continue;

@@ -194,7 +194,9 @@ std::vector<ProfileKind> kinds_of(const Axis& alpha, std::optional<double> unwei
   };
   const auto index = [&](auto bound) { return static_cast<int>(bound - alpha.value.begin()); };
   // The ends are ordinary nodes.
-  const auto ordinary_from = [&](int node) { return (node + alpha.stride - 1) / alpha.stride * alpha.stride; };
+  const auto ordinary_from = [&](int node) {
+    return (node + alpha.stride - 1) / alpha.stride * alpha.stride;
+  };
   put(RowKind::weighted, ordinary_from(index(std::ranges::upper_bound(alpha.value, *unweighted))), last, 1);
   put(RowKind::down_weighted, 0,
       ordinary_from(index(std::ranges::lower_bound(alpha.value, *unweighted))) - alpha.stride, -1);
