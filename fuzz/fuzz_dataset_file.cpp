@@ -64,10 +64,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   add_ids("items");
   add_ids("train.users");
   add_matrix("train");
+  const auto add_disliked = [&](const std::string& name) {
+    if ((kind & 128) != 0) names.insert(names.end(), {name + ".disliked.counts", name + ".disliked.gaps"});
+  };
+  add_disliked("train");
+  if ((kind & 64) != 0) {
+    add_ids("features");
+    add_matrix("features");
+  }
   if ((kind & 16) != 0) {
     add_ids("test.users");
     add_matrix("test.fold_in");
     add_matrix("test.targets");
+    add_disliked("test");
   }
   std::list<std::string> storage;
   std::vector<poise::Tensor> tensors;

@@ -200,6 +200,9 @@ def test_columns_by_position_are_said(tmp_path):
         assert "no name is known" not in run("prepare", path, "--out", tmp_path / "data", *known, "--skip-bad-lines").err
     path.write_text("when;Kunde;user\n" + "".join(f"{u};W{i};K{u}\n" for u in range(40) for i in range(6)))
     assert "no name is known" not in run("prepare", path, "--out", tmp_path / "data").err
+    for header, column in [("when;who;sku", "users is known, so column 1"), ("when;what;buyer", "items is known, so column 2")]:
+        path.write_text(header + "\n" + "".join(f"{u};W{i};K{(u + i) % 20}\n" for u in range(40) for i in range(6)))
+        assert f"; no name of {column} is taken: --columns names others" in run("prepare", path, "--out", tmp_path / "data").err
     path.write_text("when;stars;who\n" + "".join(f"2020-01-{u};{i};K\n" for u in range(40) for i in range(3)))
     said = run("prepare", path, "--out", tmp_path / "data", code=3).err
     assert "no name is known" in said and "check that the columns are right" in said

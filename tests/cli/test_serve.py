@@ -128,6 +128,13 @@ def test_unknown_items_are_skipped_on_request(server):
     assert with_one["recommendations"] == without["recommendations"] and with_one["skipped"] == 1
 
 
+def test_an_unknown_item_is_named_and_where_to_find_others(server):
+    for path, body in [("/v1/recommend", {"history": ["nonsense"]}), ("/v1/similar", {"item": "nonsense"})]:
+        message = server.post(path, body, 404)["error"]["message"]
+        assert "does not know the item 'nonsense'" in message and "/v1/items" in message
+    assert server.get("/v1/items?limit=1")["items"]
+
+
 def test_methods_paths_and_headers(server):
     for method, path, code in [("GET", "/v1/recommend", 405), ("POST", "/v1/models", 405), ("DELETE", "/v1/models", 405),
                                ("BREW", "/", 405), ("GET", "/v1/nothing", 404), ("GET", "/etc/passwd", 404),

@@ -214,7 +214,7 @@ def test_time_limit(shop, tmp_path):
 
 
 def test_searches_that_run_out_of_points_decide_nothing(shop, tmp_path):
-    cut = study(shop, tmp_path / "study", "--grid", "best", "--models", "ease", "--seeds", "1,2", "--points", "20")
+    cut = study(shop, tmp_path / "study", "--grid", "best", "--models", "ease", "--seeds", "1,2", "--points", "40")
     assert cut.text("tables.md").startswith("# No search is complete in all of 2 splits, so nothing is said about weighting\n")
     assert not cut.json["complete"] and cut.json["unstudied"] == [] and not any(pair["complete"] for pair in cut.json["pairs"])
     assert all("is not complete in" in conclusion["sentence"] for conclusion in cut.json["conclusions"])

@@ -106,6 +106,8 @@ TEST_F(ItemFeaturesTest, NamesBadLines) {
   EXPECT_NE(problem("item,feature,value\na,red,1\na,big,nan\n").find("features.csv:3: the value 'nan'"),
             std::string::npos);
   EXPECT_NE(problem("item,feature,value\na,red,-1\n").find(":2: "), std::string::npos);
+  EXPECT_NE(problem("item,feature,value\na,red,3e38\na,red,3e38\n").find(":3: the values of this item"),
+            std::string::npos);
   EXPECT_NE(problem("item,feature,value\na,red\n").find(":2: 2 fields"), std::string::npos);
   EXPECT_NE(problem("item,feature\n,red\n").find(":2: no item id"), std::string::npos);
   EXPECT_NE(problem("item,feature\na,\n").find(":2: no feature"), std::string::npos);

@@ -38,6 +38,7 @@ mkdir -p "$root/dev/shm" "$root/dev/pts"
 mount -t tmpfs tmpfs "$root/dev/shm"
 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
+echo "127.0.0.1 localhost" >"$root/etc/hosts"  # which every installed system has
 mkdir "$root/debs"
 cp "$packages"/*.deb "$root/debs/"
 inside apt-get update -qq

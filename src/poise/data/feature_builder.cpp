@@ -10,6 +10,12 @@ std::int32_t FeatureBuilder::number_of(std::string_view text, Numbers& numbers, 
   return known->second;
 }
 
+double FeatureBuilder::sum(std::int32_t item, std::int32_t feature) const {
+  if (static_cast<std::size_t>(item) >= rows_.size()) return 0;
+  const auto pair = rows_[item].find(feature);
+  return pair == rows_[item].end() ? 0 : pair->second;
+}
+
 bool FeatureBuilder::add(std::int32_t item, std::int32_t feature, double value) {
   if (static_cast<std::size_t>(item) >= rows_.size()) rows_.resize(item + 1);
   const auto [pair, added] = rows_[item].emplace(feature, 0.0);

@@ -17,6 +17,8 @@ class FeatureBuilder {
   std::int32_t item(std::string_view id) { return number_of(id, items_, table_.items); }
   std::int32_t feature(std::string_view name) { return number_of(name, features_, table_.names); }
   [[nodiscard]] bool has_item(std::string_view id) const { return items_.contains(std::string(id)); }
+  /// What the values of a pair add up to so far.
+  [[nodiscard]] double sum(std::int32_t item, std::int32_t feature) const;
   /// Whether the pair is new; its values add up.
   bool add(std::int32_t item, std::int32_t feature, double value);
   /// The counts of the result.

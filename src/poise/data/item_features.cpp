@@ -80,16 +80,20 @@ class Reading {
     const std::string_view name = logs::trimmed(fields[*feature_]);
     if (name.empty()) return bad(line, "no feature");
     if (name.size() > longest_text) return bad(line, "a feature is longer than 4096 bytes");
+    constexpr double most = std::numeric_limits<float>::max();
     double value = 1;
     if (value_) {
       const std::optional<double> number = parse_number(fields[*value_]);
-      if (!number || !std::isfinite(*number) || *number < 0 || *number > std::numeric_limits<float>::max())
+      if (!number || !std::isfinite(*number) || *number < 0 || *number > most)
         return bad(line,
                    fmt::format("the value {} is not a number of at least 0", logs::shown(fields[*value_])));
       value = *number;
     }
-    if (!builder_.add(builder_.item(fields[id_]), builder_.feature(name), value))
-      ++builder_.counts().duplicates;
+    const std::int32_t item = builder_.item(fields[id_]);
+    const std::int32_t feature = builder_.feature(name);
+    if (builder_.sum(item, feature) + value > most)
+      return bad(line, fmt::format("the values of this item and feature add up to more than {:.2g}", most));
+    if (!builder_.add(item, feature, value)) ++builder_.counts().duplicates;
   }
 
   void take_columns(std::int64_t line, const TableFields& fields) {

@@ -60,9 +60,7 @@ Response answer_similar(const Sources& sources, std::string_view body) {
   const std::int64_t k = json.contains("k") ? k_of(json["k"], sources.limits, "") : 20;
   const std::string id = id_of(json["item"], "item");
   const auto item = model->index().find(id);
-  if (!item)
-    throw Refusal{404, "unknown_item",
-                  fmt::format("the model {} does not know the item '{}'", model->name(), id)};
+  if (!item) throw unknown_item(*model, id);
   const RankedLists list = similar(model->scorer(), *item, k);
   const auto found = recommendations_of(model->scorer(), model->items(), {}, {}, list.items(0),
                                         list.scores(0), Explained::no);

@@ -45,8 +45,7 @@ History history_of_request(const ServedModel& model, const RecommendRequest& req
     } else if (request.skip_unknown) {
       ++result.skipped;
     } else {
-      throw Refusal{404, "unknown_item",
-                    fmt::format("the model {} does not know the item '{}'", model.name(), id)};
+      throw unknown_item(model, id);
     }
   }
   append_history(result.liked, entries, EntryValues::dropped);
@@ -88,6 +87,12 @@ void add_filters(const ServedModel& model, const RecommendRequest& request, Reco
 }
 
 }  // namespace
+
+Refusal unknown_item(const ServedModel& model, std::string_view id) {
+  return {404, "unknown_item",
+          fmt::format("the model {} does not know the item '{}'; /v1/items lists those that it knows",
+                      model.name(), id)};
+}
 
 Ranking rank(const Sources& sources, std::shared_ptr<const ServedModel> model,
              const RecommendRequest& request) {

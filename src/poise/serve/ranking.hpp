@@ -26,6 +26,9 @@ struct Ranking {
 Ranking rank(const Sources& sources, std::shared_ptr<const ServedModel> model,
              const RecommendRequest& request);
 
+/// For an item that the model does not have.
+Refusal unknown_item(const ServedModel& model, std::string_view id);
+
 /// Adds the items of a list, and of its history where it is explained.
 void add_titles(const Ranking& ranking, bool explained, Titles& titles);
 

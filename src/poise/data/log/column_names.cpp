@@ -8,15 +8,20 @@ namespace poise::logs {
 
 ColumnRole role_of(std::string_view name) {
   static const std::vector<std::string_view> users = {
-      "user",     "userid",   "uid",        "userno",    "customer", "customerid", "customerno", "client",
-      "clientid", "reviewer", "reviewerid", "member",    "memberid", "visitor",    "visitorid",  "listenerid",
-      "username", "account",  "accountid",  "profileid", "personid", "readerid",   "playerid"};
+      "user",      "userid",     "uid",      "userno",     "customer",  "customerid",     "customerno",
+      "client",    "clientid",   "reviewer", "reviewerid", "member",    "memberid",       "visitor",
+      "visitorid", "listenerid", "username", "account",    "accountid", "profileid",      "personid",
+      "readerid",  "playerid",   "cust",     "custid",     "custno",    "customernumber", "customercode",
+      "buyer",     "buyerid",    "shopper",  "shopperid",  "usernumber"};
   static const std::vector<std::string_view> items = {
-      "item",    "itemid",    "iid",       "sid",       "itemno",     "movie",      "movieid", "film",
-      "filmid",  "product",   "productid", "stockcode", "asin",       "parentasin", "sku",     "song",
-      "songid",  "track",     "trackid",   "artist",    "artistid",   "album",      "albumid", "book",
-      "bookid",  "isbn",      "game",      "gameid",    "business",   "businessid", "video",   "videoid",
-      "article", "articleid", "animeid",   "location",  "locationid", "poi",        "poiid",   "contentid"};
+      "item",       "itemid",     "iid",         "sid",       "itemno",        "movie",     "movieid",
+      "film",       "filmid",     "product",     "productid", "stockcode",     "asin",      "parentasin",
+      "sku",        "song",       "songid",      "track",     "trackid",       "artist",    "artistid",
+      "album",      "albumid",    "book",        "bookid",    "isbn",          "game",      "gameid",
+      "business",   "businessid", "video",       "videoid",   "article",       "articleid", "animeid",
+      "location",   "locationid", "poi",         "poiid",     "contentid",     "skuid",     "skucode",
+      "itemcode",   "itemnumber", "productcode", "productno", "productnumber", "articleno", "articlenumber",
+      "articlecode"};
   static const std::vector<std::string_view> values = {
       "rating",   "ratings", "score",   "value",      "count",   "plays",       "playcount",  "weight",
       "quantity", "stars",   "overall", "preference", "listens", "listencount", "bookrating", "strength"};

@@ -176,6 +176,17 @@ std::string plain(std::string_view text) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
+/// Says which columns were taken without knowing their names.
+std::string taken_by_position(const DelimitedLayout& layout, const Fields& names) {
+  const bool user = find_role(names, ColumnRole::user).has_value();
+  const bool item = find_role(names, ColumnRole::item).has_value();
+  if (user && item) return "";
+  if (!user && !item)
+    return fmt::format("; no name is known, so the first two are taken: {} names others", "columns"_p);
+  return fmt::format("; no name of {} is known, so column {} is taken: {} names others",
+                     user ? "items" : "users", (user ? layout.item : layout.user) + 1, "columns"_p);
+}
+
 /// The layout in words. With a header the first record holds the column names.
 std::string describe(const DelimitedLayout& layout, bool header, const std::vector<Fields>& records,
                      const LogOptions& options) {
@@ -201,10 +212,7 @@ std::string describe(const DelimitedLayout& layout, bool header, const std::vect
     if (++unused <= most) text += (unused == 1 ? ", unused: " : ", ") + column(k);
   }
   if (unused > most) text += fmt::format(" and {} more", unused - most);
-  if (header && unused > 0 && options.columns.empty() && !find_role(first, ColumnRole::user) &&
-      !find_role(first, ColumnRole::item)) {
-    text += fmt::format("; no name is known, so the first two are taken: {} names others", "columns"_p);
-  }
+  if (header && unused > 0 && options.columns.empty()) text += taken_by_position(layout, first);
   return text;
 }
 
