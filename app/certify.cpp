@@ -60,9 +60,9 @@ const FullRank& full_rank_of(const LoadedModel& model, const CertifyFlags& optio
        options.model.string(), model.info.model);
 }
 
-FullRankCheck check_of(const FullRank& model, const ModelParameters& parameters, CsrView X, const Weights& W,
-                       Backend& backend, const Context& context) {
-  const FullRankOptions options = full_rank_options(parameters, context.memory_limit);
+FullRankCheck check_of(const FullRank& model, const ModelParameters& parameters, CsrView X, CsrView features,
+                       const Weights& W, Backend& backend, const Context& context) {
+  const FullRankOptions options = full_rank_options(parameters, context.memory_limit, features);
   if (parameters.neighbours > 0) {
     if (model.sparse() == nullptr)
       fail(ErrorKind::input, "the model says --neighbours {}, but its B is dense", parameters.neighbours);
@@ -96,7 +96,8 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   const auto backend =
       backend_for([&] { return work_of(training_cost(parameters, X, context.memory_limit, W)); }, context);
   check_device(std::span(&parameters, 1), *backend);
-  const FullRankCheck check = check_of(full_rank, parameters, X, W, *backend, context);
+  const FullRankCheck check =
+      check_of(full_rank, parameters, X, data.dataset.features.rows.view(), W, *backend, context);
 
   const bool neighbours = parameters.neighbours > 0;
   const bool kept_whole = neighbours || full_rank.sparse() == nullptr;

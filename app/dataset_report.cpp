@@ -58,7 +58,7 @@ Json dataset_json(const Dataset& dataset) {
     json["cold_items"] = cold_items(dataset);
     for (const auto& [name, member] : feature_counts) json[name] = dataset.counts.*member;
   }
-  if (!is_in_time(dataset.split)) return json;
+  if (!shares_users(dataset.split)) return json;
   for (const auto& [name, member] : time_counts) json[name] = dataset.counts.*member;
   if (dataset.cuts) {
     json["validation_from"] = time_json(dataset.cuts->validation);
@@ -102,12 +102,25 @@ std::string dataset_text(const Dataset& dataset) {
   count(dataset.counts.duplicate_features, "repeated lines of item features");
   count(dataset.counts.rare_features, "texts of item features left out: one item alone has them");
   count(dataset.counts.unknown_users,
-        fmt::format("users of held-out parts dropped: no history before the cut, with {} interactions",
+        fmt::format("users of held-out parts dropped: no history {}, with {} interactions",
+                    dataset.split == SplitKind::cold_items ? "of other items" : "before the cut",
                     grouped(dataset.counts.unknown_interactions)));
   count(dataset.counts.unknown_items, "items of held-out parts dropped: no training user has them");
   count(dataset.counts.repeats, "held-out entries dropped: the user has the item before the cut");
   count(dataset.counts.after_test, "rows after the test part dropped (--test-to)");
   return text;
+}
+
+void say_if_without_targets(const Dataset& dataset, const Context& context) {
+  for (const auto& [name, part] : {std::pair("validation", &dataset.validation), {"test", &dataset.test}}) {
+    if (part->has_value() && (*part)->targets.entries() == 0)
+      context.say(
+          fmt::format("note: no user of the {} part has anything to find; {}", name,
+                      is_in_time(dataset.split) ? "move the cut, or lower --min-user-items"
+                      : dataset.split == SplitKind::cold_items
+                          ? "choose another --seed, or lower --min-user-items"
+                          : "raise --target-share, or keep users with more items (--min-user-items)"));
+  }
 }
 
 }  // namespace poise::app

@@ -90,7 +90,7 @@ double expected_operations(const EvaluateFlags& options) {
 void run_evaluate(const EvaluateFlags& options, const Context& context) {
   std::map<std::string, double> phases = {{"start", seconds_since_start()}};
   Stopwatch watch(phases);
-  const EvaluateOptions evaluation{
+  EvaluateOptions evaluation{
       .metrics = parse_metrics(options.metrics),
       .denominator = options.denominator == "min" ? RecallDenominator::min : RecallDenominator::targets};
   const bool first = context.processes->first();
@@ -115,6 +115,7 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
         options.model.string(), options.data.string()));
   }
   const HeldOut& part = part_of(dataset, options);
+  evaluation.cold_items = dataset.split == SplitKind::cold_items;
   UserRows histories = dataset.histories(part);
   histories.dislike_share = options.dislike_share;
   const auto backend =

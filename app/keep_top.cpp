@@ -15,8 +15,10 @@ std::optional<double> validation_ndcg(const Scorer& model, const Dataset& datase
                                       const Execution& execution) {
   if (!dataset.validation || dataset.validation->targets.entries() == 0) return {};
   const HeldOut& part = *dataset.validation;
-  return evaluate(model, dataset.histories(part), part.targets.view(), {},
-                  {.metrics = {{MetricKind::ndcg, 100}}}, execution)
+  return evaluate(
+             model, dataset.histories(part), part.targets.view(), column_counts(dataset.train.view()),
+             {.metrics = {{MetricKind::ndcg, 100}}, .cold_items = dataset.split == SplitKind::cold_items},
+             execution)
       .metrics.front()
       .mean;
 }
@@ -42,8 +44,9 @@ FullRank sparsify(const Scorer& dense, std::int64_t keep, const LoadedDataset& d
   }
   report.text += "\n";
   report.json["kept"] = kept;
-  const double objective = full_rank_objective(X, W, full_rank_options(parameters, context.memory_limit),
-                                               *sparse.sparse(), backend, context.execution);
+  const double objective = full_rank_objective(
+      X, W, full_rank_options(parameters, context.memory_limit, dataset.features.rows.view()),
+      *sparse.sparse(), backend, context.execution);
   const double before = report.json["objective"];
   const double absolute = report.json["certificate"]["absolute"].get<double>() +
                           report.json["objective_error"].get<double>() + std::max(0.0, objective - before);

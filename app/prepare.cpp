@@ -9,7 +9,6 @@
 
 #include "poise/base/error.hpp"
 #include "poise/data/attach_features.hpp"
-#include "poise/data/count_names.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/data/dislikes.hpp"
 #include "poise/data/log_reader.hpp"
@@ -92,6 +91,12 @@ void check_flags(const PrepareFlags& options) {
   }
   if (options.split == "none") refuse_split_options(options, "does not go with --split none");
   if (is_split_in_time(options.split)) refuse_split_options(options, "goes with --split users");
+  if (options.split == "cold-items") {
+    refuse(options.item_features.empty(), "--split cold-items",
+           "needs --item-features FILE, from which items that nobody has are recommended");
+    refuse(options.held_out_users.has_value(), "--held-out-users", "goes with --split users");
+    refuse(options.target_share.has_value(), "--target-share", "goes with --split users");
+  }
   options.time.check(options.split);
   options.log.check();
 }
@@ -132,6 +137,8 @@ Dataset split_log(const PrepareFlags& options, const Interactions& log,
   if (options.split == "none") return split_none(log, filters, execution);
   if (options.split == "last") return split_last(log, filters, options.time.holdout.value_or(1), execution);
   if (options.split == "time") return split_time(log, filters, options.time.splits().front(), execution);
+  if (options.split == "cold-items")
+    return split_cold_items(log, filters, options.seed.value_or(UserSplit().seed), execution);
   UserSplit split;
   split.held_out_users = options.held_out_users;
   split.target_share = options.target_share.value_or(split.target_share);
@@ -194,18 +201,6 @@ void write_results(const PrepareFlags& options, const Dataset& dataset, const Ex
       fs::remove(folder, ignored);
     }
     throw;
-  }
-}
-
-/// A part without targets measures nothing: histories are too short for the share.
-void say_if_without_targets(const Dataset& dataset, const Context& context) {
-  for (const auto& [name, part] : {std::pair("validation", &dataset.validation), {"test", &dataset.test}}) {
-    if (part->has_value() && (*part)->targets.entries() == 0)
-      context.say(
-          fmt::format("note: no user of the {} part has anything to find; {}", name,
-                      is_in_time(dataset.split)
-                          ? "move the cut, or lower --min-user-items"
-                          : "raise --target-share, or keep users with more items (--min-user-items)"));
   }
 }
 
@@ -304,8 +299,8 @@ Run setup_prepare(CLI::App& parser) {
   parser
       .add_option("--split", options->split,
                   "users (hold out whole users), time (--test-from), last (each user's last items), "
-                  "given (with --test) or none")
-      ->check(one_of({"users", "time", "last", "given", "none"}))
+                  "cold-items (a tenth of the items, with --item-features), given (with --test) or none")
+      ->check(one_of({"users", "time", "last", "cold-items", "given", "none"}))
       ->capture_default_str();
   parser
       .add_option("--held-out-users", options->held_out_users,

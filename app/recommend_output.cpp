@@ -1,6 +1,7 @@
 #include "recommend_output.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,16 @@ std::string table_line(std::int64_t rank, std::string_view item, float score, st
   return fmt::format("{:>4}  {:<24} {:<11.6g} {}\n", rank, item, score, on_one_line(title));
 }
 
+/// Some of the features that a recommended item and one of the history share.
+std::string features_text(std::span<const std::string_view> shared) {
+  constexpr std::size_t most = 3;
+  if (shared.empty()) return "";
+  std::string text;
+  for (const std::string_view name : shared.first(std::min(most, shared.size())))
+    text += fmt::format("{}{}", text.empty() ? " (" : ", ", on_one_line(name));
+  return text + (shared.size() > most ? fmt::format(", {} more)", shared.size() - most) : ")");
+}
+
 std::string to_table(const std::vector<Recommendation>& list, const Ids& items, const ItemTable* titles) {
   std::string text;
   std::int64_t rank = 0;
@@ -48,6 +59,7 @@ std::string to_table(const std::vector<Recommendation>& list, const Ids& items, 
       const std::string_view title = title_of(titles, item);
       text += fmt::format("{}{} {:.4g}", k == 0 ? "        because of " : ", ",
                           title.empty() ? std::string(item) : on_one_line(title), reason.contribution);
+      if (!recommendation.shared.empty()) text += features_text(recommendation.shared[k]);
     }
     if (shown < recommendation.because.size())
       text += fmt::format(" ({} of {} in the history)", shown, recommendation.because.size());
@@ -115,7 +127,7 @@ void print_recommendations(const LoadedModel& model, const RecommendHistories& i
   for (std::int64_t row = 0; row < lists.rows(); ++row) {
     const CsrView histories = input.histories.view();
     const auto list = recommendations_of(*model.scorer, items, histories.row(row), histories.row_values(row),
-                                         lists.items(row), lists.scores(row), explained,
+                                         lists.items(row), lists.scores(row), explained, model.info.features,
                                          input.disliked.view().row(row), dislike_share);
     const std::string_view user = batch ? input.users[row] : std::string_view();
     if (format == OutputFormat::json) {

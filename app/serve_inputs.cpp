@@ -88,7 +88,7 @@ bool has_dislikes(const Dataset& data) {
 
 /// Of a split in time: a user's last part has all that it has before, and training users in none have their
 /// rows.
-UserHistories histories_in_time(const Dataset& data) {
+UserHistories histories_over_parts(const Dataset& data) {
   UserHistories result{.users = {}, .items = data.items, .liked = {}, .seen = {}};
   result.liked.cols = data.train.cols;
   result.liked.offsets = {0};
@@ -121,7 +121,7 @@ UserHistories histories_in_time(const Dataset& data) {
 }  // namespace
 
 UserHistories histories_of(const Dataset& data) {
-  if (is_in_time(data.split)) return histories_in_time(data);
+  if (shares_users(data.split)) return histories_over_parts(data);
   UserHistories result{
       .users = data.users, .items = data.items, .liked = data.train, .disliked = data.disliked, .seen = {}};
   if (data.split != SplitKind::users) return result;

@@ -107,6 +107,16 @@ void check_neighbours(const TrainOptions& options, const ModelParameters& parame
                 "--device cuda", "--neighbours");
 }
 
+/// Error{usage} for data that do not go with the command line; warns of missing values.
+void check_data(const TrainOptions& options, const ModelParameters& parameters, const Dataset& dataset,
+                const Context& context) {
+  if (!family_of(parameters).parameters.empty())
+    check_values(parameters.weighting.scheme, !dataset.train.values.empty(), context);
+  if (options.keep_inverse && dataset.features.rows.rows > 0)
+    fail(ErrorKind::usage,
+         "--keep-inverse is for `poise update`, which takes no data with item features; leave it out");
+}
+
 /// A dense full-rank model, with what an update needs.
 Trained train_keeping(const ModelParameters& parameters, CsrView X, const Weights& W, Backend& backend,
                       const Context& context, std::optional<KeptInverse>& kept) {
@@ -212,7 +222,7 @@ void run_train(TrainOptions options, const Context& context) {
   LoadedDataset data = read_dataset(options.data, context.execution);
   if (shared) check_same_data(options.data.string(), data.checksum, context);
   watch.book("load");
-  if (!counts_only) check_values(parameters.weighting.scheme, !data.dataset.train.values.empty(), context);
+  check_data(options, parameters, data.dataset, context);
   const int threads = context.execution.threads;
   const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
   std::optional<HostCsr> once;

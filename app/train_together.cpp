@@ -81,8 +81,14 @@ Trained train_dense(const ModelParameters& parameters, const LoadedDataset& data
                  .backend = own ? *own : backend,
                  .execution = execution,
                  .checkpoint = checkpoint,
-                 .checkpoint_key = checkpoint_key(parameters, data)};
-  const FullRankOptions options = full_rank_options(parameters, context.memory_limit);
+                 .checkpoint_key = checkpoint_key(parameters, data),
+                 .features = data.dataset.features.rows.view()};
+  const FullRankOptions options = full_rank_options(parameters, context.memory_limit, fit.features);
+  if (is_spread(parameters, processes) && options.with_features())
+    fail(ErrorKind::usage,
+         "the data have features of items, and a dense model by several processes does not learn from them: "
+         "train it by one process, or give {} 0",
+         "feature-weight"_p);
   processes.watch(execution.observer);
   const auto train = [&] {
     if (!is_spread(parameters, processes)) return std::move(train_full_rank(options, W, fit).front());
@@ -139,8 +145,9 @@ Trained train_together(const ModelParameters& parameters, const LoadedDataset& d
                    .execution = context.execution,
                    .checkpoint = checkpoint,
                    .checkpoint_key = checkpoint_key(parameters, data)};
-    return train_neighbours(full_rank_options(parameters, context.memory_limit), parameters.neighbours, W,
-                            fit, &processes);
+    return train_neighbours(
+        full_rank_options(parameters, context.memory_limit, data.dataset.features.rows.view()),
+        parameters.neighbours, W, fit, &processes);
   }
   if (parameters.low_rank() && (processes.several() || !checkpoint.empty()))
     return train_low_rank(parameters, data, W, folder, checkpoint, backend, context);

@@ -6,6 +6,7 @@
 
 #include "poise/model/family.hpp"
 #include "poise/train/model_file.hpp"
+#include "poise/train/parameter_table.hpp"
 
 namespace poise::app {
 
@@ -116,7 +117,8 @@ WriteSeconds save_model(const std::filesystem::path& path, const Scorer& model,
                           .options = options,
                           .data_checksum = data.checksum,
                           .report = report.dump(),
-                          .items = data.dataset.items};
+                          .items = data.dataset.items,
+                          .features = learnt_from(parameters_of(options), data.dataset.features)};
   return write_model(path, info, model, threads, past_cache);
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "poise/base/error.hpp"
+#include "poise/data/attach_features.hpp"
 #include "poise/data/count_names.hpp"
 #include "poise/data/dislikes.hpp"
 #include "poise/data/log_reader.hpp"
@@ -245,9 +246,10 @@ void bind_contents(DataClass& data) {
             };
             std::ranges::for_each(read_counts, put);
             std::ranges::for_each(filter_counts, put);
+            if (data.dataset().features.rows.rows > 0) std::ranges::for_each(feature_counts, put);
             if (summarize(data.dataset()).dislikes > 0 || data.dataset().counts.dropped_dislikes > 0)
               std::ranges::for_each(dislike_counts, put);
-            if (is_in_time(data.dataset().split)) std::ranges::for_each(time_counts, put);
+            if (shares_users(data.dataset().split)) std::ranges::for_each(time_counts, put);
             return counts;
           })
       .def_property_readonly("cuts",
@@ -279,6 +281,15 @@ void bind_contents(DataClass& data) {
                                                    : data.dataset().histories(part_of(data, name));
              if (rows.disliked.rows == 0) return {};
              return shared_csr(rows.disliked, data.loaded());
+           })
+      .def("feature_names", [](const Data& data) { return texts_of(data.dataset().features.names); })
+      .def("features",
+           [](const Data& data) { return shared_csr(data.dataset().features.rows.view(), data.loaded()); })
+      .def("with_item_features",
+           [](const Data& data, const std::string& path) {
+             Dataset dataset = data.dataset();
+             attach_features(dataset, read_item_features(path));
+             return Data(std::move(dataset));
            })
       .def("targets", [](const Data& data, const std::string& name) {
         return shared_csr(part_of(data, name).targets.view(), data.loaded());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "poise/base/error.hpp"
+#include "poise/data/attach_features.hpp"
 #include "poise/data/dislikes.hpp"
 #include "poise/data/split.hpp"
 #include "poise/train/parameter_table.hpp"
@@ -92,6 +93,23 @@ void bind_splits_by_users(DataClass& data) {
                   });
 }
 
+void bind_split_by_items(DataClass& data) {
+  data.def_static(
+      "split_cold_items",
+      [](const Interactions& log, std::int64_t min_user_items, std::int64_t min_item_users, bool k_core,
+         const std::string& item_features, std::uint32_t seed, int threads, const py::object& progress) {
+        const FeatureTable table = read_item_features(item_features);
+        const Ids known = items_with_features(table);
+        Filters filters = filters_of(min_user_items, min_item_users, k_core);
+        filters.known_items = &known;
+        return data_of(log, threads, progress, [&](const auto& liked, const Execution& execution) {
+          Dataset dataset = split_cold_items(liked, filters, seed, execution);
+          attach_features(dataset, table);
+          return dataset;
+        });
+      });
+}
+
 void bind_splits_in_time(DataClass& data) {
   data.def_static(
           "split_time",
@@ -119,6 +137,7 @@ void bind_splits_in_time(DataClass& data) {
 
 void bind_splits(DataClass& data) {
   bind_splits_by_users(data);
+  bind_split_by_items(data);
   bind_splits_in_time(data);
 }
 

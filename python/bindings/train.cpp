@@ -1,6 +1,9 @@
 #include "train.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
@@ -57,6 +60,13 @@ Model model_of(const ModelParameters& parameters, Trained trained, Ids items, st
 
 namespace {
 
+void check_features(CsrView F, const UserRows& X) {
+  if (F.rows > 0 && F.cols != X.cols())
+    fail(ErrorKind::input, "the features are of {} items and the matrix has {}", F.cols, X.cols());
+  if (!std::ranges::all_of(F.values, [](float value) { return value > 0 && std::isfinite(value); }))
+    fail(ErrorKind::input, "features have to be finite numbers of at least 0");
+}
+
 /// `trainer_on` makes the trainer, given the backend. Weights are made once for all that reads them.
 template <class TrainerOn>
 Model train(const UserRows& rows, const ModelParameters& parameters, std::string_view device,
@@ -80,14 +90,19 @@ void bind_train(py::module_& module) {
   module.def("check_device", [](const std::string& device) {
     if (parse_device(device) == DeviceChoice::cuda) kind_of(device, [] { return Work{}; });
   });
-  module.def("train_csr", [](const UserArrays& arrays, const std::vector<std::string>& item_ids,
-                             const py::dict& values, const std::string& device, std::uint64_t memory_limit,
-                             int threads, const py::object& progress) {
+  module.def("train_csr", [](const UserArrays& arrays, const std::optional<CsrArrays>& features,
+                             const std::vector<std::string>& item_ids, const py::dict& values,
+                             const std::string& device, std::uint64_t memory_limit, int threads,
+                             const py::object& progress) {
     const UserRows X = rows_of(arrays);
+    const CsrView F = features ? view_of(*features) : CsrView();
+    check_features(F, X);
     const ModelParameters parameters = parameters_of(values);
     return run({threads, progress}, [&](const Execution& execution) {
       const auto trainer_on = [&](Backend& backend) {
-        return Trainer(X, Keep::nothing, memory_limit, backend, execution);
+        Trainer trainer(X, Keep::nothing, memory_limit, backend, execution);
+        trainer.use_features(F);
+        return trainer;
       };
       return train(X, parameters, device, memory_limit, execution, trainer_on, ids_of(item_ids), {});
     });
@@ -101,8 +116,10 @@ void bind_train(py::module_& module) {
       const auto trainer_on = [&](Backend& backend) {
         return Trainer(loaded, folder, Keep::nothing, memory_limit, backend, execution);
       };
-      return train(loaded.dataset.training_rows(), parameters, device, memory_limit, execution, trainer_on,
-                   loaded.dataset.items, loaded.checksum);
+      Model model = train(loaded.dataset.training_rows(), parameters, device, memory_limit, execution,
+                          trainer_on, loaded.dataset.items, loaded.checksum);
+      model.info.features = learnt_from(parameters, loaded.dataset.features);
+      return model;
     });
   });
 }

@@ -56,6 +56,7 @@ class Dataset:
         self._numbers: Tuple[Optional[bool], Optional[bool]] = (None, None)  # whether user and item ids are numbers
         self._train: Any = None
         self._dislikes: Any = None
+        self._features: Any = None
         self._users: Optional[Ids] = None
         self._items: Optional[Ids] = None
         self._parts: Dict[str, HeldOut] = {}
@@ -362,6 +363,36 @@ class Dataset:
         return _html.titled(
             "poise.Dataset", _html.table(("part", "users", "interactions"), rows), _html.table(("", "number", "ids"), ids)
         )
+
+    @property
+    def item_features(self) -> Any:
+        """What is known of the items besides who has them: items x features, CSR; None if nothing is. `feature_names` are the columns."""
+        if not self._has_features():
+            return None
+        if self._features is None:
+            self._features = as_scipy(self._prepared().features()).T.tocsr()
+        return self._features
+
+    @property
+    def feature_names(self) -> List[str]:
+        """The names of the columns of `item_features`."""
+        return self._prepared().feature_names() if self._has_features() else []
+
+    def with_item_features(self, path: Path) -> "Dataset":
+        """The same data with features of its items from a file, as `poise prepare --item-features` reads it: a column of ids, and
+        columns of categories and numbers, or `feature` and perhaps `value`.
+
+        >>> import pathlib, tempfile, poise
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "features.csv"
+        >>> _ = file.write_text("item,feature\\n0,heavy\\n1,heavy\\n")
+        >>> data = poise.synth("demo").with_item_features(file)
+        >>> data.feature_names, data.item_features.shape[1]
+        (['heavy'], 1)
+        """
+        return Dataset._of(self._prepared().with_item_features(os.fspath(path)), self._numbers)
+
+    def _has_features(self) -> bool:
+        return self._native is not None and bool(self._native.feature_names())
 
     # Storage.
 

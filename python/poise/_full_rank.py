@@ -17,6 +17,8 @@ class FullRank(Recommender):
     `neighbours` K keeps K entries in each column of B, those of the items that share most users with the column's own, and
     solves exactly for these. Nothing of the size items x items is held, and `certificate_["explained_share"]` is the share of the
     dense optimum that the model explains. 0 means all items.
+    `feature_weight` is the weight of the items' features, where the data have them (`fit(..., item_features=...)`): items with
+    similar features then come close, also those that nobody has; 0 ignores them.
     `zero_diagonal` forbids an item to predict itself (EASE). `weighting` and `alpha` weight the observed entries: `constant`
     (every entry alpha; 1 is unweighted), `none`, `linear` (1 + alpha r), `log` (1 + alpha log(1 + r / epsilon)),
     `user-oriented`, `item-oriented` (both bounded by `clip`), `inverse-popularity` (exponent `gamma`), `column`
@@ -47,6 +49,7 @@ class FullRank(Recommender):
         dropout: float = 0.0,
         regularization_exponent: float = 0.0,
         neighbours: int = 0,
+        feature_weight: float = 1.0,
         weighting: str = "constant",
         epsilon: float = 1.0,
         gamma: float = 0.5,
@@ -106,6 +109,7 @@ class EASE(FullRank):
         alpha: float = 1.0,
         regularization_exponent: float = 0.0,
         neighbours: int = 0,
+        feature_weight: float = 1.0,
         weighting: str = "constant",
         epsilon: float = 1.0,
         gamma: float = 0.5,
@@ -139,6 +143,7 @@ class EDLAE(FullRank):
         alpha: float = 1.0,
         regularization_exponent: float = 0.0,
         neighbours: int = 0,
+        feature_weight: float = 1.0,
         weighting: str = "constant",
         epsilon: float = 1.0,
         gamma: float = 0.5,

@@ -51,6 +51,11 @@ def _refuse(name: str) -> ValueError:
     return ValueError(f"{name} holds NaN, an infinite value or one beyond float32; remove such entries first")
 
 
+def features_by_row(item_features: Any, threads: int) -> Arrays:
+    """The arrays of a matrix items x features, feature by feature."""
+    return csr_arrays(_as_csr(item_features, "item_features").T.tocsr(), values=True, threads=threads, name="item_features")
+
+
 def csr_arrays(matrix: Any, *, values: bool, threads: int = 0, name: str = "user_items") -> Arrays:
     """The arrays of a matrix: entries sorted and merged, stored zeros left out, values finite.
 

@@ -115,6 +115,20 @@ class Data:
         __progress: Reporter,
     ) -> Data: ...
     @staticmethod
+    def split_cold_items(
+        __log: Log,
+        __min_user_items: int,
+        __min_item_users: int,
+        __k_core: bool,
+        __item_features: str,
+        __seed: int,
+        __threads: int,
+        __progress: Reporter,
+    ) -> Data: ...
+    def with_item_features(self, __path: str) -> Data: ...
+    def feature_names(self) -> List[str]: ...
+    def features(self) -> Arrays: ...
+    @staticmethod
     def split_given(
         __train: Log, __validation: Optional[Log], __test: Optional[Log], __threads: int, __progress: Reporter
     ) -> Data: ...
@@ -190,6 +204,7 @@ def families() -> List[str]: ...
 def check_parameters(__values: Dict[str, Any]) -> None: ...
 def train_csr(
     __rows: Rows,
+    __features: Optional[Arrays],
     __item_ids: List[str],
     __values: Dict[str, Any],
     __device: str,

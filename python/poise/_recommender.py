@@ -13,7 +13,7 @@ from ._dataset import Dataset
 from ._estimator import Estimator, warn_of_training, warn_without_values
 from ._ids import Index, ids_of
 from ._lists import Explanation, Lists, choose, item_list
-from ._matrix import Arrays, Rows, csr_arrays, warn_if_transposed
+from ._matrix import Arrays, Rows, csr_arrays, features_by_row, warn_if_transposed
 from ._parameters import PARAMETERS
 from ._progress import Callback, Progress
 from ._settings import memory_of, number, threads_of, whole
@@ -68,6 +68,7 @@ class Recommender(Estimator):
         y: None = None,
         *,
         dislikes: Any = None,
+        item_features: Any = None,
         show_progress: bool = True,
         callback: Optional[Callback] = None,
     ) -> Self:
@@ -76,7 +77,8 @@ class Recommender(Estimator):
         The stored entries are what users did; their values matter only for the weightings `linear`, `log` and
         `column`. Repeated entries are added, stored zeros are ignored. A matrix with float32 values, int32 indices and
         sorted rows is not copied. `dislikes`, a matrix of the same shape, holds what users are known to dislike; an entry of both is
-        liked, and a Dataset has its own. With `alpha_negative` they are trained on. `callback(task, done, total)` is called some times a second; an exception in it
+        liked, and a Dataset has its own. With `alpha_negative` they are trained on. `item_features`, a matrix items x
+        features of numbers of at least 0, is what full-rank models learn from besides (`feature_weight`); a Dataset has its own. `callback(task, done, total)` is called some times a second; an exception in it
         stops the training, as Ctrl-C does. `y` is ignored.
 
         >>> import poise, scipy.sparse
@@ -95,6 +97,8 @@ class Recommender(Estimator):
             native = user_items._native_for_training() if isinstance(user_items, Dataset) else None
             if dislikes is not None and isinstance(user_items, Dataset):
                 raise ValueError("a Dataset has its own dislikes; make it with them, e.g. Dataset.from_csr(..., dislikes=...)")
+            if item_features is not None and isinstance(user_items, Dataset):
+                raise ValueError("a Dataset has its own item features; give them to poise.split or Dataset.with_item_features")
             if native is not None:
                 warn_without_values(native, [self._weighting()])
                 model = _poise.train_data(native, user_items._folder or "", *common)
@@ -107,7 +111,8 @@ class Recommender(Estimator):
                 texts = user_items._item_texts() if dataset else [str(item) for item in range(arrays[0][1])]
                 given = user_items.dislikes if dataset else dislikes
                 disliked = None if given is None else csr_arrays(given, values=False, threads=threads, name="dislikes")
-                model = _poise.train_csr((arrays, disliked, 0.0), texts, *common)
+                features = None if item_features is None else features_by_row(item_features, threads)
+                model = _poise.train_csr((arrays, disliked, 0.0), features, texts, *common)
         self._adopt(model, user_items.items if isinstance(user_items, Dataset) else np.arange(model.items, dtype=np.int64))
         self._training: Any = user_items
         self._training_dislikes: Any = user_items.dislikes if isinstance(user_items, Dataset) else dislikes

@@ -162,6 +162,7 @@ def search(
     neighbours: Optional[Sequence[int]] = None,
     dropout: Union[Sequence[float], str, None] = None,
     regularization_exponent: Union[Sequence[float], str, None] = None,
+    feature_weight: Union[Sequence[float], str, None] = None,
     gamma: Union[Sequence[float], str, None] = None,
     weighting: Optional[Sequence[str]] = None,
     grid: str = "best",
@@ -182,7 +183,7 @@ def search(
 
     `model` holds the fixed parameters. `grid="best"` finds the best `regularization` for each `alpha`, then the best
     alpha, below 1 and above it; several values of an axis are then its range, one value fixes it, and `dropout`,
-    `regularization_exponent` and `gamma` may be "auto"; each of `factors`, `neighbours` and `weighting` is searched by itself,
+    `regularization_exponent`, `feature_weight` and `gamma` may be "auto"; each of `factors`, `neighbours` and `weighting` is searched by itself,
     and several `neighbours` share their factorizations. `points` and `time_limit` bound the work.
     A point that falls far behind is not scored on all users ("cut" in `points`), unless `race` is False.
 

@@ -1,7 +1,8 @@
-"""Data split by users or in time."""
+"""Data split by users, in time or by items."""
 from __future__ import annotations
 
-from typing import Any, Optional
+import os
+from typing import Any, Optional, Union
 
 from . import _poise
 from ._dataset import Dataset
@@ -23,6 +24,7 @@ def split(
     validation_from: Any = None,
     holdout: int = 1,
     time_unit: str = "auto",
+    item_features: "Union[str, os.PathLike[str], None]" = None,
     num_threads: int = 0,
 ) -> Dataset:
     """Splits a Dataset (or a CSR matrix) by users, as `poise prepare` does: by the protocol of Liang et al. (2018),
@@ -35,6 +37,10 @@ def split(
     share of `test_from`, else "10%"); rows at or after `test_to` are left out. With `kind="last"` the `holdout` items that a user came
     to last are for test, and as many before them for validation. Both need data with times (`Dataset.from_file(..., times=True)`,
     `from_dataframe(..., time=...)`); filters count the rows before the cuts alone.
+
+    `item_features` is a file of what is known of the items besides (see `Dataset.with_item_features`). With `kind="cold-items"` a tenth
+    of the items that have features is held out wholly: no row of them is for training, half of them are to be found in validation and
+    half in test. Searches and studies of such data rank these items alone.
 
     >>> import poise
     >>> data = poise.split(poise.synth("demo"), held_out_users=100)
@@ -57,6 +63,11 @@ def split(
         native = _poise.Data.split_time(data._as_log(), *filters, str(test_from), start, end, time_unit, threads, None)
     elif kind == "last":
         native = _poise.Data.split_last(data._as_log(), *filters, whole(holdout, "holdout"), threads, None)
+    elif kind == "cold-items":
+        if item_features is None:
+            raise ValueError('split "cold-items" needs item_features: the file of what is known of the items')
+        path = os.fspath(item_features)
+        native = _poise.Data.split_cold_items(data._as_log(), *filters, path, seed_of(seed), threads, None)
     elif kind == "users":
         share = number(target_share, "target_share")
         if not 0 < share < 1:
@@ -64,5 +75,7 @@ def split(
         held_out = None if held_out_users is None else whole(held_out_users, "held_out_users")
         native = _poise.Data.split_users(data._as_log(), *filters, held_out, share, seed_of(seed), threads, None)
     else:
-        raise ValueError(f"kind has to be users, time or last, not {kind!r}")
+        raise ValueError(f"kind has to be users, time, last or cold-items, not {kind!r}")
+    if item_features is not None and kind != "cold-items":
+        native = native.with_item_features(os.fspath(item_features))
     return Dataset._of(native, data._numbers)

@@ -471,7 +471,7 @@ def test_completion(poise, tmp_path):
     assert set(complete("poise", "train", "--device", "=")) == {"auto", "cpu", "cuda"}
     assert complete("poise", "search", "--weighting", "log,co") == ["log,constant", "log,column"]
     assert complete("poise", "study", "--models", "ease,ed") == ["ease,edlae"]
-    assert complete("poise", "study", "--models", "wmf,ease-") == ["wmf,ease-nu"]
+    assert complete("poise", "study", "--models", "wmf,ease-") == ["wmf,ease-nu", "wmf,ease-features"]
     assert complete("poise", "completion", "''") == ["bash", "zsh", "fish"]
     assert complete("poise", "help", "ev") == ["evaluate"]
     # Files and folders where there is one to name, and nothing where there is not.

@@ -1,9 +1,11 @@
 """Features of items, from a file to lists with items that nobody has."""
+import json
 import random
 
 import pytest
 
 from conftest import run
+from serving import serving
 
 
 def rows():
@@ -69,10 +71,146 @@ def test_a_flipped_bit_is_found(log, features, tmp_path):
     run("info", tmp_path / "data", code=3)
 
 
-def test_update_says_that_it_cannot(log, features, tmp_path):
-    run("prepare", log, "--out", tmp_path / "plain")
-    run("train", tmp_path / "plain", "--model", "ease", "--lambda", 20, "--out", tmp_path / "model")
-    run("prepare", log, "--item-features", features, "--out", tmp_path / "data")
+def test_update_says_that_it_cannot(prepared, tmp_path):
+    result = run("train", prepared, "--model", "ease", "--keep-inverse", "--out", tmp_path / "kept", code=2)
+    assert "--keep-inverse" in result.err and not (tmp_path / "kept").exists()
+    run("train", prepared, "--model", "ease", "--lambda", 20, "--out", tmp_path / "model")
     more = tmp_path / "more.csv"
     more.write_text("user,item\nu1,i2\n")
-    run("update", tmp_path / "model", tmp_path / "data", "--log", more, "--out", tmp_path / "new", code=3)
+    result = run("update", tmp_path / "model", prepared, "--log", more, "--out", tmp_path / "new", code=2)
+    assert "item features" in result.err and not (tmp_path / "new").exists()
+
+
+@pytest.fixture(scope="module")
+def prepared(log, features, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data") / "data"
+    run("prepare", log, "--item-features", features, "--out", folder)
+    return folder
+
+
+def trained(data, path, *flags):
+    return run("train", data, "--model", "ease", "--lambda", 20, *flags, "--out", path, "--json").json
+
+
+def tensor(path):
+    """The bytes of B."""
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    first, last = json.loads(content[8:8 + size])["B"]["data_offsets"]
+    return content[8 + size + first:8 + size + last]
+
+
+@pytest.mark.parametrize("alpha", [1, 3])
+def test_training_learns_and_proves(prepared, tmp_path, alpha):
+    weighted = trained(prepared, tmp_path / "one", "--alpha", alpha)
+    more = trained(prepared, tmp_path / "two", "--alpha", alpha, "--feature-weight", 5)
+    none = trained(prepared, tmp_path / "none", "--alpha", alpha, "--feature-weight", 0)
+    assert none["observed_weight"] < weighted["observed_weight"] < more["observed_weight"]
+    for report in (weighted, more, none):
+        assert report["converged"] and report["certificate"]["worst_column"] <= 1e-6
+    assert len({tensor(tmp_path / name) for name in ("one", "two", "none")}) == 3
+    for name, report in (("one", weighted), ("two", more), ("none", none)):
+        proven = run("certify", tmp_path / name, prepared, "--json").json
+        assert proven["converged"] and proven["observed_weight"] == pytest.approx(report["observed_weight"])
+        assert proven["objective"] == pytest.approx(report["objective"], rel=1e-6)
+
+
+def test_without_weight_and_cold_items_it_is_the_plain_model(log, tmp_path):
+    path = tmp_path / "features.csv"
+    path.write_text("item,feature\n" + "".join(f"i{k},kind {k % 4}\n" for k in range(40)))
+    run("prepare", log, "--out", tmp_path / "plain")
+    run("prepare", log, "--item-features", path, "--out", tmp_path / "featured")
+    for flags in (("--alpha", 1), ("--alpha", 3), ("--alpha", 0.4, "--lambda-exponent", 0.5)):
+        trained(tmp_path / "plain", tmp_path / "a", *flags)
+        trained(tmp_path / "featured", tmp_path / "b", "--feature-weight", 0, *flags)
+        trained(tmp_path / "featured", tmp_path / "c", *flags)
+        assert tensor(tmp_path / "a") == tensor(tmp_path / "b") != tensor(tmp_path / "c")
+
+
+def test_lists_have_items_that_nobody_has(prepared, tmp_path):
+    trained(prepared, tmp_path / "model", "--feature-weight", 20)
+    # i40 has the feature of i0, i4, i8, ...
+    (tmp_path / "new").write_text("i40\ni41\ni42\ni43\n")
+    answer = run("recommend", tmp_path / "model", "--items", "i0,i4,i8,i12", "--only", tmp_path / "new", "--json", "-k", 4).json["recommendations"]
+    assert answer[0]["item"] == "i40" and answer[0]["score"] > 0
+
+
+def test_explanations_name_features(prepared, tmp_path):
+    trained(prepared, tmp_path / "model", "--feature-weight", 20)
+    ask = ("recommend", tmp_path / "model", "--items", "i0,i4,i1", "--explain", "-k", 5)
+    text = run(*ask, "--json").out
+    for each in json.loads(text)["recommendations"]:
+        kind = int(each["item"][1:]) % 4
+        for reason in each["because"]:
+            assert reason["features"] == ([f"kind {kind}"] if int(reason["item"][1:]) % 4 == kind else [])
+        assert sum(reason["contribution"] for reason in each["because"]) == pytest.approx(each["score"], abs=1e-5)
+    assert "(kind 0)" in run(*ask).out
+    with serving(tmp_path / "server", tmp_path / "model") as server:
+        answer = server.post("/v1/recommend", {"history": ["i0", "i4", "i1"], "k": 5, "explain": True})
+        assert answer["recommendations"] == json.loads(text)["recommendations"]
+        assert server.post("/v1/similar", {"item": "i40", "k": 3})["similar"][0]["score"] > 0
+        # Items that nobody has are a history, too.
+        cold = server.post("/v1/recommend", {"history": ["i41"], "k": 3})["recommendations"]
+        assert {int(each["item"][1:]) % 4 for each in cold} == {1}
+    trained(prepared, tmp_path / "plain", "--feature-weight", 0)
+    because = run("recommend", tmp_path / "plain", *ask[2:], "--json").json["recommendations"][0]["because"]
+    assert all("features" not in reason for reason in because)
+
+
+def test_models_that_do_not_know_features_say_so(log, prepared, tmp_path):
+    run("prepare", log, "--out", tmp_path / "plain")
+    out = ("--out", tmp_path / "model")
+    assert "--item-features" in run("train", tmp_path / "plain", "--model", "ease", "--feature-weight", 2, *out, code=2).err
+    assert "--feature-weight" in run("train", prepared, "--model", "ease", "--neighbours", 5, *out, code=2).err
+    assert "--feature-weight" in run("train", prepared, "--model", "wmf", "--feature-weight", 2, *out, code=2).err
+    run("train", prepared, "--model", "ease", "--feature-weight", -1, *out, code=2)
+    run("train", prepared, "--model", "ease", "--neighbours", 5, "--feature-weight", 0, *out)
+    run("train", prepared, "--model", "wmf", "--rank", 3, *out)
+
+
+def weight(point):
+    return point.get("feature_weight", 1)
+
+
+def test_a_search_finds_the_weight(prepared, tmp_path):
+    common = ("search", prepared, "--model", "ease", "--alpha", 1, "--lambda", 20, "--json")
+    found = run(*common, "--grid", "paper", "--no-expand", "--feature-weight", "0,1,50").json
+    assert sorted(weight(point) for point in found["points"]) == [0, 1, 50]
+    best = max(found["points"], key=lambda point: point["validation"]["ndcg@100"]["mean"])
+    assert weight(found["best"]) == weight(best)
+    profile = run("search", prepared, "--model", "ease-features", "--alpha", 1, "--lambda", 20, "--json").json
+    assert profile["complete"] and len({weight(point) for point in profile["points"]}) >= 3
+    config = tmp_path / "config.toml"
+    config.write_text("feature-weight = \"0,1,50\"\n")
+    again = run(*common, "--grid", "paper", "--no-expand", "--config", config).json
+    assert [weight(point) for point in again["points"]] == [weight(point) for point in found["points"]]
+
+
+def test_a_study_has_rows_with_features(prepared, tmp_path):
+    run("study", prepared, "--models", "ease-features", "--grid", "paper", "--points", 8, "--out", tmp_path / "study")
+    results = json.loads((tmp_path / "study/results.json").read_text())
+    assert {row["model"] for row in results["rows"]} == {"popularity", "full-rank/feature-weight"}
+    assert all(row["feature_weight"] > 0 for row in results["rows"] if row["model"] != "popularity")
+
+
+def test_cold_items_are_ranked_alone(log, features, tmp_path):
+    data = tmp_path / "data"
+    split = ("prepare", log, "--split", "cold-items", "--min-user-items", 1, "--out", data)
+    assert "--item-features" in run(*split, code=2).err
+    report = run(*split, "--item-features", features, "--json").json
+    assert report["cold_items"] == 4 + 4  # those of the file alone, and a tenth of those with users
+    assert report["interactions"] == 150 * 8 and report["users"] == 150
+    run("prepare", log, "--split", "cold-items", "--min-user-items", 1, "--item-features", features, "--seed", 3, "--out", tmp_path / "other")
+    assert (data / "data.poise").read_bytes() != (tmp_path / "other/data.poise").read_bytes()
+    trained(data, tmp_path / "none", "--feature-weight", 0)
+    run("train", data, "--model", "popularity", "--out", tmp_path / "popularity")
+    figures = [run("evaluate", tmp_path / name, data, "--metrics", "recall@8,ndcg@3,auc", "--json").json["metrics"] for name in ("none", "popularity")]
+    assert figures[0] == figures[1]
+    assert figures[0]["recall@8"]["mean"] == 1  # there are no more than eight
+    assert figures[0]["auc"]["mean"] == pytest.approx(0.5)
+    run("search", data, "--model", "ease", "--alpha", 1, "--points", 3)
+    log_with_values = tmp_path / "rated.csv"
+    log_with_values.write_text("user,item,rating\n" + "".join(f"{u},{i},{1 + k % 5}\n" for k, (u, i) in enumerate(rows())))
+    refused = run("prepare", log_with_values, "--split", "cold-items", "--item-features", features, "--keep-above", 2, "--dislike-below", 2,
+                  "--out", tmp_path / "rated", code=2)
+    assert "cold-items" in refused.err

@@ -157,3 +157,14 @@ def test_a_process_that_is_killed_ends_the_job(shop, tmp_path, rank):
     assert process.returncode != 0
     assert none_left(tmp_path)
     assert not (tmp_path / "model").exists()
+
+
+def test_features_are_learnt_by_one_process_alone(tmp_path):
+    prepared(tmp_path, 200, 60)
+    features = tmp_path / "features.csv"
+    features.write_text("item,department\n" + "".join(f"i{i},d{i % 5}\n" for i in range(60)))
+    run("prepare", tmp_path / "log.csv", "--item-features", features, "--out", tmp_path / "featured")
+    train = ("train", tmp_path / "featured", "--model", "ease", "--lambda", 20, "--out", tmp_path / "model")
+    refused = mpirun(2, *train, code=2)
+    assert "--feature-weight" in refused.sentence and not (tmp_path / "model").exists()
+    mpirun(2, *train, "--feature-weight", 0)

@@ -21,9 +21,9 @@ struct HeldOut {
   bool operator==(const HeldOut&) const = default;
 };
 
-enum class SplitKind { users, given, none, time, last };
+enum class SplitKind { users, given, none, time, last, cold_items };
 
-/// "users", "given", "none", "time" or "last".
+/// "users", "given", "none", "time", "last" or "cold-items".
 std::string_view to_string(SplitKind split);
 
 /// What `prepare` dropped and merged, as in `poise prepare --json`.
@@ -38,7 +38,7 @@ struct PrepareCounts {
   std::int64_t filtered_interactions = 0;  ///< of filtered users or items
   std::int64_t dropped_dislikes = 0;       ///< pairs that are liked too, or whose user or item is in no part
   std::int64_t disliked_targets = 0;       ///< of the splits `given` and `time`: removed from the targets
-  // Of the splits `time` and `last`, the held-out parts together:
+  // Of the splits `time`, `last` and `cold_items`, the held-out parts together:
   std::int64_t unknown_users = 0;         ///< with later rows, but no (or too short a) history before the cut
   std::int64_t unknown_items = 0;         ///< with later rows, but no training row
   std::int64_t unknown_interactions = 0;  ///< of unknown users

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
+#include <vector>
 
 #include "poise/data/ids.hpp"
 #include "poise/linalg/csr.hpp"
@@ -14,6 +16,17 @@ struct ItemFeatures {
   Csr rows = {};  ///< F, features x items: numbers above 0, or no values where all are 1
   bool operator==(const ItemFeatures&) const = default;
 };
+
+/// Which features each item has, by name: what explanations say of a model that learnt from them.
+struct NamedFeatures {
+  Ids names;
+  Csr of_items = {};  ///< items x features, without values; no rows: none are known
+
+  /// The names of the features that both items have, in the order of the features. They refer to `names`.
+  [[nodiscard]] std::vector<std::string_view> shared(std::int32_t item, std::int32_t other) const;
+  bool operator==(const NamedFeatures&) const = default;
+};
+NamedFeatures named(const ItemFeatures& features);
 
 /// Features as a file has them, before they are put in the numbers of a catalogue.
 struct FeatureTable {

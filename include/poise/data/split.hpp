@@ -41,6 +41,13 @@ Dataset split_given(const Interactions& train, const std::optional<Interactions>
                     const std::optional<Interactions>& test, const Execution& execution,
                     const Ids* known_items = nullptr);
 
+/// A tenth of the items that have features (Filters::known_items) and users is cold: no training user has
+/// one. Half of these are the targets of the validation part, the others of the test part; the users of both
+/// are training users, and their histories are what they have in the parts before. Drawn by the seed in the
+/// order of the ids.
+Dataset split_cold_items(const Interactions& log, const Filters& filters, std::uint32_t seed,
+                         const Execution& execution);
+
 /// A place in a log: a time (microseconds since 1970), or what is behind all but a share of the latest rows.
 struct CutPlace {
   std::optional<std::int64_t> time = {};

@@ -20,6 +20,7 @@ class Processes;
 struct EvaluateOptions {
   std::vector<Metric> metrics = {{MetricKind::recall, 20}, {MetricKind::recall, 50}, {MetricKind::ndcg, 100}};
   RecallDenominator denominator = RecallDenominator::min;
+  bool cold_items = false;        ///< rank the items alone that no training user has
   std::int64_t item_hits_at = 0;  ///< count each item's targets found in the top so many; 0: do not count
 };
 
@@ -71,9 +72,10 @@ class Evaluation {
   std::unique_ptr<Measuring> measuring_;
 };
 
-/// Ranks all items outside the history and dislikes for every user, ties to the lower index, and averages the
-/// metrics over the users that have a target; a metric that is one number for all users is of the lists of
-/// these. A target that is also in the history, or disliked, counts as a target but cannot be found.
+/// Ranks all items (or the cold ones) outside the history and dislikes for every user, ties to the lower
+/// index, and averages the metrics over the users that have a target; a metric that is one number for all
+/// users is of the lists of these. A target that is also in the history, or disliked, counts as a target but
+/// cannot be found.
 ///
 /// Row u of `histories` belongs to row u of `targets`. Works in blocks of users; the result does not depend
 /// on the threads. With a GPU's backend it scores and ranks there; scores then differ by rounding, and whole

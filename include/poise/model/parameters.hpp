@@ -24,6 +24,7 @@ struct ModelParameters {
   std::int64_t rank = 100;
   double lambda = 100;
   double lambda_exponent = 0;
+  double feature_weight = 1;
   WeightingOptions weighting = {};
   double tolerance = 1e-6;
   int rounds = 100;

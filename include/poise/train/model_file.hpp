@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "poise/data/ids.hpp"
+#include "poise/data/item_features.hpp"
 #include "poise/model/model_content.hpp"
+#include "poise/model/parameters.hpp"
 #include "poise/model/scorer.hpp"
 
 namespace poise {
@@ -21,7 +23,11 @@ struct ModelInfo {
   std::string data_checksum;                   ///< of the prepared data it was trained on
   std::string report;                          ///< the training report as JSON text, without times
   Ids items;                                   ///< the catalogue, item i is column i
+  NamedFeatures features = {};                 ///< of the items, if the model learnt from them
 };
+
+/// The features that a model of these parameters learns from.
+NamedFeatures learnt_from(const ModelParameters& parameters, const ItemFeatures& features);
 
 /// Writes a model in the container layout (see storage/container.hpp), atomically. Matrices are written
 /// without a copy; their rows must follow each other without gaps. `past_cache`: see write_container().

@@ -54,6 +54,9 @@ class Trainer {
   std::vector<Trained> train_to_score(const ModelParameters& parameters,
                                       std::span<const std::int64_t> neighbours);
 
+  /// Features of the caller's items (features x items), which must outlive it; those of data are used anyway.
+  void use_features(CsrView features);
+
   /// Models with neighbours read finished columns from this folder, and write columns there as they finish.
   void use_checkpoint(std::filesystem::path folder);
 

@@ -21,7 +21,7 @@ inline constexpr std::array<CountName, 3> filter_counts = {
     {{"filtered_users", &PrepareCounts::filtered_users},
      {"filtered_items", &PrepareCounts::filtered_items},
      {"filtered_interactions", &PrepareCounts::filtered_interactions}}};
-/// Only of the splits `time` and `last`.
+/// Only of the splits `time`, `last` and `cold_items`.
 inline constexpr std::array<CountName, 5> time_counts = {
     {{"unknown_users", &PrepareCounts::unknown_users},
      {"unknown_items", &PrepareCounts::unknown_items},
@@ -35,8 +35,9 @@ inline constexpr std::array<CountName, 3> feature_counts = {
      {"duplicate_features", &PrepareCounts::duplicate_features},
      {"rare_features", &PrepareCounts::rare_features}}};
 
-/// Whether the split cuts in time, so that its parts share users.
 constexpr bool is_in_time(SplitKind split) { return split == SplitKind::time || split == SplitKind::last; }
+/// Whether the parts have the same users: a later part has what its users had in those before it.
+constexpr bool shares_users(SplitKind split) { return is_in_time(split) || split == SplitKind::cold_items; }
 
 inline constexpr std::array<CountName, 2> dislike_counts = {
     {{"dropped_dislikes", &PrepareCounts::dropped_dislikes},

@@ -112,7 +112,7 @@ void check_held_out(const Dataset& dataset, const HeldOut& held_out, std::string
 }  // namespace
 
 std::string_view to_string(SplitKind split) {
-  constexpr std::string_view names[] = {"users", "given", "none", "time", "last"};
+  constexpr std::string_view names[] = {"users", "given", "none", "time", "last", "cold-items"};
   return names[static_cast<int>(split)];
 }
 

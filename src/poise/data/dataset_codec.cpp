@@ -97,8 +97,8 @@ class Decoder {
     return *value;
   }
   [[nodiscard]] SplitKind split() const {
-    for (const SplitKind kind :
-         {SplitKind::users, SplitKind::given, SplitKind::none, SplitKind::time, SplitKind::last})
+    for (const SplitKind kind : {SplitKind::users, SplitKind::given, SplitKind::none, SplitKind::time,
+                                 SplitKind::last, SplitKind::cold_items})
       if (container_.metadata("split") == to_string(kind)) return kind;
     fail_damaged(container_.name(), "it has an unknown split");
   }

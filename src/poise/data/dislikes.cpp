@@ -153,11 +153,11 @@ Dataset split_with_dislikes(const Interactions& log,
   Interactions liked = log;
   const Interactions disliked = take_dislikes(liked);
   Dataset dataset = split(liked);
-  if (dataset.split == SplitKind::last)
+  if (dataset.split == SplitKind::last || dataset.split == SplitKind::cold_items)
     fail(ErrorKind::usage,
-         "a split by each user's last items takes no dislikes: it has no time at which they would be known; "
-         "choose the split in time, or leave {} out",
-         "dislike-below"_p);
+         "the split {} takes no dislikes: it has no time at which they would be known; choose the split in "
+         "time, or leave {} out",
+         to_string(dataset.split), "dislike-below"_p);
   attach_dislikes(dataset, disliked, execution);
   return dataset;
 }

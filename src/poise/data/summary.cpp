@@ -11,7 +11,7 @@ namespace {
 
 std::optional<PartSummary> summarize_part(const Dataset& dataset, const std::optional<HeldOut>& part) {
   if (!part) return std::nullopt;
-  if (is_in_time(dataset.split))
+  if (shares_users(dataset.split))
     return PartSummary{part->targets.rows, part->targets.entries(), part->disliked.entries()};
   if (dataset.split != SplitKind::given) {
     return PartSummary{part->targets.rows, part->fold_in.entries() + part->targets.entries(),
@@ -33,9 +33,9 @@ std::int64_t users_without_training(const Dataset& dataset) {
   return static_cast<std::int64_t>(extra.size());
 }
 
-/// Users, interactions and dislikes of all parts of a split in time. A user's last part has all that it has
-/// before.
-PartSummary whole_in_time(const Dataset& dataset) {
+/// Users, interactions and dislikes of all parts of a split whose parts share users. A user's last part has
+/// all that it has before.
+PartSummary whole_of_users(const Dataset& dataset) {
   PartSummary whole;
   std::unordered_set<std::string_view> counted;
   const auto count = [&](const Ids& users, const Csr& disliked, const auto& size) {
@@ -80,8 +80,8 @@ DatasetSummary summarize(const Dataset& dataset) {
     if (dataset.split != SplitKind::given) summary.users += part->users;
   }
   if (dataset.split == SplitKind::given) summary.users += users_without_training(dataset);
-  if (is_in_time(dataset.split)) {
-    const PartSummary whole = whole_in_time(dataset);
+  if (shares_users(dataset.split)) {
+    const PartSummary whole = whole_of_users(dataset);
     summary.users = whole.users;
     summary.interactions = whole.interactions;
     summary.dislikes = whole.dislikes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "poise/base/error.hpp"
@@ -58,6 +59,18 @@ std::vector<std::int64_t> exposure_cutoffs(const std::vector<Metric>& metrics) {
   return cutoffs;
 }
 
+/// The items that training users have, or those that none has.
+std::vector<std::int32_t> items_with(bool users, std::span<const std::int64_t> counts, std::int64_t items) {
+  if (std::ssize(counts) != items)
+    fail(ErrorKind::input, "cold items are known by {} training counts, and the model has {} items",
+         counts.size(), items);
+  std::vector<std::int32_t> result;
+  for (std::int32_t i = 0; i < items; ++i) {
+    if ((counts[i] > 0) == users) result.push_back(i);
+  }
+  return result;
+}
+
 /// These rows of a matrix, as a matrix.
 Csr rows_of(CsrView matrix, std::span<const std::int64_t> rows) {
   Csr taken{.rows = std::ssize(rows), .cols = matrix.cols, .offsets = {0}};
@@ -83,7 +96,9 @@ struct Evaluation::Measuring {
   std::optional<Ranker> ranker;
   ItemFacts facts;
   std::int64_t longest;
-  bool whole_rows;  ///< a metric reads the scores of all items
+  bool whole_rows;                 ///< a metric reads the scores of all items
+  std::vector<std::int32_t> cold;  ///< the items to rank, if only these are
+  std::vector<std::int32_t> warm;  ///< the others
   Exposure exposure;
   EvaluationResult result = {};
 
@@ -105,7 +120,8 @@ struct Evaluation::Measuring {
       room = all_known(some.block(first, count));
       return room.view();
     };
-    ranker->rank({some, own_history, longest, {}, whole_rows}, "evaluating", [&](const RankedUser& ranked) {
+    const auto only = options.cold_items ? std::optional<Indices>(cold) : std::nullopt;
+    ranker->rank({some, own_history, longest, only, whole_rows}, "evaluating", [&](const RankedUser& ranked) {
       const std::int64_t user = place(ranked.row);
       if (user < 0) return;
       const auto history = some.items.row(ranked.row);
@@ -114,6 +130,11 @@ struct Evaluation::Measuring {
       if (whole_rows && some.any_disliked()) {
         room = all_known(some.block(ranked.row, 1));
         known = room.indices;
+      }
+      std::vector<std::int32_t> left_out;
+      if (whole_rows && options.cold_items) {
+        std::ranges::set_union(warm, known, std::back_inserter(left_out));
+        known = left_out;
       }
       measure_user(user, {.items = ranked.items,
                           .targets = targets.row(result.user_rows[user]),
@@ -147,6 +168,12 @@ Evaluation::Evaluation(const Scorer& scorer, const UserRows& histories, CsrView 
       options.metrics, [](const Metric& metric) { return !traits_of(metric.kind).of_a_list; });
   ItemFacts facts(scorer.items(), training, options.metrics, execution.threads);
   Exposure exposure(exposure_cutoffs(options.metrics), scorer.items());
+  std::vector<std::int32_t> cold;
+  std::vector<std::int32_t> warm;
+  if (options.cold_items) {
+    cold = items_with(false, training.counts, scorer.items());
+    warm = items_with(true, training.counts, scorer.items());
+  }
   measuring_ = std::make_unique<Measuring>(Measuring{.scorer = scorer,
                                                      .histories = histories,
                                                      .targets = targets,
@@ -157,6 +184,8 @@ Evaluation::Evaluation(const Scorer& scorer, const UserRows& histories, CsrView 
                                                      .facts = std::move(facts),
                                                      .longest = std::min(longest, scorer.items()),
                                                      .whole_rows = whole_rows,
+                                                     .cold = std::move(cold),
+                                                     .warm = std::move(warm),
                                                      .exposure = std::move(exposure),
                                                      .result = std::move(result)});
 }

@@ -14,9 +14,10 @@ struct UserRanking {
   std::span<const std::int32_t> items;         ///< best first
   std::span<const std::int32_t> targets;       ///< ascending, at least one
   std::span<const std::int32_t> history = {};  ///< ascending
-  std::span<const std::int32_t> known = {};    ///< the history and what the user dislikes, ascending; for auc
-  std::span<const float> scores = {};          ///< of every item; for auc alone
-  const ItemFacts* facts = nullptr;            ///< where the metric needs the training data
+  std::span<const std::int32_t> known = {};  ///< what is not ranked: the history, what the user dislikes, and
+                                             ///< with cold items all others; ascending; for auc
+  std::span<const float> scores = {};        ///< of every item; for auc alone
+  const ItemFacts* facts = nullptr;          ///< where the metric needs the training data
 };
 
 /// The ranks, from 1, of the targets in the list.

@@ -29,6 +29,8 @@ struct FitContext {
   std::string checkpoint_key = {};  ///< identifies the problem that these belong to
   Processes* processes = nullptr;   ///< that make the same fits with a backend of them all (backend/team.hpp)
 
+  CsrView features = {};  ///< of the items; no rows: none
+
   FullRankBasis basis = {};   ///< of the last Lambda of full rank
   LeftFactorCache left = {};  ///< of the last asymmetric problem
   Spectrum spectrum = {};     ///< for the last rank

@@ -120,6 +120,19 @@ Axis slope_axis(const std::vector<double>& range) {
   return axis;
 }
 
+Axis feature_axis(const std::vector<double>& range) {
+  const Bounds bounds = bounds_of(range, 1e-2, 1e3);
+  std::vector<double> positive = within(decades(-4, 8, 6), range, bounds);
+  std::erase(positive, 0.0);
+  if (positive.empty()) return fixed_axis(0);
+  Axis axis = logarithmic(std::move(positive), 0, 6, 0.34);
+  if (bounds.low > 0) return axis;
+  axis.value.insert(axis.value.begin(), 0);
+  axis.position.insert(axis.position.begin(), axis.position.front() - 1);
+  axis.start = axis.nearest(0);
+  return axis;
+}
+
 Axis even_axis(const std::vector<double>& range, double low, double high, double spacing, double start,
                int step) {
   const Bounds bounds = bounds_of(range, low, high);

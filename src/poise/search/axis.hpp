@@ -38,6 +38,10 @@ Axis alpha_axis(const std::vector<double>& range);
 /// least slope, then twelve ordinary nodes a decade from 0.001 to 10 000, with a node between any two.
 Axis slope_axis(const std::vector<double>& range);
 
+/// The weight of features, six nodes a decade from 0.01 to 1000, or over the range; begins at 1. 0 has no
+/// logarithm and is placed a decade below the least other.
+Axis feature_axis(const std::vector<double>& range);
+
 /// Nodes `spacing` apart from `low` to `high`, or over the range; begins at the node nearest to `start`.
 Axis even_axis(const std::vector<double>& range, double low, double high, double spacing, double start,
                int step);

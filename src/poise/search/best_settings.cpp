@@ -67,6 +67,8 @@ std::vector<BestSetting> best_settings(const SearchSpace& space) {
     if (!space.lambda_exponent.empty() || space.automatic.lambda_exponent)
       put(&ModelParameters::lambda_exponent, space.lambda_exponent,
           even_axis(space.lambda_exponent, least_exponent, most_exponent, exponent_spacing, 0, first_step));
+    if (!space.feature_weight.empty() || space.automatic.feature_weight)
+      put(&ModelParameters::feature_weight, space.feature_weight, feature_axis(space.feature_weight));
     if (scheme == Scheme::inverse_popularity && is_free(space.gamma, space.automatic.gamma)) {
       setting.gamma = true;
       axes.push_back(even_axis(space.gamma, 0, most_gamma, gamma_spacing, usual_gamma, first_step));

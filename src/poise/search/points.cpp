@@ -21,8 +21,8 @@ constexpr int method = 10;
 /// neighbours last.
 auto sharing_order(const ModelParameters& point) {
   return std::tuple(point.rank, point.lambda_exponent, static_cast<int>(point.weighting.scheme),
-                    point.dropout, point.lambda, point.weighting.alpha, point.weighting.gamma,
-                    point.zero_diagonal, point.neighbours);
+                    point.dropout, point.feature_weight, point.lambda, point.weighting.alpha,
+                    point.weighting.gamma, point.zero_diagonal, point.neighbours);
 }
 
 ModelParameters with_diagonal(ModelParameters parameters, bool zero) {
@@ -42,7 +42,7 @@ std::optional<Race> race_of(const ModelParameters& point, const Racing& racing) 
 }  // namespace
 
 EvaluateOptions MeasureOptions::evaluation() const {
-  EvaluateOptions evaluation{.metrics = metrics, .denominator = denominator};
+  EvaluateOptions evaluation{.metrics = metrics, .denominator = denominator, .cold_items = cold_items};
   if (std::ranges::find(metrics, choice) == metrics.end()) evaluation.metrics.push_back(choice);
   return evaluation;
 }
@@ -86,7 +86,9 @@ Points::Points(Trainer& trainer, MeasureOptions options, Journal* journal, Execu
       until_(until),
       users_(trainer.data().dataset.validation
                  ? scored_users(trainer.data().dataset.validation->targets.view())
-                 : ScoredUsers{}) {}
+                 : ScoredUsers{}) {
+  options_.cold_items = trainer.data().dataset.split == SplitKind::cold_items;
+}
 
 std::string Points::key(const ModelParameters& parameters) const {
   return Journal::Json({{"data", trainer_.data().checksum}, {"point", option_texts(parameters)}}).dump();

@@ -23,7 +23,8 @@ struct MeasureOptions {
   std::vector<Metric> metrics = EvaluateOptions{}.metrics;
   Metric choice = {MetricKind::ndcg, 100};  ///< the metric that chooses; it is measured too
   RecallDenominator denominator = RecallDenominator::min;
-  bool race = true;  ///< by profiles: stop scoring a point that is far behind
+  bool race = true;         ///< by profiles: stop scoring a point that is far behind
+  bool cold_items = false;  ///< see EvaluateOptions; Points sets it to what the data's split is
 
   /// The metrics, and the choice if it is not among them.
   [[nodiscard]] EvaluateOptions evaluation() const;

@@ -37,6 +37,7 @@ void set_lambda(ModelParameters& point, double value) { point.lambda = value; }
 void set_alpha(ModelParameters& point, double value) { point.weighting.alpha = value; }
 void set_dropout(ModelParameters& point, double value) { point.dropout = value; }
 void set_exponent(ModelParameters& point, double value) { point.lambda_exponent = value; }
+void set_feature_weight(ModelParameters& point, double value) { point.feature_weight = value; }
 void set_gamma(ModelParameters& point, double value) { point.weighting.gamma = value; }
 
 /// The parameters of points while searching. Rounds of wmf cost little, and its last ones change the metric
@@ -56,6 +57,7 @@ std::vector<ModelParameters> settings_of(const SearchSpace& space) {
   vary(settings, space.rank, set_rank);
   vary(settings, space.dropout, set_dropout);
   vary(settings, space.lambda_exponent, set_exponent);
+  vary(settings, space.feature_weight, set_feature_weight);
   vary(settings, space.gamma, set_gamma);
   vary(settings, space.scheme, set_scheme);
   vary(settings, space.neighbours, set_neighbours);
@@ -162,6 +164,7 @@ void validate(const SearchSpace& space) {
       if (setting.weighting.scheme != Scheme::none) check(space.alpha, set_alpha);
       check(space.dropout, set_dropout);
       check(space.lambda_exponent, set_exponent);
+      check(space.feature_weight, set_feature_weight);
       check(space.gamma, set_gamma);
     }
   }

@@ -34,12 +34,14 @@ struct SearchSpace {
   std::vector<std::int64_t> neighbours = {};
   std::vector<double> dropout = {};
   std::vector<double> lambda_exponent = {};
+  std::vector<double> feature_weight = {};
   std::vector<double> gamma = {};
   std::vector<Scheme> scheme = {};
   /// Axes that are searched by profiles over their default range.
   struct Automatic {
     bool dropout = false;
     bool lambda_exponent = false;
+    bool feature_weight = false;
     bool gamma = false;
   } automatic = {};
   bool expand = true;  ///< for grids, as refine

@@ -20,6 +20,8 @@ Json parameters_json(const ModelParameters& parameters) {
   if (parameters.family == Family::full_rank) {
     json["neighbours"] = parameters.neighbours;
     json["dropout"] = parameters.dropout;
+    if (parameters.feature_weight != ModelParameters().feature_weight)
+      json["feature_weight"] = parameters.feature_weight;
   }
   if (family_of(parameters).find("lambda-exponent") != nullptr)
     json["lambda_exponent"] = parameters.lambda_exponent;

@@ -21,6 +21,7 @@ constexpr NumberAxis number_axes[] = {
     {"alpha", &SearchSpace::alpha},
     {"dropout", &SearchSpace::dropout, &SearchSpace::Automatic::dropout},
     {"lambda-exponent", &SearchSpace::lambda_exponent, &SearchSpace::Automatic::lambda_exponent},
+    {"feature-weight", &SearchSpace::feature_weight, &SearchSpace::Automatic::feature_weight},
     {"gamma", &SearchSpace::gamma, &SearchSpace::Automatic::gamma},
 };
 

@@ -63,7 +63,7 @@ Response answer_similar(const Sources& sources, std::string_view body) {
   if (!item) throw unknown_item(*model, id);
   const RankedLists list = similar(model->scorer(), *item, k);
   const auto found = recommendations_of(model->scorer(), model->items(), {}, {}, list.items(0),
-                                        list.scores(0), Explained::no);
+                                        list.scores(0), Explained::no, model->info().features);
   Titles titles(sources.titles());
   titles.add(id);
   for (const Recommendation& each : found) titles.add(each.item);

@@ -61,7 +61,7 @@ std::string recommendations_text(const ServedModel& model, const History& histor
     return to_json(
         recommendations_of(model.scorer(), model.items(), liked.row(0), liked.row_values(0),
                            lists.items(0).subspan(from, count), lists.scores(0).subspan(from, count),
-                           explained, history.disliked.indices),
+                           explained, model.info().features, history.disliked.indices),
         model.items(), explained);
   };
   const std::size_t count = lists.items(0).size();

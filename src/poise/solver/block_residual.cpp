@@ -6,6 +6,7 @@
 
 #include "poise/backend/resident.hpp"
 #include "poise/linalg/csr.hpp"
+#include "poise/solver/feature_residual.hpp"
 
 namespace poise {
 
@@ -163,6 +164,9 @@ void block_residuals(const ColumnProblem& problem, CsrView users_of, std::span<c
           {by_item.view().data, by_item.rows(), count, width},
           {scores.view().data, scores.rows(), count, width}, backend, execution)
         .run(rho.rows > 0 ? rho.block(first, count) : rho, figures.subspan(first, count));
+    add_feature_residuals(problem, items.subspan(first, count), beta.block(first, count),
+                          rho.rows > 0 ? rho.block(first, count) : rho, figures.subspan(first, count),
+                          backend);
   }
 }
 

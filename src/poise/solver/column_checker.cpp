@@ -6,6 +6,7 @@
 #include "poise/solver/block_residual.hpp"
 #include "poise/solver/certificate.hpp"
 #include "poise/solver/column_system.hpp"
+#include "poise/solver/feature_residual.hpp"
 #include "poise/solver/small_products.hpp"
 
 namespace poise {
@@ -86,7 +87,7 @@ std::vector<double> ColumnChecker<T>::inverse_forms(std::span<const std::int32_t
   return forms;
 }
 
-/// X' diag(a) X e for each row e, in float64: by G if it is available, else through the data.
+/// X' diag(a) X e + beta F'F e for each row e, in float64: by G if it is available, else through the data.
 template <class T>
 void ColumnChecker<T>::background(In<double> e, Out<double> to) const {
   if (G_.rows > 0) {
@@ -114,6 +115,7 @@ void ColumnChecker<T>::residuals(std::span<const std::int32_t> items, In<float> 
     Matrix<double> home(rho.rows, rho.cols);
     backend_.download(beta, columns.view());
     column_residuals(problem_, items, columns.view(), home.view(), figures, data_.execution());
+    add_feature_residuals(problem_, items, columns.view(), home.view(), figures, backend_);
     if (rho.rows > 0) backend_.upload(home.view(), rho);
   }
 }

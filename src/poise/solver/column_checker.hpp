@@ -25,7 +25,7 @@ struct CheckedColumn {
 template <class T>
 class ColumnChecker {
  public:
-  /// `G` is X' diag(a) X; if it has no rows, residuals go through the data. All must outlive it.
+  /// `G` is X' diag(a) X + beta F'F; if it has no rows, residuals go through the data. All must outlive it.
   ColumnChecker(const ColumnData& data, const InverseOperator<T>& A_inverse, In<double> G);
 
   [[nodiscard]] const ColumnData& data() const { return data_; }

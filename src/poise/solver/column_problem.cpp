@@ -38,6 +38,18 @@ ColumnProblem begin_column_problem(CsrView X, const Weights& W, std::vector<doub
   return problem;
 }
 
+void set_features(ColumnProblem& problem, CsrView F, double beta) {
+  problem.features = FeatureRows(F, beta);
+  problem.of_features = problem.features.observed();
+}
+
+double observed_weight(const ColumnProblem& problem) {
+  double sum = problem.W->observed;
+  for (std::size_t i = 0; i < problem.of_features.size(); ++i)
+    sum += problem.W->b_of(static_cast<std::int64_t>(i)) * problem.of_features[i];
+  return sum;
+}
+
 Csr columns_of_weights(CsrView X, const Weights& W, int threads) {
   if (W.c.empty()) {
     return {.rows = X.cols, .cols = X.rows, .offsets = std::vector<std::int64_t>(X.cols + 1, 0)};
@@ -57,12 +69,12 @@ Csr columns_of_weights(CsrView X, const Weights& W, int threads) {
   return transpose(weighted, threads);
 }
 
-std::vector<double> weight_corrections(CsrView users_of, std::span<const double> observed) {
+std::vector<double> weight_corrections(CsrView users_of, std::span<const double> of_users) {
   std::vector<double> corrections(users_of.rows, 1.0);
   for (std::int64_t i = 0; i < users_of.rows; ++i) {
     double sum = 0;
     for (const float weight : users_of.row_values(i)) sum += static_cast<double>(weight);
-    if (sum > 0) corrections[i] = observed[i] / sum;
+    if (sum > 0) corrections[i] = of_users[i] / sum;
   }
   return corrections;
 }

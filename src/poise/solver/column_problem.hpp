@@ -4,6 +4,7 @@
 
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/host_csr.hpp"
+#include "poise/solver/feature_rows.hpp"
 #include "poise/weighting/weights.hpp"
 
 namespace poise {
@@ -18,6 +19,8 @@ namespace poise {
 /// preconditions them, plus
 ///
 ///     H_i / b_i - A = sum_u a_u C_ui x_u x_u'  +  (1 / b_i - 1 / b_bar) Lambda.
+///
+/// Features of items are further rows of X (solver/feature_rows.hpp), which are part of G and c_i alone.
 struct ColumnProblem {
   CsrView X;
   const Weights* W = nullptr;
@@ -26,6 +29,8 @@ struct ColumnProblem {
   bool target_is_X = true;
   double b_bar = 1;  ///< the geometric mean of b
   HostCsr columns;   ///< items x users: row i has the users of C_:i with values a_u C_ui; no entries if C = 0
+  FeatureRows features = {};
+  std::vector<double> of_features = {};  ///< beta |F_:i|^2; empty without features
 
   [[nodiscard]] std::int64_t items() const { return X.cols; }
   /// Whether a column's system differs from A.
@@ -39,6 +44,11 @@ struct ColumnProblem {
   [[nodiscard]] double lo(std::int64_t i) const { return std::min(W->lowest, b_bar / W->b_of(i)); }
   [[nodiscard]] double hi(std::int64_t i) const { return std::max(W->highest, b_bar / W->b_of(i)); }
 };
+
+/// Gives it features: beta = 0, or no rows, are none.
+void set_features(ColumnProblem& problem, CsrView F, double beta);
+/// The objective of B = 0 with all users and features.
+double observed_weight(const ColumnProblem& problem);
 
 /// `l` is Lambda's diagonal; `target` is null for an autoencoder. X, W and the target must outlive the
 /// result.
@@ -64,12 +74,12 @@ struct WeightedTranspose {
 };
 WeightedTranspose weighted_transpose(const ColumnProblem& problem, int threads = 1);
 
-/// beta'c_i = sum over u in S_i of W_ui (x_u . beta) was computed with the weights of `users_of`, which are
-/// rounded to float32. The factor that corrects it to the problem's weights, for each item.
-std::vector<double> weight_corrections(CsrView users_of, std::span<const double> observed);
+/// The sum over u in S_i of W_ui (x_u . beta) was computed with the weights of `users_of`, which are rounded
+/// to float32. The factor that corrects it to the problem's weights, for each item.
+std::vector<double> weight_corrections(CsrView users_of, std::span<const double> of_users);
 
-/// sum_u W_ui X_ui for each item, in float64: what B = 0 leaves of its column. `users_of`: X' with these
-/// weights, where C has other entries than X; else it has no rows.
+/// sum_u W_ui X_ui for each item, in float64: what B = 0 leaves of its column, without features. `users_of`:
+/// X' with these weights, where C has other entries than X; else it has no rows.
 std::vector<double> observed_weights(const ColumnProblem& problem, CsrView users_of, int threads = 1);
 
 /// The size of the correction of an item's system: its users, and the entries of their rows.

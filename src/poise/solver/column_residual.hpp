@@ -18,7 +18,8 @@ struct ColumnFigures {
 ///
 ///     rho_k = X'(W_:i o (Y_:i - X beta)) - Lambda beta,
 ///
-/// through the data and in float64, independent of how beta was computed. If `rho` (k x n) has no rows, only
+/// through the data and in float64, independent of how beta was computed; without features
+/// (solver/feature_residual.hpp). If `rho` (k x n) has no rows, only
 /// the figures are computed. 2 nnz operations per column, twice that with rho; columns in groups of 32, one
 /// group per thread.
 void column_residuals(const ColumnProblem& problem, std::span<const std::int32_t> items,

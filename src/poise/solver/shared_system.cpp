@@ -90,6 +90,7 @@ Matrix<double> SharedSystem::background(const Matrix<double>& v) const {
     backend_.spmm(X_, part, s.view());
     if (!a_.empty()) backend_.combine(std::vector<Term<double>>{{.x = s.view(), .rows = a_}}, s.view());
     backend_.spmm(users_of_, readable(s), to);
+    problem_.features.add_product(part, to, backend_);
   });
 }
 

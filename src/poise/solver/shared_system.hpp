@@ -11,15 +11,15 @@
 
 namespace poise {
 
-/// A = X' diag(a) X + Lambda / b_bar, which the columns of a ColumnProblem share, applied through the data in
-/// float64, so that no computed inverse has to be trusted. Vectors are the columns of items x k matrices in
-/// host memory.
+/// A = X' diag(a) X + beta F'F + Lambda / b_bar, which the columns of a ColumnProblem share, applied through
+/// the data in float64, so that no computed inverse has to be trusted. Vectors are the columns of items x k
+/// matrices in host memory.
 class SharedSystem {
  public:
   /// `users_of` is X' (its values are not read). Both must outlive it.
   SharedSystem(const ColumnProblem& problem, CsrView users_of, Backend& backend, const Execution& execution);
 
-  /// X' diag(a) X v. 4 nnz operations a vector; 32 numbers of memory for each user.
+  /// X' diag(a) X v + beta F'F v. 4 nnz operations a vector; 32 numbers of memory for each user.
   [[nodiscard]] Matrix<double> background(const Matrix<double>& v) const;
   /// (Lambda / b_bar)_i; the diagonal matrix of these is a lower bound of A.
   [[nodiscard]] double least(std::int64_t i) const { return problem_.l[i] / problem_.b_bar; }
@@ -73,7 +73,7 @@ class InverseOfColumns final : public ApproximateInverse {
 /// e close to A^-1 y, and bounds from it.
 struct InverseForms {
   Matrix<double> e;
-  Matrix<double> background;      ///< X' diag(a) X e
+  Matrix<double> background;      ///< X' diag(a) X e + beta F'F e
   std::vector<double> form;       ///< at least y'A^-1 y
   std::vector<double> remainder;  ///< at least r'A^-1 r, r = y - A e
 };

@@ -24,7 +24,8 @@ SearchedValues searched_values(const ModelParameters& parameters) {
           .dropout = parameters.family == Family::full_rank ? parameters.dropout : 0,
           .lambda_exponent =
               family_of(parameters).find("lambda-exponent") != nullptr ? parameters.lambda_exponent : 0,
-          .gamma = weighting.scheme == Scheme::inverse_popularity ? weighting.gamma : 0};
+          .gamma = weighting.scheme == Scheme::inverse_popularity ? weighting.gamma : 0,
+          .feature_weight = parameters.family == Family::full_rank ? parameters.feature_weight : 0};
 }
 
 std::string_view to_string(UnfinishedSearch::State state) {

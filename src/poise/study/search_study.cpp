@@ -31,6 +31,9 @@ StudyModel model_of(const SearchSpace& space, const ModelParameters& setting) {
   if (other_than_0(space.dropout, space.automatic.dropout, setting.dropout)) model.key += "/dropout";
   if (other_than_0(space.lambda_exponent, space.automatic.lambda_exponent, setting.lambda_exponent))
     model.key += "/lambda-exponent";
+  if (space.automatic.feature_weight || !space.feature_weight.empty() ||
+      setting.feature_weight != ModelParameters().feature_weight)
+    model.key += "/feature-weight";
   return model;
 }
 
@@ -66,6 +69,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const SearchSpace& 
   put("--alpha", space.alpha);
   put("--dropout", space.dropout, space.automatic.dropout);
   put("--lambda-exponent", space.lambda_exponent, space.automatic.lambda_exponent);
+  put("--feature-weight", space.feature_weight, space.automatic.feature_weight);
   std::vector<std::string_view> schemes;
   for (const Scheme scheme : space.scheme) schemes.push_back(scheme_name(scheme));
   put("--weighting", schemes);

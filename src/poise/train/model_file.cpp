@@ -33,15 +33,46 @@ void put(const ModelSink& sink, const ModelInfo& info, const Scorer& model) {
   const auto& bytes = info.items.bytes();
   content.tensors.push_back(tensor_of("item_id_offsets", ElementType::i64, offsets, {size_of(offsets)}));
   content.tensors.push_back(tensor_of("item_ids", ElementType::u8, bytes, {size_of(bytes)}));
+  const NamedFeatures& features = info.features;
+  if (features.of_items.rows > 0) {
+    const auto add = [&](const char* name, ElementType type, const auto& values) {
+      content.tensors.push_back(tensor_of(name, type, values, {size_of(values)}));
+    };
+    add("features.name_offsets", ElementType::i64, features.names.offsets());
+    add("features.names", ElementType::u8, features.names.bytes());
+    add("features.offsets", ElementType::i64, features.of_items.offsets);
+    add("features.indices", ElementType::i32, features.of_items.indices);
+  }
   sink(content.metadata, content.tensors);
 }
 
-Ids read_item_ids(const Container& file) {
-  const auto offsets = file.elements<std::int64_t>("item_id_offsets");
-  const auto bytes = file.elements<std::uint8_t>("item_ids");
+Ids read_ids(const Container& file, const char* of_offsets, const char* of_bytes, const char* what) {
+  const auto offsets = file.elements<std::int64_t>(of_offsets);
+  const auto bytes = file.elements<std::uint8_t>(of_bytes);
   if (!are_offsets_of(offsets, bytes.size()))
-    fail(ErrorKind::input, "{} is damaged: its item ids do not fit together", file.name());
+    fail(ErrorKind::input, "{} is damaged: its {} do not fit together", file.name(), what);
   return {std::string(bytes.begin(), bytes.end()), std::vector<std::int64_t>(offsets.begin(), offsets.end())};
+}
+
+/// None in files of models that did not learn from features.
+NamedFeatures read_features(const Container& file) {
+  if (!file.has("features.names")) return {};
+  NamedFeatures features{
+      .names = read_ids(file, "features.name_offsets", "features.names", "names of features"),
+      .of_items = {}};
+  const auto offsets = file.elements<std::int64_t>("features.offsets");
+  const auto indices = file.elements<std::int32_t>("features.indices");
+  bool sound = are_offsets_of(offsets, indices.size());
+  const CsrView rows{
+      .rows = std::ssize(offsets) - 1, .cols = features.names.size(), .offsets = offsets, .indices = indices};
+  for (std::int64_t i = 0; sound && i < rows.rows; ++i) {
+    const auto row = rows.row(i);
+    sound = row.empty() || (row.front() >= 0 && row.back() < rows.cols &&
+                            std::ranges::adjacent_find(row, std::greater_equal<>()) == row.end());
+  }
+  if (!sound) fail(ErrorKind::input, "{} is damaged: its features do not fit together", file.name());
+  features.of_items = copy_of(rows);
+  return features;
 }
 
 std::map<std::string, std::string> read_options(const Container& file) {
@@ -53,6 +84,11 @@ std::map<std::string, std::string> read_options(const Container& file) {
 }
 
 }  // namespace
+
+NamedFeatures learnt_from(const ModelParameters& parameters, const ItemFeatures& features) {
+  const bool learns = parameters.family == Family::full_rank && parameters.feature_weight > 0;
+  return learns ? named(features) : NamedFeatures();
+}
 
 ModelContent content_of(const Scorer& model, std::string_view family) {
   // Two families may share a model class but write different files, so the named family is tried first.
@@ -115,7 +151,8 @@ LoadedModel decode_model(const Container& file, int threads) {
                  .options = read_options(file),
                  .data_checksum = file.metadata("data_checksum"),
                  .report = file.metadata("report"),
-                 .items = read_item_ids(file)};
+                 .items = read_ids(file, "item_id_offsets", "item_ids", "item ids"),
+                 .features = read_features(file)};
   if (!nlohmann::json::accept(loaded.info.report)) {
     fail(ErrorKind::input, "{} is damaged: its report cannot be read", file.name());
   }
@@ -128,6 +165,10 @@ LoadedModel decode_model(const Container& file, int threads) {
     fail(ErrorKind::input, "{} is damaged: {} items, but {} ids", file.name(), loaded.scorer->items(),
          loaded.info.items.size());
   }
+  const std::int64_t described = loaded.info.features.of_items.rows;
+  if (described != 0 && described != loaded.info.items.size())
+    fail(ErrorKind::input, "{} is damaged: {} items, but features of {}", file.name(),
+         loaded.info.items.size(), described);
   return loaded;
 }
 

@@ -50,6 +50,7 @@ Trainer::Trainer(const LoadedDataset& data, std::filesystem::path folder, Keep k
     : Trainer(data.dataset.training_rows(), keep, memory_limit, backend, execution) {
   data_ = &data;
   state_->context.folder = std::move(folder);
+  state_->context.features = data.dataset.features.rows.view();
   state_->context.checksum = data.checksum;
 }
 
@@ -66,6 +67,7 @@ Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 Trainer::Trainer(Trainer&&) noexcept = default;
 
 void Trainer::use_checkpoint(std::filesystem::path folder) { state_->context.checkpoint = std::move(folder); }
+void Trainer::use_features(CsrView features) { state_->context.features = features; }
 void Trainer::forget() { state_->context.forget(); }
 Backend& Trainer::backend() { return state_->context.backend; }
 std::uint64_t Trainer::memory_limit() const { return state_->context.memory_limit; }
@@ -87,7 +89,8 @@ std::pair<Trained, Trained> Trainer::train_both_diagonals(const ModelParameters&
     each.zero_diagonal = true;
     return {std::move(unconstrained), train(each)};
   }
-  FullRankOptions options = full_rank_options(parameters, state_->context.memory_limit);
+  FullRankOptions options =
+      full_rank_options(parameters, state_->context.memory_limit, state_->context.features);
   options.unconstrained = options.zero_diagonal = true;
   std::vector<Trained> both = train_full_rank(options, state_->weights(parameters), state_->context);
   return {std::move(both[0]), std::move(both[1])};
@@ -102,8 +105,8 @@ std::vector<Trained> Trainer::train_to_score(const ModelParameters& parameters,
                                              std::span<const std::int64_t> neighbours) {
   validate(parameters);
   FitContext& context = state_->context;
-  return train_neighbours_to_score(full_rank_options(parameters, context.memory_limit), neighbours,
-                                   state_->weights(parameters), context);
+  return train_neighbours_to_score(full_rank_options(parameters, context.memory_limit, context.features),
+                                   neighbours, state_->weights(parameters), context);
 }
 
 double Trainer::expected_seconds(const ModelParameters& parameters) {

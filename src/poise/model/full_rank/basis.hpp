@@ -38,8 +38,8 @@ class FullRankBasis {
   /// The last unweighted model may take the place of A^-1 in float32, from which A^-1 follows again.
   bool in_place = false;
 
-  /// G = X' diag(a) X in float64, if gathers are slow: residuals are then dense products, at the cost of one
-  /// more matrix.
+  /// G = X' diag(a) X + beta F'F in float64, if gathers are slow: residuals are then dense products, at the
+  /// cost of one more matrix.
   Resident<double>& gram() { return gram_; }
 
   template <class T>
@@ -52,7 +52,8 @@ class FullRankBasis {
   }
 
  private:
-  std::uint64_t X_ = 0;  ///< its fingerprint
+  std::uint64_t X_ = 0;         ///< its fingerprint
+  std::uint64_t features_ = 0;  ///< theirs, with their weight
   std::vector<float> a_;
   std::vector<double> diagonal_;  ///< of Lambda / b_bar
   Inverse<float> single_;

@@ -88,7 +88,7 @@ class Check {
   template <class T>
   bool prove_by_inverse(FullRankBasis& basis) {
     Stopwatch watch(seconds_);
-    if (!invert_shared_system<T>(problem_, basis, backend_, watch, condition_)) return false;
+    if (!invert_shared_system<T>(problem_, basis, backend_, execution_, watch, condition_)) return false;
     const WholeInverse<T> A_inverse(std::as_const(basis.inverse<T>().matrix).view(), backend_);
     const ColumnChecker<T> checker(data_, A_inverse, std::as_const(basis.gram()).view());
     ComputedInverse<T> P(A_inverse);
@@ -119,7 +119,7 @@ class Check {
 
   [[nodiscard]] FullRankCheck result() {
     FullRankCheck check;
-    check.observed_weight = problem_.W->observed;
+    check.observed_weight = observed_weight(problem_);
     check.objective = objective_;
     if (!measured_whole_) {
       const EstimatedObjective estimate = proof_.objective();
@@ -157,8 +157,8 @@ FullRankCheck certify_full_rank(CsrView X, const Weights& W, const FullRankOptio
            columns(i, i));
   }
   check_full_rank_memory(X, W, options);
-  const ColumnProblem problem =
-      make_column_problem(X, W, full_rank_lambda(X, options), nullptr, execution.threads);
+  ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options), nullptr, execution.threads);
+  set_features(problem, options.features, options.feature_weight);
   CsrView support = X;
   support.values = {};
   const Pin pinned = backend.pin(support);

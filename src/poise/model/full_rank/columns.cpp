@@ -101,9 +101,9 @@ void ColumnSolver<T>::to_columns(std::span<const std::int32_t> items, bool zero_
     backend_.get_entries(h, {}, items, factor);
     for (double& f : factor) f = -1 / f;
   } else {
-    // 1 - l_i h_ii cancels where l_i is large; the same number is a sum over the item's users without
-    // cancellation.
-    backend_.column_form(problem_.X, checker_.data().users_of(), items, h, diagonal, {});
+    // 1 - l_i h_ii cancels where l_i is large; the same number is a sum over the item's users and features
+    // without cancellation.
+    diagonal = checker_.data().forms(items, h);
     for (std::size_t k = 0; k < items.size(); ++k) {
       factor[k] = -problem_.l[items[k]] / problem_.W->b_of(items[k]);
       diagonal[k] /= problem_.W->b_of(items[k]);

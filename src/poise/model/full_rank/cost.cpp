@@ -57,6 +57,12 @@ void validate(const FullRankOptions& options) {
     fail(ErrorKind::usage, "{} {} is out of range: it must be at least 0 and below 1", "dropout"_p,
          options.dropout);
   }
+  // As that of weights (weighting.cpp): products of larger ones would not fit float32.
+  constexpr double most_weight = 1e30;
+  if (!(options.feature_weight >= 0 && options.feature_weight <= most_weight)) {
+    fail(ErrorKind::usage, "{} {} is out of range: it must be from 0 to {}", "feature-weight"_p,
+         options.feature_weight, most_weight);
+  }
   if (!(options.tolerance > 0 && options.tolerance < 1)) {
     fail(ErrorKind::usage, "{} {} is out of range: it must be between 0 and 1", "tolerance"_p,
          options.tolerance);

@@ -7,6 +7,7 @@
 #include "poise/model/family.hpp"
 #include "poise/model/full_rank/dense_checkpoint.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
+#include "poise/model/full_rank/kinds.hpp"
 #include "poise/model/full_rank/spread_fit.hpp"
 #include "poise/model/full_rank/spread_full_rank.hpp"
 #include "poise/model/neighbours/train.hpp"
@@ -75,48 +76,6 @@ Tensor tensor_of_rows(const SpreadFullRank& model) {
           .made_bytes = n * row_bytes};
 }
 
-/// Without and with a zero diagonal, dropout and an exponent of lambda.
-std::vector<ModelKind> rows_of_a_study(const std::string& name) {
-  // Values around the published best dropouts (0.25 to 0.33). An exponent of 0 is the plain model, which
-  // has a row.
-  const KindAxis dropout{"dropout", {0.25, 0.33, 0.5}, {0.05, 0.9}, "above 0", true};
-  const KindAxis nu{"lambda-exponent", {0.25, 0.5, 0.75}, {0.1, 1}, "other than 0"};
-  const std::string with_dropout = "full-rank/dropout";
-  const std::string with_nu = "full-rank/lambda-exponent";
-  const std::string with_both = "full-rank/dropout/lambda-exponent";
-  std::vector<ModelKind> kinds = {
-      {.place = 5, .key = name, .title = "Full rank", .objective = "‖√W ∘ (X − XB)‖² + λ‖B‖²", .name = name},
-      {.place = 6, .key = name, .title = "Full rank, zero diagonal", .variant = "zero diag.", .name = "ease"},
-      {.place = 7, .key = with_dropout, .title = "DLAE (full rank, dropout)", .variant = "DLAE"},
-      {.place = 8,
-       .key = with_dropout,
-       .title = "EDLAE (full rank, dropout)",
-       .variant = "EDLAE",
-       .name = "edlae",
-       .axes = {dropout}},
-      {.place = 9,
-       .key = with_nu,
-       .title = "Full rank, popularity-dependent lambda",
-       .variant = "nu",
-       .name = "full-rank-nu",
-       .axes = {nu},
-       .in_all = false},
-      {.place = 10,
-       .key = with_nu,
-       .title = "EASE, popularity-dependent lambda",
-       .variant = "zero diag., nu",
-       .name = "ease-nu",
-       .axes = {nu},
-       .in_all = false},
-      {.place = 11, .key = with_both, .title = "DLAE, popularity-dependent lambda", .variant = "DLAE, nu"},
-      {.place = 12, .key = with_both, .title = "EDLAE, popularity-dependent lambda", .variant = "EDLAE, nu"}};
-  for (ModelKind& kind : kinds) {
-    kind.zero_diagonal = kind.place % 2 == 0;
-    if (kind.zero_diagonal) kind.fixed = {{"zero-diagonal", "true"}};
-  }
-  return kinds;
-}
-
 /// What is known of a model, without the model.
 Trained trained_of(const FullRankFit& fit, const FullRankSolution& solution) {
   return {.model = nullptr,
@@ -156,8 +115,8 @@ class FullRankFamily : public ModelFamily {
     name = "full-rank";
     help = fmt::format(
         "the item-item autoencoder; ease is short for it with {}, edlae with {} too; full-rank-nu and "
-        "ease-nu with a {}",
-        "zero-diagonal"_p, "dropout"_p, "lambda-exponent"_p);
+        "ease-nu with a {}; full-rank-features and ease-features with a {}",
+        "zero-diagonal"_p, "dropout"_p, "lambda-exponent"_p, "feature-weight"_p);
     // A plain model is written as it was before there was an exponent: the same file, the same journal entry.
     parameters = {{.id = "zero-diagonal", .reported = true, .costs = false},
                   {.id = "lambda-exponent",
@@ -170,6 +129,10 @@ class FullRankFamily : public ModelFamily {
                    .kept = [](const ModelParameters& each) { return each.neighbours != 0; }},
                   {.id = "lambda", .reported = true, .costs = false},
                   {.id = "dropout", .reported = true, .costs = false},
+                  {.id = "feature-weight",
+                   .reported = true,
+                   .costs = false,
+                   .kept = [](const ModelParameters& each) { return each.feature_weight != 1; }},
                   {.id = "alpha", .reported = true},
                   {.id = "weighting", .reported = true},
                   {.id = "epsilon"},
@@ -193,8 +156,13 @@ class FullRankFamily : public ModelFamily {
              .keyword = "regularization_exponent",
              .help = "how the regularization of a user or item depends on its count",
              .axis = SearchAxis::free},
-            in_member(&ModelParameters::lambda_exponent)}};
-    kinds = rows_of_a_study(name);
+            in_member(&ModelParameters::lambda_exponent)},
+           {{.id = "feature-weight",
+             .help = "Weight of the items' features, relative to a user without weights; 0 ignores them",
+             .least = 0,
+             .axis = SearchAxis::free},
+            in_member(&ModelParameters::feature_weight)}};
+    kinds = full_rank_kinds(name);
   }
 
   void validate(const ModelParameters& each) const override {
@@ -206,9 +174,9 @@ class FullRankFamily : public ModelFamily {
 
   [[nodiscard]] Trained fit(const ModelParameters& each, const Weights& W,
                             FitContext& context) const override {
-    if (each.neighbours > 0)
-      return train_neighbours(full_rank_options(each, context.memory_limit), each.neighbours, W, context);
-    return std::move(train_full_rank(full_rank_options(each, context.memory_limit), W, context).front());
+    const FullRankOptions options = full_rank_options(each, context.memory_limit, context.features);
+    if (each.neighbours > 0) return train_neighbours(options, each.neighbours, W, context);
+    return std::move(train_full_rank(options, W, context).front());
   }
 
   [[nodiscard]] TrainingCost cost(const ModelParameters& each, CsrView X, std::uint64_t memory_limit,
@@ -269,8 +237,28 @@ FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64
           .dropout = parameters.dropout,
           .unconstrained = !parameters.zero_diagonal,
           .zero_diagonal = parameters.zero_diagonal,
+          .feature_weight = parameters.feature_weight,
           .tolerance = parameters.tolerance,
           .memory_limit = memory_limit};
+}
+
+FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64_t memory_limit,
+                                  CsrView features) {
+  FullRankOptions options = full_rank_options(parameters, memory_limit);
+  if (features.rows == 0) {
+    if (parameters.feature_weight != 0 && parameters.feature_weight != ModelParameters().feature_weight)
+      fail(ErrorKind::usage,
+           "{} {} weighs features of items, and the data have none: prepare them with {}, or leave {} out",
+           "feature-weight"_p, parameters.feature_weight, "item-features"_p, "feature-weight"_p);
+    return options;
+  }
+  options.features = features;
+  if (options.with_features() && parameters.neighbours > 0)
+    fail(ErrorKind::usage,
+         "the data have features of items, and models with {} do not learn from them: give {} 0, or leave {} "
+         "out",
+         "neighbours"_p, "feature-weight"_p, "neighbours"_p);
+  return options;
 }
 
 std::vector<Trained> train_full_rank(const FullRankOptions& options, const Weights& W, FitContext& context) {

@@ -14,6 +14,10 @@
 namespace poise {
 
 FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64_t memory_limit);
+/// With the features of the items (no rows: none). Error{usage} where they have a weight of their own and
+/// there are none, or where the model is one with neighbours, which does not know features.
+FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64_t memory_limit,
+                                  CsrView features);
 
 /// The models of one solve that the options ask for, unconstrained first.
 std::vector<Trained> train_full_rank(const FullRankOptions& options, const Weights& W, FitContext& context);

@@ -35,7 +35,7 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
     inverse.matrix = Resident<T>(backend, problem.items(), problem.items());
     checkpoint->load_inverse<T>(inverse.matrix.view(), backend, result);
   } else {
-    if (!invert_shared_system<T>(problem, basis, backend, watch, result.condition)) return false;
+    if (!invert_shared_system<T>(problem, basis, backend, execution, watch, result.condition)) return false;
     if (checkpoint != nullptr)
       checkpoint->save_inverse<T>(std::as_const(inverse.matrix).view(), backend, result);
   }
@@ -75,12 +75,14 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
   validate(options);
   FullRankFit result;
   Stopwatch watch(result.seconds);
-  if (target != nullptr && options.zero_diagonal) {
+  if (target != nullptr && options.zero_diagonal)
     fail(ErrorKind::usage, "a zero diagonal is defined for an autoencoder only, not with another target");
-  }
+  if (target != nullptr && options.with_features())
+    fail(ErrorKind::usage, "features are defined for an autoencoder only, not with another target");
   check_full_rank_memory(X, W, options);
   if (backend.traits().own_memory) check_full_rank_gpu_memory(X, W, options, backend.memory_bytes());
   ColumnProblem problem = begin_column_problem(X, W, full_rank_lambda(X, options), target);
+  set_features(problem, options.features, options.feature_weight);
   // While the backend makes the inverse, unless the processor is busy with that itself.
   const bool beside = backend.traits().leaves_processor_free;
   std::future<Csr> columns = std::async(beside ? std::launch::async : std::launch::deferred,

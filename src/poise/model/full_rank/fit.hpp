@@ -25,14 +25,21 @@ namespace poise {
 /// unconstrained or with diag(B) = 0. One solve h_i = H_i^-1 e_i per column gives both:
 ///
 ///     unconstrained:  B_:i = e_i - l_i h_i,      zero diagonal:  B_:i = e_i - h_i / h_ii.
+///
+/// With features F of items, feature_weight sum_i b_i |F_:i - F B_:i|^2 is added to what is minimized
+/// (solver/feature_rows.hpp); |S_i| does not count them.
 struct FullRankOptions {
   double lambda = 100;
   double lambda_exponent = 0;  ///< nu; 0 is the same lambda for every item
   double dropout = 0;          ///< p, 0 <= p < 1
   bool unconstrained = true;   ///< which of the two to return
   bool zero_diagonal = false;
-  double tolerance = 1e-6;  ///< bound on certificate.worst_column
+  CsrView features = {};      ///< F, features x items; no rows: none
+  double feature_weight = 0;  ///< beta; 0 is as no features
+  double tolerance = 1e-6;    ///< bound on certificate.worst_column
   std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();
+
+  [[nodiscard]] bool with_features() const { return features.rows > 0 && feature_weight > 0; }
 };
 
 /// Throws Error{usage} for options out of range.

@@ -11,17 +11,21 @@ namespace poise {
 
 namespace {
 
-/// G in the place of A^-1; if gathers are slow by way of the basis, which keeps it for residuals.
+/// G in the place of A^-1, with features; if gathers are slow by way of the basis, which keeps it for
+/// residuals.
 template <class T>
-void fill_gram(const ColumnProblem& problem, FullRankBasis& basis, Backend& backend, Out<T> to) {
+void fill_gram(const ColumnProblem& problem, FullRankBasis& basis, Backend& backend,
+               const Execution& execution, Out<T> to) {
   if (backend.traits().cheap_gathers) {
     backend.gram(problem.X, problem.W->a, to);
+    problem.features.add_gram(to, backend, execution);
     return;
   }
   Resident<double>& G = basis.gram();
   if (G.rows() != to.rows) {
     G = Resident<double>(backend, to.rows, to.rows);
     backend.gram(problem.X, problem.W->a, G.view());
+    problem.features.add_gram(G.view(), backend, execution);
   }
   backend.copy(In<double>(G.view()), to);
 }
@@ -72,7 +76,7 @@ double condition_of(const SharedSystem& A, const InverseOperator<T>& A_inverse, 
 
 template <class T>
 bool invert_shared_system(const ColumnProblem& problem, FullRankBasis& basis, Backend& backend,
-                          Stopwatch& watch, double& condition) {
+                          const Execution& execution, Stopwatch& watch, double& condition) {
   std::optional<SpdInverse>& outcome = basis.inverse<T>().outcome;
   Resident<T>& inverse = basis.inverse<T>().matrix;
   const std::int64_t n = problem.items();
@@ -82,7 +86,7 @@ bool invert_shared_system(const ColumnProblem& problem, FullRankBasis& basis, Ba
   };
   if (!outcome || (good() && inverse.rows() != n)) {
     inverse = Resident<T>(backend, n, n);
-    fill_gram(problem, basis, backend, inverse.view());
+    fill_gram(problem, basis, backend, execution, inverse.view());
     const std::vector<std::int32_t> all = numbers_from(0, n);
     std::vector<double> diagonal(n);
     backend.get_entries(In<T>(inverse.view()), all, all, diagonal);
@@ -99,9 +103,9 @@ bool invert_shared_system(const ColumnProblem& problem, FullRankBasis& basis, Ba
 
 template double condition_of<float>(const SharedSystem&, const InverseOperator<float>&, double);
 template double condition_of<double>(const SharedSystem&, const InverseOperator<double>&, double);
-template bool invert_shared_system<float>(const ColumnProblem&, FullRankBasis&, Backend&, Stopwatch&,
-                                          double&);
-template bool invert_shared_system<double>(const ColumnProblem&, FullRankBasis&, Backend&, Stopwatch&,
-                                           double&);
+template bool invert_shared_system<float>(const ColumnProblem&, FullRankBasis&, Backend&, const Execution&,
+                                          Stopwatch&, double&);
+template bool invert_shared_system<double>(const ColumnProblem&, FullRankBasis&, Backend&, const Execution&,
+                                           Stopwatch&, double&);
 
 }  // namespace poise

@@ -7,8 +7,8 @@ namespace poise {
 
 double full_rank_objective(CsrView X, const Weights& W, const FullRankOptions& options, CsrView B,
                            Backend& backend, const Execution& execution) {
-  const ColumnProblem problem =
-      make_column_problem(X, W, full_rank_lambda(X, options), nullptr, execution.threads);
+  ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options), nullptr, execution.threads);
+  set_features(problem, options.features, options.feature_weight);
   const WeightedTranspose users_of = weighted_transpose(problem, execution.threads);
   const Csr columns = transpose(B);
   double objective = 0;

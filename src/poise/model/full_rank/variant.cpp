@@ -207,7 +207,7 @@ FullRankSolution FullRankVariant<T>::take() {
           .B = columns_.take(room_.valid() ? room_.get() : Matrix<float>()),
           .objective = objective_,
           .objective_error = objective_error_,
-          .observed_weight = work_.problem.target_is_X ? work_.problem.W->observed : observed_,
+          .observed_weight = work_.problem.target_is_X ? observed_weight(work_.problem) : observed_,
           .certificate = certificate,
           .h = std::move(h_),
           .converged = certificate.worst_column <= work_.options.tolerance,
