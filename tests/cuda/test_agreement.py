@@ -110,7 +110,7 @@ def test_the_same_bytes_twice(tmp_path, prepared, flags):
 
 @pytest.fixture(scope="module")
 def rated(tmp_path_factory):
-    """Ratings of users of five tastes, low ones as dislikes."""
+    """Ratings of users of five tastes, low ones as dislikes; items of the same taste share a feature."""
     folder, draw = tmp_path_factory.mktemp("rated"), random.Random(7)
     rows = ["user,item,rating"]
     for user in range(600):
@@ -118,28 +118,49 @@ def rated(tmp_path_factory):
             own = item % 5 == user % 5 or draw.random() < 0.2
             rows.append(f"u{user},i{item},{draw.choice((4, 5)) if own else draw.choice((1, 2, 3))}")
     (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
-    run("prepare", folder / "ratings.csv", "--keep-above", 3.5, "--dislike-below", 2.5, "--held-out-users", 100, "--out", folder / "data")
-    return folder / "data"
+    features = [f"i{item},taste {item % 5},{1 + item % 3}" for item in range(160)]
+    (folder / "features.csv").write_text("\n".join(["item,feature,value", *features]) + "\n")
+    common = ("prepare", folder / "ratings.csv", "--keep-above", 3.5, "--held-out-users", 100)
+    run(*common, "--dislike-below", 2.5, "--out", folder / "disliked")
+    run(*common, "--item-features", folder / "features.csv", "--out", folder / "features")
+    return folder
 
 
 @pytest.mark.parametrize("flags", [
     ["--model", "full-rank", "--lambda", 20],
     ["--model", "ease", "--lambda", 20, "--alpha", 3],
-    ["--model", "ease", "--lambda", 20, "--neighbours", 30],
     ["--model", "awmf", "--rank", 8, "--lambda", 5, *ARRIVE],
     ["--model", "awmf", "--rank", 8, "--lambda", 5, "--alpha", 4, "--regularizer", "dropout", *ARRIVE],
     ["--model", "wmf", "--rank", 8, "--lambda", 5, "--alpha", 10, *ARRIVE],
 ], ids=name_of)
 def test_dislikes_like_the_processor(tmp_path, rated, flags):
+    trained = both_devices(tmp_path, rated / "disliked", [*flags, "--alpha-negative", 6])
+    assert trained["cpu"]["alpha_negative"] == trained["cuda"]["alpha_negative"] == 6
+
+
+@pytest.mark.parametrize("flags", [
+    ["--model", "full-rank", "--lambda", 20],
+    ["--model", "ease", "--lambda", 20],
+    ["--model", "ease", "--lambda", 20, "--alpha", 3],
+    ["--model", "full-rank", "--lambda", 20, "--weighting", "column", "--alpha", 2],
+], ids=name_of)
+def test_features_like_the_processor(tmp_path, rated, flags):
+    trained = both_devices(tmp_path, rated / "features", [*flags, "--feature-weight", 5])
+    assert trained["cuda"]["certificate"]["worst_column"] <= 1e-6
+    assert trained["cuda"]["feature_weight"] == 5
+
+
+def both_devices(folder, data, flags):
+    """What training says on either device; the models agree."""
     trained, metrics = {}, {}
     for device in ("cpu", "cuda"):
-        trained[device] = run("train", rated, *flags, "--alpha-negative", 6, "--device", device, "--out", tmp_path / device, "--json").json
-        result = run("evaluate", tmp_path / device, rated, "--device", device, "--json").json
+        trained[device] = run("train", data, *flags, "--device", device, "--out", folder / device, "--json").json
+        result = run("evaluate", folder / device, data, "--device", device, "--json").json
         metrics[device] = {name: value["mean"] for name, value in result["metrics"].items()}
-    assert trained["cpu"]["alpha_negative"] == trained["cuda"]["alpha_negative"] == 6
     assert trained["cuda"]["objective"] == pytest.approx(trained["cpu"]["objective"], rel=1e-5)
     assert trained["cuda"]["converged"] == trained["cpu"]["converged"]
     assert metrics["cuda"] == pytest.approx(metrics["cpu"], abs=1e-4)
+    return trained
 
 
 def test_search_on_the_gpu(tmp_path, shop):
