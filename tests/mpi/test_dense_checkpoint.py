@@ -72,7 +72,7 @@ def larger(tmp_path_factory):
 @pytest.mark.parametrize("size, others", [(1, ()), (2, (1, 3))])
 def test_finished_blocks_of_killed_training_are_kept(larger, tmp_path, size, others):
     """One of the processes is killed, then one asked to stop; as many go on to the bytes of an undisturbed run, others to the promise."""
-    arguments = ["train", larger, *SLOW, "--json", "--memory-limit", "2G", "--out"]
+    arguments = ["train", larger, *SLOW, "--json", "--memory-limit", "2G", "--threads", 1, "--out"]
     whole = mpirun(size, *arguments, tmp_path / "whole", mark=tmp_path).json
     folder = tmp_path / "parts"
     arguments += [tmp_path / "model", "--checkpoint", folder]
@@ -80,15 +80,21 @@ def test_finished_blocks_of_killed_training_are_kept(larger, tmp_path, size, oth
     def columns():
         return len(list(folder.glob("columns32-*.part"))) if folder.exists() else 0
 
-    process = begin(size, *arguments)
+    def begun():
+        """A run, and its last process, which is looked for first: blocks are solved in less time."""
+        process = begin(size, *arguments)
+        wait_for(lambda: process_of(size - 1, tmp_path), process)
+        return process, process_of(size - 1, tmp_path)
+
+    process, last = begun()
     wait_for(columns, process)
-    os.kill(process_of(size - 1, tmp_path), signal.SIGKILL)
+    os.kill(last, signal.SIGKILL)
     process.communicate(timeout=HANG)
     assert process.returncode != 0 and none_left(tmp_path) and not (tmp_path / "model").exists()
     before = columns()
-    process = begin(size, *arguments)
+    process, last = begun()
     wait_for(lambda: columns() > before, process)
-    os.kill(process_of(size - 1, tmp_path), signal.SIGTERM)
+    os.kill(last, signal.SIGTERM)
     error = process.communicate(timeout=HANG)[1]
     assert process.returncode == 130, error
     assert len(sentences(error)) == 1 and "interrupted" in sentences(error)[0]

@@ -29,10 +29,11 @@ constexpr std::int64_t probes_by_ratio = 64;
 constexpr std::int64_t choice_probes = 4;
 constexpr double clearly = 2;
 
-/// Shares of the doubt. The diagonal is one of two, so the bounds from the first probes must hold for both.
+/// Shares of the doubt. The diagonal is one of two, so the bounds from the first probes must hold for both,
+/// and those by ratio for both and for columns that were not measured. The last probes have one diagonal.
 constexpr double sum_doubt = certificate_doubt / 8;
 constexpr double columns_doubt = certificate_doubt / 8;
-constexpr double by_ratio_doubt = certificate_doubt / 4;
+constexpr double by_ratio_doubt = certificate_doubt / 12;
 constexpr double again_doubt = certificate_doubt / 4;
 
 /// The largest remainders as a share of the forms: for the sum, and, times 1 / n, for each column.
