@@ -107,6 +107,7 @@ void run_recommend(const RecommendFlags& options, const Context& context) {
   if (options.histories.empty() && !context.processes->first()) return;
   const auto titles = read_titles(options.titles);
   const LoadedModel model = read_model(options.model, context.execution.threads);
+  if (titles) say_if_untitled(*titles, options.titles, model.info.items, context);
   const ItemIndex index(model.info.items);
   const RecommendHistories input = histories_of(options, index, model.info.items.size(), context);
   RecommendOptions recommendation{.k = options.k, .diversify = options.diversify};

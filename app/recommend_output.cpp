@@ -114,6 +114,17 @@ std::unique_ptr<const ItemTable> read_titles(const std::filesystem::path& path) 
   return path.empty() ? nullptr : ItemTable::read(path);
 }
 
+void say_if_untitled(const ItemTable& titles, const std::filesystem::path& path, const Ids& items,
+                     const Context& context) {
+  for (std::int64_t item = 0; item < items.size(); ++item) {
+    if (!titles.title_of(items[item]).empty()) return;
+  }
+  context.say(
+      fmt::format("none of the model's items has a title in {}: its ids are others, such as '{}' for '{}'",
+                  path.string(), titles.size() > 0 ? titles.id(0) : std::string_view(),
+                  items.size() > 0 ? items[0] : std::string_view()));
+}
+
 void print_recommendations(const LoadedModel& model, const RecommendHistories& input, double dislike_share,
                            const RankedLists& lists, bool explain, OutputFormat format,
                            const ItemTable* titles) {

@@ -24,6 +24,9 @@ OutputFormat output_format(const std::string& format, const Context& context);
 void add_titles_option(CLI::App& parser, std::filesystem::path& titles);
 /// The file of --titles; null without one.
 std::unique_ptr<const ItemTable> read_titles(const std::filesystem::path& path);
+/// Says so if none of a model's items has a title there.
+void say_if_untitled(const ItemTable& titles, const std::filesystem::path& path, const Ids& items,
+                     const Context& context);
 
 /// Prints all recommendations, with `explain` also what each history item adds to a score: all items in JSON,
 /// the three largest in a table, none in csv. With titles, a table and csv show them last in a line and

@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
+#include "recommend_output.hpp"
 #include "serve_demo.hpp"
 #include "serve_inputs.hpp"
 #include "serve_signals.hpp"
@@ -140,6 +141,10 @@ void run_serve(const ServeFlags& options, const Context& context) {
     models = std::make_unique<serve::Models>(model_sources(options.models), held,
                                              item_filters(options.exclude, options.only),
                                              context.execution.threads);
+    if (service.catalogue) {
+      for (const auto& model : *models->now())
+        say_if_untitled(service.catalogue->table(), options.items, model->items(), context);
+    }
   }
   serve::Service answers(*models, std::move(service));
   serve::Server server(answers, {.host = options.host,

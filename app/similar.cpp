@@ -25,6 +25,7 @@ struct SimilarFlags {
 void run_similar(const SimilarFlags& options, const Context& context) {
   const auto titles = read_titles(options.titles);
   const LoadedModel model = read_model(options.model, context.execution.threads);
+  if (titles) say_if_untitled(*titles, options.titles, model.info.items, context);
   const std::int32_t item = ItemIndex(model.info.items).at(options.item);
   const RankedLists list = similar(*model.scorer, item, options.k);
   print_similar(model.info.items, item, list, output_format(options.format, context), titles.get());

@@ -23,6 +23,17 @@ def ease(shop, tmp_path_factory):
     return folder
 
 
+def test_titles_of_other_items_are_said_to_be(ease, tmp_path):
+    (tmp_path / "others.csv").write_text("id,title\n3,Tea\n4,Cups\n")
+    said = f"none of the model's items has a title in {tmp_path / 'others.csv'}: its ids are others, such as '3' for "
+    asked = ("--titles", tmp_path / "others.csv")
+    assert said in run("recommend", ease / "ease.model", "--items", "i3", *asked).err
+    assert said in run("similar", ease / "ease.model", "--item", "i3", *asked).err
+    with serving(tmp_path / "serve", ease / "ease.model", "--items", tmp_path / "others.csv") as server:
+        assert said in server.said()
+    assert "none of" not in run("recommend", ease / "ease.model", "--items", "i3", "--titles", ease / "titles.csv").err
+
+
 def test_text_shows_titles(ease):
     plain = run("recommend", ease / "ease.model", "--items", "i3,i4", "-k", 60, "--explain").out.splitlines()
     titled = run("recommend", ease / "ease.model", "--items", "i3,i4", "-k", 60, "--explain", "--titles", ease / "titles.csv").out.splitlines()

@@ -26,11 +26,11 @@ ColumnRole role_of(std::string_view name) {
       "rating",   "ratings", "score",   "value",      "count",   "plays",       "playcount",  "weight",
       "quantity", "stars",   "overall", "preference", "listens", "listencount", "bookrating", "strength"};
   static const std::vector<std::string_view> times = {
-      "time",          "timestamp",      "date",           "datetime",   "ts",        "unixtime",
-      "unixtimestamp", "createdat",      "createdtime",    "eventtime",  "eventdate", "ratingtime",
-      "reviewtime",    "unixreviewtime", "ratingdate",     "reviewdate", "orderdate", "orderedat",
-      "invoicedate",   "purchasedate",   "purchasedat",    "viewedat",   "playedat",  "clickedat",
-      "visittime",     "checkintime",    "transactiondate"};
+      "time",       "timestamp",     "date",           "when",           "datetime",   "ts",
+      "unixtime",   "unixtimestamp", "createdat",      "createdtime",    "eventtime",  "eventdate",
+      "ratingtime", "reviewtime",    "unixreviewtime", "ratingdate",     "reviewdate", "orderdate",
+      "orderedat",  "invoicedate",   "purchasedate",   "purchasedat",    "viewedat",   "playedat",
+      "clickedat",  "visittime",     "checkintime",    "transactiondate"};
   std::string plain;
   for (const char c : name) {
     if (c == ' ' || c == '\t' || c == '_' || c == '-') continue;
