@@ -19,6 +19,7 @@
 #include "poise/model/low_rank/round_checkpoint.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
 #include "poise/storage/atomic_file.hpp"
+#include "poise/study/models.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
 #include "poise/weighting/weighting.hpp"
@@ -112,7 +113,15 @@ void check_data(const TrainOptions& options, const ModelParameters& parameters, 
                 const Context& context) {
   if (!family_of(parameters).parameters.empty())
     check_values(parameters.weighting.scheme, !dataset.train.values.empty(), context);
-  if (options.keep_inverse && dataset.features.rows.rows > 0)
+  const bool features = dataset.features.rows.rows > 0;
+  const ModelKind* const kind = find_kind(options.flags.short_form);
+  if (!features && kind != nullptr &&
+      std::ranges::find(kind->axes, "feature-weight", &KindAxis::id) != kind->axes.end())
+    fail(ErrorKind::usage,
+         "--model {} learns from features of items, and the data have none: prepare them with "
+         "--item-features, or give another --model",
+         options.flags.short_form);
+  if (options.keep_inverse && features)
     fail(ErrorKind::usage,
          "--keep-inverse is for `poise update`, which takes no data with item features; leave it out");
 }

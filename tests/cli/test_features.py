@@ -161,6 +161,7 @@ def test_models_that_do_not_know_features_say_so(log, prepared, tmp_path):
     run("prepare", log, "--out", tmp_path / "plain")
     out = ("--out", tmp_path / "model")
     assert "--item-features" in run("train", tmp_path / "plain", "--model", "ease", "--feature-weight", 2, *out, code=2).err
+    assert "the data have none" in run("train", tmp_path / "plain", "--model", "ease-features", *out, code=2).err
     assert "--feature-weight" in run("train", prepared, "--model", "ease", "--neighbours", 5, *out, code=2).err
     assert "--feature-weight" in run("train", prepared, "--model", "wmf", "--feature-weight", 2, *out, code=2).err
     run("train", prepared, "--model", "ease", "--feature-weight", -1, *out, code=2)
