@@ -1,12 +1,17 @@
-"""Runs `poise serve` for tests: at a free port, until the end of a with block."""
+"""Runs `poise serve` for tests: at a free port, until the end of a with block. Fixtures: models to serve, and a server of all of them."""
 import contextlib
 import http.client
 import json
 import signal
 import socket
 import subprocess
+import time
 
-from conftest import HANG, PROGRAM
+import pytest
+
+from conftest import HANG, PROGRAM, run
+
+NAMES = ["ease", "wmf", "awmf", "popularity"]
 
 
 class Server:
@@ -94,3 +99,38 @@ def serving(folder, *arguments):
             server.process.kill()
             server.process.wait()
         server.messages.close()
+
+
+def wait_for(condition):
+    end = time.monotonic() + HANG
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def models(shop, tmp_path_factory):
+    """Models of each kind, over 60 items i0 ... i59."""
+    folder = tmp_path_factory.mktemp("models")
+    run("train", shop, "--model", "ease", "--lambda", 20, "--out", folder / "ease.model")
+    run("train", shop, "--model", "wmf", "--rank", 8, "--lambda", 1, "--alpha", 3, "--weighting", "linear", "--out", folder / "wmf.model")
+    run("train", shop, "--model", "awmf", "--rank", 8, "--lambda", 10, "--out", folder / "awmf.model")
+    run("train", shop, "--model", "popularity", "--out", folder / "popularity.model")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def titles(tmp_path_factory):
+    path = tmp_path_factory.mktemp("titles") / "items.csv"
+    rows = ["id,title,picture"]
+    rows += [f'i{i},"{["Red", "Blue", "Green"][i % 3]} tea ""no. {i}"", loose",/p/{i}.png' for i in range(60)]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(models, titles, shop, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    with serving(folder, *[models / f"{name}.model" for name in NAMES], "--items", titles, "--histories", shop.parent / "log.csv",
+                 "--threads", 2) as server:
+        yield server

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import HANG, PROGRAM, run
 from test_search import score, untimed
-from test_study import study, trained_rows
+from studying import study, trained_rows
 
 FLAGS = ("--model", "ease", "--neighbours", "3,8", "--threads", 1)
 

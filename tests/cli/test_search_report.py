@@ -6,7 +6,7 @@ import pytest
 
 from conftest import run, shop_log
 from test_search import untimed
-from test_study import FILES, METRICS, identity, score, study
+from studying import FILES, METRICS, identity, score, study
 
 HELPS = ("helps", "hurts", "makes no measurable difference")
 

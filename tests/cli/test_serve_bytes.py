@@ -6,9 +6,8 @@ import threading
 import pytest
 
 from conftest import HANG, run
-from serving import serving
+from serving import NAMES, models, serving  # noqa: F401, fixtures
 
-NAMES = ["ease", "wmf", "awmf", "popularity"]
 ITEMS = [f"i{i}" for i in range(60)]
 DECODER = json.JSONDecoder()
 
@@ -21,17 +20,6 @@ def lists(text, name="recommendations"):
         at = DECODER.raw_decode(text, begin)[1]
         found.append(text[begin:at])
     return found
-
-
-@pytest.fixture(scope="module")
-def models(shop, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models")
-    run("train", shop, "--model", "ease", "--lambda", 20, "--out", folder / "ease.model")
-    run("train", shop, "--model", "wmf", "--rank", 8, "--lambda", 1, "--alpha", 3, "--weighting", "linear", "--out", folder / "wmf.model")
-    run("train", shop, "--model", "awmf", "--rank", 8, "--lambda", 10, "--out", folder / "awmf.model")
-    run("train", shop, "--model", "popularity", "--out", folder / "popularity.model")
-    (folder / "titles.csv").write_text("id,title\n" + "".join(f"{item},Title of {item}\n" for item in ITEMS[:50]))
-    return folder
 
 
 class Program:
@@ -115,7 +103,8 @@ def wrong_answers(server, requests):
 
 @pytest.mark.parametrize("threads, flags", [(1, ["--map"]), (8, [])])
 def test_answers_are_the_bytes_of_the_program(models, shop, tmp_path, asked, threads, flags):
-    with serving(tmp_path / "s", *[models / f"{name}.model" for name in NAMES], "--titles", models / "titles.csv", "--histories",
+    (tmp_path / "titles.csv").write_text("id,title\n" + "".join(f"{item},Title of {item}\n" for item in ITEMS[:50]))
+    with serving(tmp_path / "s", *[models / f"{name}.model" for name in NAMES], "--titles", tmp_path / "titles.csv", "--histories",
                  shop.parent / "log.csv", "--threads", threads, *flags) as server:
         if threads == 1:
             assert wrong_answers(server, asked) == []

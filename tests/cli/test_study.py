@@ -1,91 +1,18 @@
-"""The study from the command line: what it chooses, says and writes, and that no interruption changes it."""
+"""The study from the command line: what it chooses, says and writes."""
 import csv
 import html
 import io
-import json
-import os
-import random
-import shutil
-import subprocess
-import time
 
 import pytest
 
-from conftest import PROGRAM, run, shop_log
+from conftest import shop_log
+from studying import FILES, METRICS, identity, kind_of, score, study, table_rows, train_flags, trained_rows, whole  # noqa: F401, fixtures
 
-FILES = ["report.html", "results.csv", "results.json", "tables.md", "tables.tex"]
-METRICS = ["recall@20", "recall@50", "ndcg@100"]
 BEYOND = ["coverage@20", "gini@20", "entropy@20", "popularity@20", "tail-share@20", "novelty@20", "diversity@20", "calibration@20"]
-FLAGS = ["--ranks", "3,500", "--grid", "extended", "--refine", "1"]
 NAMES = {("awmf/weight-decay", False): "1. AWMF, weight decay", ("wmf", False): "2. WMF", ("awmf/dropout", False): "3. AWMF, dropout",
          ("awmf/data-weight-decay", False): "4. AWMF, data/weight decay", ("full-rank", False): "5. Full rank",
          ("full-rank", True): "Full rank, zero diagonal", ("full-rank/dropout", True): "EDLAE (full rank, dropout)",
          ("popularity", False): "Popularity"}
-
-
-class Study:
-    def __init__(self, folder, result=None):
-        self.folder = folder
-        self.result = result
-
-    def text(self, name):
-        return (self.folder / name).read_text()
-
-    @property
-    def json(self):
-        return json.loads(self.text("results.json"))
-
-    @property
-    def files(self):
-        return sorted(path.name for path in self.folder.iterdir())
-
-
-def study(data, out, *flags, threads=1, **kwargs):
-    """A study of a fixed grid, unless it says otherwise. One thread, for the problems are small; more of them wait without turning,
-    so that a busy machine does not stall."""
-    flags = flags if "--grid" in flags else ["--grid", "paper", *flags]
-    data = data if isinstance(data, list) else [data]
-    kwargs["env"] = {**os.environ, "OMP_WAIT_POLICY": "passive"}
-    return Study(out, run("study", *data, "--out", out, "--threads", threads, *flags, **kwargs))
-
-
-@pytest.fixture(scope="module")
-def whole(shop, tmp_path_factory):
-    """A study of everything that ran through."""
-    return study(shop, tmp_path_factory.mktemp("whole") / "study", *FLAGS)
-
-
-def identity(row):
-    return row["data"], row["model"], row["zero_diagonal"], row["rank"]
-
-
-def kind_of(point):
-    return "unweighted" if point["alpha"] == 1 else "weighted" if point["alpha"] > 1 else "down-weighted"
-
-
-def score(entry, metric="ndcg@100"):
-    return entry["validation"][metric]["mean"]
-
-
-def train_flags(row):
-    """The flags of `poise train` for a row."""
-    family, _, variant = row["model"].partition("/")
-    flags = ["--model", family, "--lambda", row["lambda"], "--alpha", row["alpha"]]
-    if family == "full-rank":
-        flags += ["--dropout", row["dropout"], "--lambda-exponent", row["lambda_exponent"]]
-        return flags + (["--zero-diagonal"] if row["zero_diagonal"] else [])
-    return flags + ["--rank", row["rank"], "--rounds", 1000] + (["--regularizer", variant] if variant else [])
-
-
-def trained_rows(results):
-    return [row for row in results["rows"] if row["model"] != "popularity"]
-
-
-def table_rows(markdown, heading):
-    """The cells of the table under a heading."""
-    lines = markdown.split(f"## {heading}\n")[1].strip().split("\n")
-    table = [line for line in lines[:next((k for k, line in enumerate(lines) if not line.startswith("|")), len(lines))]]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
 def test_files_and_keys(whole):
@@ -230,81 +157,6 @@ def test_ranks_that_are_too_large_are_left_out(whole):
     assert not any(row["rank"] == 500 for row in whole.json["rows"] + whole.json["points"])
 
 
-def test_resuming_a_finished_study_trains_nothing(shop, whole, tmp_path):
-    copy = tmp_path / "study"
-    copy.mkdir()
-    (copy / "study.journal").write_bytes((whole.folder / "study.journal").read_bytes())
-    again = study(shop, copy, *FLAGS)
-    assert (copy / "study.journal").read_bytes() == (whole.folder / "study.journal").read_bytes()
-    for name in ("results.csv", "tables.md", "tables.tex"):
-        assert again.text(name) == whole.text(name)
-    assert " 0 points to train" in again.result.err
-
-
-def test_progress_is_a_line_every_few_seconds(shop, tmp_path):
-    """However fast the points are; how many lines there may be follows from the time that the run took."""
-    begin = time.monotonic()
-    result = study(shop, tmp_path / "study", "--models", "full-rank,ease,wmf", "--ranks", "3,5", "--no-expand")
-    seconds = time.monotonic() - begin
-    assert len(result.json["points"]) == 100
-    lines = result.result.err.splitlines()
-    progress = [line for line in lines if " done" in line]
-    assert len(progress) <= seconds / 5 + 1
-    assert all("best ndcg@100" in line for line in progress)
-    others = [line for line in lines if line not in progress and not line.startswith("warning: matrix products")]
-    assert len(others) == 2 and "100 points to train" in others[0] and "report.html" in others[1], others
-
-
-def test_kills_change_nothing(shop, whole, tmp_path):
-    """Killed at ten moments. Where a run ends before its signal comes, its journal loses its end and counts for nothing."""
-    out = tmp_path / "study"
-    journal = out / "study.journal"
-    entries = lambda: journal.read_bytes().count(b"\n") if journal.exists() else 0  # noqa: E731
-    draw = random.Random(11)
-    lines = (whole.folder / "study.journal").read_bytes().count(b"\n")
-    for moment in sorted(draw.choices(range(lines), k=10)):
-        while True:
-            process = subprocess.Popen(list(map(str, [PROGRAM, "study", shop, "--out", out, "--threads", 1, *FLAGS])),
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while entries() < moment and process.poll() is None:
-                time.sleep(0.0005)
-            time.sleep(draw.uniform(0, 0.004))
-            process.kill()
-            if process.wait() != 0:
-                break
-            kept = journal.read_bytes().splitlines(keepends=True)
-            shutil.rmtree(out)
-            out.mkdir()
-            journal.write_bytes(b"".join(kept[:max(1, moment // 2)]))
-    resumed = study(shop, out, *FLAGS)
-    assert resumed.text("results.csv") == whole.text("results.csv")
-    assert resumed.files == whole.files
-
-
-def test_order_and_threads_change_nothing(shop, whole, tmp_path):
-    header, *lines = (whole.folder / "study.journal").read_bytes().splitlines(keepends=True)
-    draw = random.Random(12)
-    draw.shuffle(lines)
-    (tmp_path / "study").mkdir()
-    (tmp_path / "study" / "study.journal").write_bytes(header + b"".join(lines[:len(lines) * 3 // 4]) + lines[-1][:40])
-    resumed = study(shop, tmp_path / "study", *FLAGS, threads=2)
-    assert resumed.text("results.csv") == whole.text("results.csv")
-    keys = [json.loads(line)["key"] for line in (tmp_path / "study" / "study.journal").read_text().splitlines()[1:]]
-    assert len(set(keys)) == len(keys) and set(keys) <= {json.loads(line)["key"] for line in lines}
-
-
-def test_another_metric_on_the_same_journal(shop, tmp_path):
-    flags = ["--models", "full-rank", "--no-expand", "--metrics", "recall@20,ndcg@90,ndcg@100"]
-    study(shop, tmp_path / "one", *flags, "--journal", tmp_path / "journal")
-    # With 60 items ndcg@90 chooses as ndcg@100 does, and what is said against popularity is about it all the same.
-    for metric in ("ndcg@90", "recall@20"):
-        reused = study(shop, tmp_path / "two", *flags, "--journal", tmp_path / "journal", "--metric", metric)
-        fresh = study(shop, tmp_path / metric, *flags, "--metric", metric)
-        assert {row["metric"] for row in reused.json["against_popularity"]} == {metric}
-        assert reused.json["against_popularity"] == fresh.json["against_popularity"]
-        assert reused.text("tables.md") == fresh.text("tables.md") and reused.text("results.csv") == fresh.text("results.csv")
-
-
 def test_two_data_sets_and_the_papers_figures(poise, shop, tmp_path):
     (tmp_path / "log.csv").write_text(shop_log(8))
     poise("prepare", tmp_path / "log.csv", "--out", tmp_path / "shop")
@@ -356,17 +208,6 @@ def test_a_lambda_that_depends_on_popularity(poise, shop, tmp_path):
     assert " 0 points to train" in again.result.err and again.text("results.csv") == found.text("results.csv")
 
 
-def test_time_limit(shop, tmp_path):
-    flags = ["--models", "full-rank,ease", "--no-expand"]
-    assert "next would be 25 points:\n  full-rank: lambda" in study(shop, tmp_path / "study", *flags, "--time-limit", "0s").result.out
-    begun = study(shop, tmp_path / "study", *flags, "--time-limit", "0s", "--json")
-    assert not begun.result.json["complete"] and len(begun.result.json["missing"]) == 25
-    assert [row["model"] for row in begun.json["rows"]] == ["popularity"]
-    ended = study(shop, tmp_path / "study", *flags, "--json")
-    assert len(ended.result.json["rows"]) == 5 and ended.files == sorted(FILES + ["study.journal"])
-    assert len(ended.json["points"]) == 50
-
-
 @pytest.mark.parametrize("flags", [
     ["--models", "svd"], ["--models", ","], ["--ranks", "0"], ["--ranks", "ten"], ["--grid", "all"], ["--metric", "nonsense"],
     ["--compare-paper", "lastfm"], ["--compare-paper", "msd,netflix"], ["--time-limit", "soon"], ["--tolerance", "0"],
@@ -385,47 +226,3 @@ def test_bad_data(poise, shop, log, tmp_path):
     (tmp_path / "file").write_text("x")
     study(shop, tmp_path / "file", code=4)
     assert (tmp_path / "file").read_text() == "x"
-
-
-def shuffled(pairs, seed):
-    """Swaps the items of random pairs of interactions: every user and item keeps its number of them."""
-    draw = random.Random(seed)
-    pairs = list(pairs)
-    present = set(pairs)
-    for _ in range(8 * len(pairs)):
-        a, b = draw.randrange(len(pairs)), draw.randrange(len(pairs))
-        (u, i), (v, j) = pairs[a], pairs[b]
-        if (u, j) not in present and (v, i) not in present:
-            present -= {pairs[a], pairs[b]}
-            pairs[a], pairs[b] = (u, j), (v, i)
-            present |= {pairs[a], pairs[b]}
-    return pairs
-
-
-def test_shuffled_data_teach_nothing(poise, tmp_path):
-    poise("synth", "--like", "demo", "--out", tmp_path / "demo.csv")
-    pairs = [tuple(line.split(",")) for line in (tmp_path / "demo.csv").read_text().splitlines()[1:]]
-    counts = {}
-    for _, item in pairs:
-        counts[item] = counts.get(item, 0) + 1
-    head = set(sorted(counts, key=counts.get)[-120:])  # quick, and no fewer users
-    pairs = [pair for pair in pairs if pair[1] in head]
-    results = {}
-    for name, rows in (("real", pairs), ("shuffled", shuffled(pairs, 3))):
-        assert all(sorted(row[k] for row in rows) == sorted(pair[k] for pair in pairs) for k in (0, 1))
-        (tmp_path / f"{name}.csv").write_text("user,item\n" + "".join(f"{user},{item}\n" for user, item in rows))
-        poise("prepare", tmp_path / f"{name}.csv", "--out", tmp_path / name)
-        results[name] = study(tmp_path / name, tmp_path / f"study-{name}", "--models", "weight-decay,ease", "--ranks", 10,
-                              "--no-expand")
-    statement = "No model is measurably better than popularity"
-    for row in results["shuffled"].json["against_popularity"]:
-        assert row["difference"] < 0 or row["corrected_p"] > 0.05
-    assert results["shuffled"].text("tables.md").startswith(f"# {statement}\n")
-    assert [conclusion["sentence"].startswith(statement) for conclusion in results["shuffled"].json["conclusions"]
-            if conclusion["overall"]] == [True]
-    assert "No row beats popularity" in results["shuffled"].text("tables.md")
-    assert statement in results["shuffled"].text("report.html")
-    for row in results["real"].json["against_popularity"]:
-        assert row["difference"] > 0.05 and row["corrected_p"] < 1e-6
-    assert statement not in results["real"].text("tables.md")
-    assert "All 4 rows beat popularity" in results["real"].text("tables.md")

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from conftest import PROGRAM
-from test_study import FILES, METRICS, identity, kind_of, score, study, trained_rows
+from studying import FILES, METRICS, identity, kind_of, score, study, trained_rows
 
 FLAGS = ["--grid", "best", "--models", "full-rank,ease,edlae,wmf", "--ranks", "3"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import PROGRAM, run
 from test_given_validation import given  # noqa: F401, a fixture
-from test_study import FILES, study
+from studying import FILES, study
 
 FLAGS = ["--grid", "best", "--models", "ease,wmf", "--ranks", "3", "--seeds", "1,2,3"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from conftest import shop_log
 from test_search import untimed
-from test_study import FILES, identity, kind_of, score, study, trained_rows
+from studying import FILES, identity, kind_of, score, study, trained_rows
 
 FLAGS = ["--grid", "best", "--models", "wmf,full-rank,ease", "--ranks", "3"]
 TABLES = ("tables.md", "tables.tex", "results.csv")

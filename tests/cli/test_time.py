@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from conftest import run
-from test_study import FILES, study
+from studying import FILES, study
 
 DAY = 86400
 CUT = 1_300_000_000
