@@ -19,7 +19,8 @@ _refuse_several()
 
 # Here OpenBLAS and the OpenMP runtime are loaded, unless another package has loaded them before.
 with _settings_of_runtimes():
-    from ._dataset import Dataset, HeldOut, synth
+    from ._content import HeldOut
+    from ._dataset import Dataset, synth
     from ._estimator import ConvergenceWarning
     from ._evaluate import evaluate
     from ._lists import Explanation

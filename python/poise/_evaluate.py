@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse
 
 from . import _html
-from ._dataset import Dataset, HeldOut
+from ._content import HeldOut
+from ._dataset import Dataset
 from ._ids import texts_of
 from ._matrix import csr_arrays
 from ._progress import Callback, Progress

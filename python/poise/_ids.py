@@ -1,7 +1,7 @@
 """User and item ids: whole numbers or texts. The library keeps texts; a number is its decimal text."""
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Sequence
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,22 @@ def ids_of(texts: Sequence[str], numbers: Optional[bool] = None) -> Ids:
     array = np.empty(len(texts), dtype=object)
     array[:] = list(texts)
     return array
+
+
+def are_numbers(ids: Union[Sequence[Any], Ids]) -> bool:
+    return len(ids) > 0 and all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in ids)
+
+
+def given_ids(ids: Optional[Sequence[Any]], size: int, what: str) -> Ids:
+    """The ids that a caller gives for rows or columns, or else their numbers."""
+    if ids is None:
+        return np.arange(size, dtype=np.int64)
+    if len(ids) != size:
+        raise ValueError(f"{len(ids)} ids for {size} {what}: one for each is needed")
+    texts = texts_of(ids)
+    if len(set(texts)) != size:
+        raise ValueError(f"the ids of the {what} are not distinct")
+    return ids_of(texts, are_numbers(list(ids)))
 
 
 class Index:
