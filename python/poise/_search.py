@@ -152,6 +152,36 @@ class SearchResult:
         return _html.titled(title, best, _html.table((*_SHOWN, f"validation {metric}"), rows))
 
 
+def _axes(model: Recommender, given: Dict[str, Any], grid: str) -> Dict[str, List[Any]]:
+    """The values of each axis that is given, by the parameter's id; none for "auto"."""
+    axes: Dict[str, List[Any]] = {}
+    free = [keyword for keyword, each in PARAMETERS.items() if each.axis == "free"]
+    for keyword, values in given.items():
+        if keyword not in model._names():
+            raise ValueError(f"{type(model).__name__} has no {keyword} to search")
+        parameter = PARAMETERS[keyword]
+        if isinstance(values, str) and values == "auto":
+            if keyword not in free or grid != "best":
+                raise ValueError(f'{keyword}="auto" is for {", ".join(free)} with grid="best"')
+            axes[parameter.id] = []
+            continue
+        axes[parameter.id] = [parameter.read(value) for value in values]
+        if not axes[parameter.id]:
+            raise ValueError(f"{keyword} has no values to search")
+    return axes
+
+
+def _with_parameters_of(model: Recommender, native: _poise.Model, keywords: Iterable[str]) -> Recommender:
+    """A model like `model`, with those parameters of the trained one."""
+    best = model.clone()
+    for keyword in keywords:
+        # A full-rank model without an exponent does not store it.
+        parameter = PARAMETERS[keyword]
+        kept = native.options.get(parameter.id)
+        setattr(best, keyword, parameter.read(parameter.default if kept is None else parameter.parse(kept)))
+    return best
+
+
 def search(
     data: Dataset,
     model: Recommender,
@@ -211,25 +241,9 @@ def search(
     if model._family == "popularity":
         raise ValueError("popularity has no parameters to search")
     base.pop("alpha")
-    axes: Dict[str, Any] = {}
-    given = {keyword: arguments[keyword] for keyword, each in PARAMETERS.items() if each.axis != "none"}
-    free = [keyword for keyword, each in PARAMETERS.items() if each.axis == "free"]
-    for keyword, values in given.items():
-        if values is None:
-            continue
-        if keyword not in model._names():
-            raise ValueError(f"{type(model).__name__} has no {keyword} to search")
-        parameter = PARAMETERS[keyword]
-        if isinstance(values, str) and values == "auto":
-            if keyword not in free or grid != "best":
-                raise ValueError(f'{keyword}="auto" is for {", ".join(free)} with grid="best"')
-            axes[parameter.id] = []
-            continue
-        axes[parameter.id] = [parameter.read(value) for value in values]
-        if not axes[parameter.id]:
-            raise ValueError(f"{keyword} has no values to search")
-        if keyword != "alpha":
-            base[parameter.id] = axes[parameter.id][0]
+    given = {keyword: arguments[keyword] for keyword, each in PARAMETERS.items() if each.axis != "none" and arguments[keyword] is not None}
+    axes = _axes(model, given, grid)
+    base.update({name: values[0] for name, values in axes.items() if values and name != PARAMETERS["alpha"].id})
     if weighting is not None and set(weighting) == {"none"} and alpha is not None and set(alpha) != {1}:
         raise ValueError('weighting "none" is alpha 1; give alpha=[1], or other weightings too')
     options = searching(grid, metric, metrics, recall_denominator, expand, refine, time_limit, points, race)
@@ -254,12 +268,7 @@ def search(
         write_files(report, files)
     best = None
     if native is not None:
-        best = model.clone()
-        for keyword in ("regularization", "alpha", *(each for each, values in given.items() if values is not None)):
-            # A full-rank model without an exponent does not store it.
-            parameter = PARAMETERS[keyword]
-            kept = native.options.get(parameter.id)
-            setattr(best, keyword, parameter.read(parameter.default if kept is None else parameter.parse(kept)))
+        best = _with_parameters_of(model, native, ("regularization", "alpha", *given))
         best._adopt(native, data.items)
         best._training = data
         best._warn()

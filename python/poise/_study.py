@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from . import _html, _poise
 from ._dataset import Dataset
-from ._evaluate import DEFAULT_METRICS, metric_list
+from ._evaluate import DEFAULT_METRICS
 from ._progress import Callback, Progress
 from ._search import data_name, flat, searching, write_files
 from ._settings import memory_of, number, seed_of, threads_of, whole
@@ -140,6 +140,35 @@ def _seeds_of(seeds: Optional[Sequence[int]]) -> List[int]:
     return numbers
 
 
+def _flags(
+    models: str, ranks: List[int], neighbours: List[int], tolerance: float, seed: int, papers: List[str], options: Dict[str, Any]
+) -> List[Tuple[str, str]]:
+    """The flags of `poise study` that do the same, which the report shows."""
+    shown = [
+        ("--models", models),
+        ("--ranks", ",".join(map(str, ranks))),
+        ("--grid", options["grid"]),
+        ("--metric", options["metric"]),
+        ("--metrics", options["metrics"]),
+        ("--recall-denominator", options["recall_denominator"]),
+        ("--tolerance", f"{tolerance:g}"),
+        ("--seed", str(seed)),
+    ]
+    if neighbours:
+        shown.append(("--neighbours", ",".join(map(str, neighbours))))
+    if options["grid"] != "best":
+        shown.append(("--refine", str(options["refine"])))
+    if options["points"] is not None:
+        shown.append(("--points", str(options["points"])))
+    if not options["race"]:
+        shown.append(("--no-race", ""))
+    if not options["expand"]:
+        shown.append(("--no-expand", ""))
+    if papers:
+        shown.append(("--compare-paper", ",".join(papers)))
+    return shown
+
+
 def study(
     data: Union[Dataset, Sequence[Dataset], Mapping[str, Dataset]],
     *,
@@ -199,28 +228,7 @@ def study(
         named = [(named[0][0], each) for _, each in named]  # splits of the same data
     seed = seed_of(random_state)
     split_seeds = _seeds_of(seeds)
-    shown = [
-        ("--models", models),
-        ("--ranks", ",".join(map(str, rank_list))),
-        ("--grid", grid),
-        ("--metric", metric),
-        ("--metrics", metric_list(metrics)),
-        ("--recall-denominator", recall_denominator),
-        ("--tolerance", f"{number(tolerance, 'tolerance'):g}"),
-        ("--seed", str(seed)),
-    ]
-    if neighbour_list:
-        shown.append(("--neighbours", ",".join(map(str, neighbour_list))))
-    if grid != "best":
-        shown.append(("--refine", str(int(refine))))
-    if points is not None:
-        shown.append(("--points", str(points)))
-    if not race:
-        shown.append(("--no-race", ""))
-    if not expand:
-        shown.append(("--no-expand", ""))
-    if papers:
-        shown.append(("--compare-paper", ",".join(papers)))
+    shown = _flags(models, rank_list, neighbour_list, number(tolerance, "tolerance"), seed, papers, options)
     with tempfile.TemporaryDirectory(prefix="poise-") as scratch, Progress(show_progress, callback) as progress:
         inputs = []
         for k, (name, each) in enumerate(named):
