@@ -42,16 +42,20 @@ using Run = std::function<void(const Context&)>;
 /// Who runs a command that was started as several processes: the first one, while the others wait, or all.
 enum class RunBy { first, all };
 
+/// How a command keeps to --memory-limit.
+enum class MemoryLimit {
+  enforced,   ///< by the system, from the start
+  scoring,    ///< by the system, once it is known where the command scores (scoring_backend_for)
+  estimated,  ///< BLAS waits forever if it gets no memory: the command estimates its need and refuses to
+              ///< start
+};
+
 /// A command of the program: setup() declares its options on a parser and returns the function that runs it.
 struct Command {
   std::string name;
   std::string summary;
   Run (*setup)(CLI::App& parser);
-  /// Whether it calls BLAS, which waits forever if it gets no memory: such a command estimates its need and
-  /// refuses before it starts, instead of running under an enforced limit.
-  bool uses_blas = false;
-  /// Whether it scores, perhaps on a GPU: scoring_backend_for() then enforces the limit.
-  bool scores = false;
+  MemoryLimit memory = MemoryLimit::enforced;
   RunBy run_by = RunBy::first;
   /// Whether all processes run it with these arguments; null: as run_by says.
   bool (*all_if)(const std::vector<std::string>& arguments) = nullptr;

@@ -189,8 +189,9 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
   }
   shared.device = device_of(shared.device, ranks, processes);
   const int threads = affordable_threads(parser, shared);
-  const bool may_use_gpu = command.scores && built_with_cuda() && shared.device != "cpu";
-  if (!command.uses_blas && !may_use_gpu) limit_memory(shared.memory_limit);
+  const bool may_use_gpu = built_with_cuda() && shared.device != "cpu";
+  if (command.memory == MemoryLimit::enforced || (command.memory == MemoryLimit::scoring && !may_use_gpu))
+    limit_memory(shared.memory_limit);
   TerminalObserver observer(shared.quiet);
   processes.watch(&observer);
   if (shared.rank_timeout) end_if_silent(processes, ranks, *shared.rank_timeout);
@@ -224,10 +225,11 @@ const Command& find_command(const std::string& name) {
   return *command;
 }
 
-/// Whether the command works in rounds, after which threads wait for each other.
+/// Whether the command works in rounds, after which threads wait for each other: those that call BLAS do.
 bool trains(std::string_view name) {
-  return std::ranges::any_of(commands(),
-                             [&](const Command& each) { return each.name == name && each.uses_blas; });
+  return std::ranges::any_of(commands(), [&](const Command& each) {
+    return each.name == name && each.memory == MemoryLimit::estimated;
+  });
 }
 
 Outcome run_program(const std::vector<std::string>& arguments, Processes& processes) {

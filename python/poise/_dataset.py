@@ -6,7 +6,7 @@ from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
 
 from . import _html, _poise
 from ._content import Content, HeldOut  # noqa: F401, under this name HeldOut is in pickles of version 0.1
-from ._frames import log_of_frame, threshold
+from ._frames import log_of_frame, log_of_table
 from ._ids import are_numbers, given_ids
 from ._progress import Progress
 from ._settings import number, seed_of, threads_of
@@ -40,6 +40,13 @@ class Dataset(Content):
         return data
 
     @classmethod
+    def _of_log(cls, log: _poise.Log, numbers: Tuple[Optional[bool], Optional[bool]]) -> "Dataset":
+        data = cls()
+        data._log = log
+        data._numbers = numbers
+        return data
+
+    @classmethod
     def from_dataframe(
         cls,
         frame: Any,
@@ -60,9 +67,7 @@ class Dataset(Content):
         >>> poise.Dataset.from_dataframe(log, "who", "what", "n").train.toarray().tolist()
         [[4.0, 2.0]]
         """
-        data = cls()
-        data._log, data._numbers = log_of_frame(frame, user, item, value, time, dislike_below, time_unit)
-        return data
+        return cls._of_log(*log_of_frame(frame, user, item, value, time, dislike_below, time_unit))
 
     @classmethod
     def from_arrow(
@@ -80,16 +85,7 @@ class Dataset(Content):
 
             poise.Dataset.from_arrow(polars.read_parquet("log.parquet"), "customer", "product")
         """
-        if not hasattr(table, "__arrow_c_stream__"):
-            raise TypeError(
-                f"{type(table).__name__} has no __arrow_c_stream__: a table of polars, pyarrow or DuckDB is needed; "
-                "from_dataframe takes frames of pandas"
-            )
-        data = cls()
-        stream = table.__arrow_c_stream__()  # named, so that it outlives an exception of the next line
-        data._log, users, items = _poise.log_from_stream(stream, user, item, value, threshold(dislike_below, value))
-        data._numbers = (users, items)
-        return data
+        return cls._of_log(*log_of_table(table, user, item, value, dislike_below))
 
     @classmethod
     def from_csr(

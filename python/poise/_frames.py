@@ -1,4 +1,4 @@
-"""Columns of a pandas.DataFrame as the library reads them."""
+"""Logs of tables in memory: a pandas.DataFrame, or what has `__arrow_c_stream__`."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Tuple
@@ -13,8 +13,8 @@ from ._settings import number
 
 def log_of_frame(
     frame: Any, user: str, item: str, value: Optional[str], time: Optional[str], dislike_below: Optional[float], time_unit: str
-) -> Tuple[_poise.Log, Tuple[bool, bool]]:
-    """A log with a row for each row that has both ids, and whether the ids of users and of items are whole numbers."""
+) -> Tuple[_poise.Log, Tuple[Optional[bool], Optional[bool]]]:
+    """A log with a row for each row that has both ids, and whether the ids of users and of items are whole numbers, where that is known."""
     others = [column for column in (value, time) if column is not None]
     for column in [user, item] + others:
         if column not in frame:
@@ -33,12 +33,26 @@ def log_of_frame(
         texts_of(users),
         texts_of(items),
         int(len(frame) - len(rows)),
-        threshold(dislike_below, value),
+        _threshold(dislike_below, value),
     )
     return log, (are_numbers(users), are_numbers(items))
 
 
-def threshold(dislike_below: Optional[float], value: Optional[str]) -> Optional[float]:
+def log_of_table(
+    table: Any, user: str, item: str, value: Optional[str], dislike_below: Optional[float]
+) -> Tuple[_poise.Log, Tuple[Optional[bool], Optional[bool]]]:
+    """The same of an Arrow table."""
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise TypeError(
+            f"{type(table).__name__} has no __arrow_c_stream__: a table of polars, pyarrow or DuckDB is needed; "
+            "from_dataframe takes frames of pandas"
+        )
+    stream = table.__arrow_c_stream__()  # named, so that it outlives an exception of the next line
+    log, users, items = _poise.log_from_stream(stream, user, item, value, _threshold(dislike_below, value))
+    return log, (users, items)
+
+
+def _threshold(dislike_below: Optional[float], value: Optional[str]) -> Optional[float]:
     """`dislike_below`, which goes with a column of values."""
     if dislike_below is None:
         return None

@@ -88,7 +88,7 @@ Histories group_by_user(const Interactions& log, const Execution& execution) {
   Progress progress(execution.observer, "grouping", histories.users(), "users");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
     progress.advance(tiling.last(tile) - tiling.first(tile));
-    auto scratch = pool.take();
+    const auto scratch = pool.take();
     for (std::int64_t u = tiling.first(tile); u < tiling.last(tile); ++u) {
       const std::int64_t first = histories.first[u];
       const std::int64_t rows = histories.last[u] - first;
@@ -100,7 +100,6 @@ Histories group_by_user(const Interactions& log, const Execution& execution) {
       merged[tile] += rows - distinct;
       if (!values.empty()) check_sums(log, histories, u);
     }
-    pool.give(std::move(scratch));
   });
   for (const std::int64_t count : merged) histories.duplicates += count;
   return histories;

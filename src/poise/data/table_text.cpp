@@ -19,11 +19,8 @@ constexpr std::size_t most_fields = 10'000;
 
 /// What is wrong with a record; nothing where it is whole.
 std::string_view problem_of(const logs::Record& record, std::string_view bytes) {
-  if (bytes.find('\0') != std::string_view::npos) return "the line holds a NUL byte; is it a text file?";
-  if (record.end == logs::RecordEnd::after_closing)
-    return "text follows a closing quote; double the quotes inside a quoted field";
-  if (record.end != logs::RecordEnd::complete)
-    return "a quoted field is never closed; close it, or double the quote if it is text";
+  if (bytes.find('\0') != std::string_view::npos) return logs::nul_byte;
+  if (record.end != logs::RecordEnd::complete) return problem_of(record.end);
   if (record.count > most_fields) return "there are more than 10000 fields";
   return is_utf8(bytes) ? "" : "the text is not UTF-8; convert the file";
 }

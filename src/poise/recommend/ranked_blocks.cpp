@@ -25,7 +25,7 @@ Ranker::Ranker(const Scorer& scorer, Backend* backend, const Execution& executio
         ScoreRows score = scorer.on(backend, device != nullptr ? execution : Execution{.threads = 1});
         return std::unique_ptr<Place>(new Place{std::move(own), backend, std::move(score)});
       })) {
-  places_->give(places_->take());
+  places_->take();  // the first one is made now
 }
 
 Ranker::Ranker(Ranker&&) noexcept = default;
@@ -43,7 +43,7 @@ void Ranker::rank(const UsersToRank& users, std::string_view task,
   for_each_tile(blocks.tiles(), device_ != nullptr ? 1 : execution_.threads, [&](std::int64_t tile) {
     const std::int64_t first = blocks.first(tile);
     const std::int64_t count = blocks.last(tile) - first;
-    std::unique_ptr<Place> place = places_->take();
+    const auto place = places_->take();
     if (place->scores.rows() < count)
       place->scores = Resident<float>(place->backend, std::min(blocks.count, blocks.size), scorer_.items());
     const Out<float> part = place->scores.view().block(0, count);
@@ -67,7 +67,6 @@ void Ranker::rank(const UsersToRank& users, std::string_view task,
             .all_scores = users.whole_rows ? rows.row(row) : std::span<const float>()});
     });
     progress.advance(count);
-    places_->give(std::move(place));
   });
 }
 

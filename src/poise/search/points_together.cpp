@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "poise/search/point_team.hpp"
@@ -27,8 +28,8 @@ std::vector<ModelParameters> Points::measure_together(const std::vector<ModelPar
   double left_seconds = std::accumulate(expected.begin(), expected.end(), 0.0);
   std::size_t left_points = points.size();
   std::vector<ModelParameters> left;
-  const auto wanted = [&](const ModelParameters& point) {
-    return std::ranges::any_of(points, [&](const ModelParameters& each) { return key(each) == key(point); });
+  const auto is_in = [&](const std::vector<ModelParameters>& list, const ModelParameters& point) {
+    return std::ranges::any_of(list, [&](const ModelParameters& each) { return key(each) == key(point); });
   };
   team_->train(std::move(ordered), until_, [&](std::size_t group, PointAnswer answer) {
     left.insert(left.end(), answer.left.begin(), answer.left.end());
@@ -41,19 +42,18 @@ std::vector<ModelParameters> Points::measure_together(const std::vector<ModelPar
       const ModelParameters point = result.parameters;
       const bool first = find(point) == nullptr;
       // The other diagonal, which came along, may have been measured further elsewhere.
-      if (!first && !wanted(point)) continue;
+      const bool wanted = is_in(points, point);
+      if (!first && !wanted) continue;
       keep(std::move(result));
-      left_points -= std::min<std::size_t>(left_points, wanted(point) ? 1 : 0);
-      if (watcher_.trained && first && wanted(point))
+      left_points -= std::min<std::size_t>(left_points, wanted ? 1 : 0);
+      if (watcher_.trained && first && wanted)
         watcher_.trained(at(point), left_points, std::max(0.0, left_seconds) * pace() / team_->size());
     }
   });
   // In the order of one process.
   std::vector<ModelParameters> missing;
-  for (const ModelParameters& point : points) {
-    if (std::ranges::any_of(left, [&](const ModelParameters& each) { return key(each) == key(point); }))
-      missing.push_back(point);
-  }
+  std::ranges::copy_if(points, std::back_inserter(missing),
+                       [&](const ModelParameters& point) { return is_in(left, point); });
   return missing;
 }
 

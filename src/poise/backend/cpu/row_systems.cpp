@@ -93,7 +93,7 @@ RowOutcomes solve_tiles(const RowSystems& systems, std::span<const std::int64_t>
                     std::vector<RowsSolved>(tiles.last - tiles.first)};
   for_each_tile(groups + std::ssize(parts.tiles), execution.threads, [&](std::int64_t k) {
     stop_if_asked(execution.observer);
-    auto scratch = pool.take();
+    const auto scratch = pool.take();
     if (k < groups) {
       const std::int64_t first = long_rows.starts[k];
       const std::int64_t size = long_rows.starts[k + 1] - first;
@@ -106,7 +106,6 @@ RowOutcomes solve_tiles(const RowSystems& systems, std::span<const std::int64_t>
         if (systems.entries.row_size(i) <= long_rows.longest) solver.solve(i, *scratch, parts.tiles[tile]);
       }
     }
-    pool.give(std::move(scratch));
   });
   return parts;
 }
@@ -133,7 +132,7 @@ std::vector<RowsChecked> check_tiles(const RowSystems& systems, std::span<const 
     Matrix<double> sums(rows, d);
     Matrix<double> y(rows, d);
     RowsChecked& part = parts[tile];
-    auto scratch = pool.take();
+    const auto scratch = pool.take();
     RowIterate& row = scratch->row_at(0);
     scratch->reserve(row_chunk);
     for (std::int64_t k = 0; k < rows; ++k) {
@@ -142,7 +141,6 @@ std::vector<RowsChecked> check_tiles(const RowSystems& systems, std::span<const 
       part.explained += kernels.residual(row_task(systems, first + k), row, scratch->pass);
       std::copy_n(row.sums.begin(), d, sums.row(k).begin());
     }
-    pool.give(std::move(scratch));
     if (E.rows > 0) {
       Matrix<double> rotated(rows, d);
       const auto size = static_cast<blasint>(d);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "poise/data/log/record.hpp"
+#include "poise/data/log/text.hpp"
 
 namespace poise::logs {
 
@@ -89,10 +90,8 @@ class DelimitedParser {
     bool go_on = false;
     if (contents_.nul && rest.substr(0, record_.size).find('\0') != std::string_view::npos) {
       go_on = reject_nul();
-    } else if (record_.end == RecordEnd::after_closing) {
-      go_on = parsed_.reject("text follows a closing quote; double the quotes inside a quoted field");
     } else if (record_.end != RecordEnd::complete) {
-      go_on = parsed_.reject("a quoted field is never closed; close it, or double the quote if it is text");
+      go_on = parsed_.reject(std::string(problem_of(record_.end)));
     } else if (static_cast<int>(record_.count) <= last_column_) {
       go_on = reject_short(static_cast<int>(record_.count));
     } else {
@@ -123,7 +122,7 @@ class DelimitedParser {
     }
   }
 
-  bool reject_nul() { return parsed_.reject("the line holds a NUL byte; is it a text file?"); }
+  bool reject_nul() { return parsed_.reject(std::string(nul_byte)); }
 
   bool reject_short(int columns) {
     return parsed_.reject(

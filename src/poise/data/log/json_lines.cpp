@@ -208,8 +208,7 @@ ParsedChunk parse_json_lines(const Chunk& chunk, const RowRules& rules) {
   for_each_line(chunk.bytes, parsed, [&](std::string_view line) {
     if (is_blank(line)) return true;
     ++parsed.records;
-    if (line.find('\0') != std::string_view::npos)
-      return parsed.reject("the line holds a NUL byte; is it a text file?");
+    if (line.find('\0') != std::string_view::npos) return parsed.reject(std::string(nul_byte));
     std::string problem = reader.read(line);
     if (problem.empty()) problem = id_trouble(reader.user(), fields.user, "user");
     if (problem.empty()) problem = id_trouble(reader.item(), fields.item, "item");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "poise/data/log/for_each_line.hpp"
+#include "poise/data/log/text.hpp"
 
 namespace poise::logs {
 namespace {
@@ -28,7 +29,7 @@ ParsedChunk parse_adjacency(const Chunk& chunk, const RowRules& rules) {
   ParsedChunk parsed(rules);
   for_each_line(chunk.bytes, parsed, [&](std::string_view line) {
     if (line.find('\0') != std::string_view::npos) {
-      return parsed.reject("the line holds a NUL byte; is it a text file?");
+      return parsed.reject(std::string(nul_byte));
     }
     const std::string_view user = take_token(line);
     if (user.empty()) return true;
@@ -55,8 +56,7 @@ ParsedChunk parse_netflix(const Chunk& chunk, const RowRules& rules,
   for_each_line(chunk.bytes, parsed, [&](std::string_view line) {
     if (line.empty()) return true;
     ++parsed.records;
-    if (line.find('\0') != std::string_view::npos)
-      return parsed.reject("the line holds a NUL byte; is it a text file?");
+    if (line.find('\0') != std::string_view::npos) return parsed.reject(std::string(nul_byte));
     if (is_movie_line(line)) {
       line.remove_suffix(1);
       inherits = false;

@@ -75,6 +75,17 @@ RecordEnd read_fields(std::string_view bytes, std::string_view delimiter, std::s
 
 }  // namespace
 
+std::string_view problem_of(RecordEnd end) {
+  switch (end) {
+    case RecordEnd::complete:
+      return {};
+    case RecordEnd::after_closing:
+      return "text follows a closing quote; double the quotes inside a quoted field";
+    default:
+      return "a quoted field is never closed; close it, or double the quote if it is text";
+  }
+}
+
 void read_record(std::string_view bytes, std::string_view delimiter, std::size_t most, Record& record) {
   record.end = read_fields(bytes, delimiter, most, record);
   if (record.end != RecordEnd::complete) record.size = std::min(bytes.find('\n'), bytes.size() - 1) + 1;

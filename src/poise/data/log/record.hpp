@@ -15,6 +15,9 @@ enum class RecordEnd {
   after_closing,  ///< text follows a closing quote
 };
 
+/// What a message says of a record that ends so; nothing of one that is complete.
+std::string_view problem_of(RecordEnd end);
+
 /// One record of delimited text, quoted as in RFC 4180: a quote is special only at the start of a field;
 /// inside a quoted field, "" is a quote and delimiters and line ends are text.
 struct Record {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "poise/model/neighbours/workspaces.hpp"
+#include "poise/base/pool.hpp"
 
 namespace poise {
 namespace {
@@ -194,7 +194,7 @@ class ColumnGroup {
 std::vector<ExcessBounds> bound_excess(const NeighbourProblem& problem, const NeighbourColumns& columns,
                                        std::span<const std::int32_t> which, const Execution& execution) {
   std::vector<ExcessBounds> bounds(which.size());
-  Workspaces<ColumnGroup> groups([&] { return std::make_unique<ColumnGroup>(problem); });
+  Pool<ColumnGroup> groups([&] { return std::make_unique<ColumnGroup>(problem); });
   const Tiling tiling{std::ssize(which), normal_width};
   Progress progress(execution.observer, "comparing with the dense optimum", which.size(), "columns");
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {

@@ -37,7 +37,7 @@ class ColumnRidge {
   ///
   ///     excess = rho'H^-1 rho <= rho'e + e'r + r'Lambda^-1 r,
   ///
-  /// whatever the factor is worth.
+  /// for a factor of any quality.
   NeighbourFigures solve(std::span<float> values);
 
   /// What is known of these entries, whoever made them.

@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "poise/base/error.hpp"
+#include "poise/base/pool.hpp"
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/neighbours/finished_columns.hpp"
 #include "poise/model/neighbours/gram_blocks.hpp"
 #include "poise/model/neighbours/supports.hpp"
-#include "poise/model/neighbours/workspaces.hpp"
 
 namespace poise {
 namespace {
@@ -116,7 +116,7 @@ class NeighbourSolver {
   std::int64_t k_;
   std::vector<double> inverse_diagonal_;
   GramBlocks<T> gram_;
-  Workspaces<ColumnRidge> ridges_;
+  Pool<ColumnRidge> ridges_;
 };
 
 template <class T>

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "poise/base/pool.hpp"
 #include "poise/model/neighbours/gram_row.hpp"
-#include "poise/model/neighbours/workspaces.hpp"
 
 namespace poise {
 namespace {
@@ -57,7 +57,7 @@ void GramBlocks<T>::make(const NeighbourProblem& problem, std::int64_t first, st
   size_ = size(k);
   if (std::ssize(triangles_) < count * size_) triangles_ = decltype(triangles_)(count * size_);
   const gram_blocks::Members members(problem, first, count, k, supports);
-  Workspaces<GramRow<T>> rows([&] { return std::make_unique<GramRow<T>>(problem); });
+  Pool<GramRow<T>> rows([&] { return std::make_unique<GramRow<T>>(problem); });
   const Tiling tiling{problem.items(), items_per_tile};
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
     stop_if_asked(execution.observer);

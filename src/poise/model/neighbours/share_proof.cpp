@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "poise/base/counter_stream.hpp"
+#include "poise/base/pool.hpp"
 #include "poise/model/neighbours/normal_products.hpp"
 #include "poise/model/neighbours/weighted_entries.hpp"
-#include "poise/model/neighbours/workspaces.hpp"
 #include "poise/solver/certificate.hpp"
 #include "poise/solver/probes.hpp"
 #include "poise/solver/trace_bound.hpp"
@@ -230,7 +230,7 @@ double prove_excess(const NeighbourProblem& problem, const NeighbourColumns& col
     // R_ii = observed - beta'c.
     if (problem.zero_diagonal) proof.correction[i] = own[i] - (figures[i].observed - figures[i].along);
   }
-  Workspaces<ProbeGroup> groups([&] { return std::make_unique<ProbeGroup>(proof); });
+  Pool<ProbeGroup> groups([&] { return std::make_unique<ProbeGroup>(proof); });
   std::vector<ProbeSums> sums(proof_probes / normal_width);
   Progress progress(execution.observer, "proving", proof_probes, "probes");
   for_each_tile(std::ssize(sums), execution.threads, [&](std::int64_t group) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "poise/base/pool.hpp"
 #include "poise/model/neighbours/gram_row.hpp"
-#include "poise/model/neighbours/workspaces.hpp"
 
 namespace poise {
 namespace {
@@ -78,7 +78,7 @@ template <class T>
 void choose(const NeighbourProblem& problem, std::span<const double> inverse_diagonal, std::int64_t first,
             std::int64_t count, std::int64_t k, std::span<std::int32_t> supports,
             const Execution& execution) {
-  Workspaces<SupportSpace<T>> spaces([&] { return std::make_unique<SupportSpace<T>>(problem); });
+  Pool<SupportSpace<T>> spaces([&] { return std::make_unique<SupportSpace<T>>(problem); });
   const Tiling tiling{count, support_columns_per_tile};
   for_each_tile(tiling.tiles(), execution.threads, [&](std::int64_t tile) {
     stop_if_asked(execution.observer);

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "poise/model/neighbours/workspaces.hpp"
+#include "poise/base/pool.hpp"
 
 namespace poise {
 namespace {
@@ -37,7 +37,7 @@ std::vector<double> weighted_errors(const NeighbourProblem& problem, const Neigh
   std::vector<double> result(problem.W->c.size());
   // Columns come in ascending order, and so do the entries of a user.
   std::vector<std::int64_t> next(support.offsets.begin(), support.offsets.begin() + support.rows);
-  Workspaces<std::vector<double>> arrays(
+  Pool<std::vector<double>> arrays(
       [&] { return std::make_unique<std::vector<double>>(problem.items(), 0.0); });
   const Tiling parts{problem.items(), columns_at_a_time};
   for (std::int64_t part = 0; part < parts.tiles(); ++part) {
