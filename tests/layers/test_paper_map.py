@@ -1,5 +1,5 @@
 """docs/paper-map.md names what there is: every file, and every function and test, in the file that is named before it; a member of a class
-(`Backend::invert_spd`) needs no file."""
+(`Backend::invert_spd`) needs no file. All documents name files that exist."""
 import pathlib
 import re
 
@@ -53,6 +53,16 @@ def test_everything_it_names_exists():
     table = (ROOT / "docs" / "paper-map.md").read_text()
     assert len(re.findall(r"^\| ", table, re.M)) > 40
     assert missing(table, ROOT) == []
+
+
+def test_files_that_documents_name_exist():
+    lost = []
+    for document in [ROOT / "CONTRIBUTING.md", ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for name in re.findall(r"`([\w./-]+/[\w.-]+\.(?:cpp|hpp|cu|cuh|py|cmake|sh|js|json|md))`", document.read_text()):
+            beside = any(path.as_posix().endswith("/" + name) for path in (ROOT / "src" / "poise").rglob(pathlib.PurePath(name).name))
+            if find(name, ROOT) is None and not beside and "NAME" not in name:
+                lost.append(f"{document.relative_to(ROOT)}: {name}")
+    assert lost == []
 
 
 @pytest.mark.parametrize("cell, said", [

@@ -33,7 +33,7 @@ std::string flag_name(std::string_view id);
 
 template <>
 struct fmt::formatter<poise::ParameterName> {
-  constexpr auto parse(format_parse_context& context) { return context.begin(); }
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }  // NOLINT(*-to-static)
   template <class Context>
   auto format(const poise::ParameterName& name, Context& context) const {
     return fmt::format_to(context.out(), "{}{}{}", poise::ParameterName::begin, name.id,

@@ -12,8 +12,8 @@ std::uint64_t total_memory();
 
 /// The most memory this process has held so far.
 std::uint64_t peak_memory();
-/// So many bytes more of what this process holds, from now on, are counted for other processes that hold them
-/// too.
+/// From now on peak_memory() leaves out so many bytes more of this process' memory: other processes of the
+/// host, which hold them too, count them.
 void count_elsewhere(std::int64_t bytes);
 
 /// From now on, allocations beyond `bytes` fail (std::bad_alloc), so that a run that is too large ends with

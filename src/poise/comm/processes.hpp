@@ -16,7 +16,7 @@
 
 namespace poise {
 
-/// Another process of the job has failed: there is nothing to wait for. That one's sentence is the job's.
+/// Thrown by a call that waits when another process of the job has failed. The job's sentence is that one's.
 class OtherProcessFailed : public Error {
  public:
   OtherProcessFailed() : Error(ErrorKind::resources, "another process of the job has failed") {}
@@ -28,16 +28,16 @@ struct Outcome {
   std::string sentence = {};
   /// Not an end of its own: another process has failed. There is no sentence then.
   bool because_of_other = false;
-  /// An interruption may be followed by work that saves something: nobody is hurried.
+  /// The process was asked to stop. It may still be saving something, so it is not ended by force.
   bool interrupted = false;
 };
 
 /// The processes that run one command together; usually there is one, and the same code runs without any
 /// message. Each has a rank, and the first one (rank 0) prints and writes. One thread calls this at a time.
 ///
-/// Nothing here can wait for ever: whoever waits also looks for news of failure, which a failing process
-/// sends to all others, and throws OtherProcessFailed. Waiting costs no processor time: it spins for some
-/// microseconds and then sleeps.
+/// No call waits for ever: a process that fails sends a message to all others, and a call that waits then
+/// throws OtherProcessFailed. Waiting costs little processor time: it spins for some microseconds and then
+/// sleeps.
 class Processes {
  public:
   /// One process, without a launcher.

@@ -11,8 +11,8 @@ namespace poise {
 /// Marks the rows whose value is below the threshold as dislikes; a log without values has none.
 void mark_dislikes(Interactions& log, double below);
 
-/// Moves the rows that are marked as dislikes, and ids that only these have, out of a log; rows marked as low
-/// go away. What is left is the log as it is read without dislikes.
+/// Moves the rows that are marked as dislikes, and ids that only these have, out of a log, and
+/// removes rows marked as low. What is left is the log as it is read without dislikes.
 Interactions take_dislikes(Interactions& log);
 
 /// The data that `split` makes of a log without its dislikes, with the dislikes.

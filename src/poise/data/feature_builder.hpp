@@ -23,7 +23,7 @@ class FeatureBuilder {
   bool add(std::int32_t item, std::int32_t feature, double value);
   /// The counts of the result.
   [[nodiscard]] FeatureTable& counts() { return table_; }
-  /// `values`: keep them; pairs of value 0 go away.
+  /// `values`: keep them, and leave pairs of value 0 out.
   [[nodiscard]] FeatureTable take(bool values);
 
  private:

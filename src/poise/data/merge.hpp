@@ -9,7 +9,7 @@
 
 namespace poise {
 
-/// What became of the rows of a merge.
+/// How many rows a merge added, removed and left out.
 struct MergeCounts {
   std::int64_t log_rows = 0;    ///< of the log, as it was read
   std::int64_t added = 0;       ///< pairs that are new to the training rows

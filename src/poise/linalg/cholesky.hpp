@@ -9,8 +9,8 @@ namespace poise {
 
 /// Symmetric positive definite matrices of some hundred rows, on one thread, in float64: the upper triangle
 /// of H by rows; rows are `stride` apart, a multiple of 8, and readable and writable to that end. LAPACK
-/// takes two to four times as long for them. Each entry of the factor is a sum in a fixed order that knows
-/// nothing of the rows below: factor, products and solutions of a leading block are bit for bit those of that
+/// takes two to four times as long for them. Each entry of the factor is a sum in a fixed order that does not
+/// depend on the rows below: factor, products and solutions of a leading block are bit for bit those of that
 /// block alone.
 namespace cholesky {
 

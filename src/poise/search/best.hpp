@@ -13,7 +13,7 @@ void choose_by_profiles(const Points& points, SearchResult& result);
 
 /// The search by profiles: rounds of points, each chosen from the complete rounds before it, until all kinds
 /// of all settings are done or the points or the time run out. Spaces are searched side by side, each as if
-/// it were alone; points that several of them want at the same time may share work. One result for each
+/// it were alone; points that several of them try at the same time may share work. One result for each
 /// space.
 std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpace> spaces);
 

@@ -45,9 +45,9 @@ class LambdaLines {
   /// is narrow.
   [[nodiscard]] bool sharp() const;
 
-  /// What a line wants that has these points.
+  /// What to try next on the line of a place that has these points.
   [[nodiscard]] LineAdvice advise_lambda(const Outer& outer, const std::vector<LinePoint>& points) const;
-  /// What a line wants that has none: `lost` where nothing says that its best lambda is near `start`.
+  /// The same of a line without points: `lost` where nothing says that its best lambda is near `start`.
   [[nodiscard]] LineAdvice begin_at(const Outer& outer, int start, bool lost) const;
 
   /// The lines that differ from `here` on axis k alone, with the unweighted one beside them if there is one;

@@ -16,7 +16,7 @@ struct PointGroup {
   std::optional<double> seconds = {};  ///< no point is begun later than so long after this arrived
 };
 
-/// What became of a group.
+/// The outcome of a group.
 struct PointAnswer {
   std::vector<PointResult> results;   ///< of its points, and of the other diagonal if that was trained too
   std::vector<ModelParameters> left;  ///< the points that were not begun

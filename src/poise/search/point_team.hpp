@@ -12,7 +12,7 @@
 
 namespace poise {
 
-/// What becomes of a message that is not of points: an answer.
+/// Answers a message that is not about points.
 using OtherWork = std::function<std::string(const std::string& message)>;
 
 /// Points of a search, trained by several processes. The first one hands them out, group by group, to whoever

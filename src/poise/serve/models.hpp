@@ -22,7 +22,7 @@ struct ModelSource {
 /// The models at one moment, in the order of the command line; the first answers where none is named.
 using ModelSet = std::vector<std::shared_ptr<const ServedModel>>;
 
-/// What became of one model in a reload.
+/// The outcome of a reload for one model.
 struct Reloaded {
   std::string name;
   bool taken = false;   ///< whether the file took over

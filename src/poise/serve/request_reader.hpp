@@ -10,7 +10,7 @@
 
 namespace poise::serve {
 
-/// Cuts the bytes of one connection into requests; knows no socket. Holds at most one request and what was
+/// Cuts the bytes of one connection into requests, without a socket. Holds at most one request and what was
 /// sent behind it, which is read no further before that request is answered.
 class RequestReader {
  public:

@@ -35,7 +35,7 @@ struct Exchange {
   Admitted admitted = {};
 };
 
-/// Answers requests; knows no socket. Any thread may ask.
+/// Answers requests, without a socket. Any thread may call it.
 class Service {
  public:
   /// Error{usage} for a traffic share or a shadow of a model that is not served, and for names of hosts and

@@ -45,7 +45,7 @@ struct ColumnProblem {
   [[nodiscard]] double hi(std::int64_t i) const { return std::max(W->highest, b_bar / W->b_of(i)); }
 };
 
-/// Gives it features: beta = 0, or no rows, are none.
+/// Sets the features of a problem; with beta = 0 or without rows it has none.
 void set_features(ColumnProblem& problem, CsrView F, double beta);
 /// The objective of B = 0 with all users and features.
 double observed_weight(const ColumnProblem& problem);

@@ -20,7 +20,7 @@ namespace poise {
 /// columns holds with it: c_i = (H_i - Lambda) e_i, the preconditioner, the bounds and the certificate.
 class FeatureRows {
  public:
-  /// None.
+  /// No features.
   FeatureRows() = default;
   /// F's values are above 0, or all 1 where it has none; beta >= 0, and 0 is as no features. F must outlive
   /// it.

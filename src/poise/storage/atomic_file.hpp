@@ -15,7 +15,7 @@ namespace poise {
 class AtomicFile {
  public:
   /// `past_cache`: write_at() brings whole blocks to the disk directly where the file system can, so that
-  /// gigabytes are not copied into memory of the system's that nobody reads soon.
+  /// gigabytes are not copied into the system's cache, from where they would not be read soon.
   explicit AtomicFile(std::filesystem::path path, bool past_cache = false);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
