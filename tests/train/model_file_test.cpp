@@ -138,7 +138,7 @@ TEST(ModelFile, ADenseMatrixIsWrittenAndReadWithoutACopy) {
   info.items = {};
   for (std::int64_t i = 0; i < n; ++i) info.items.push_back(std::to_string(i));
   const FullRank model(Matrix<float>(n, n, 1.5F));  // 36 MB
-  write_model(folder / "model", info, model);  // the threads and their stacks are there from here on
+  write_model(folder / "model", info, model);       // the threads and their stacks are there from here on
   const testing::DataLimit limit(16 << 20);
   write_model(folder / "again", info, model);
   const LoadedModel loaded = read_model(folder / "again", 1);
