@@ -23,7 +23,7 @@ Ranker::Ranker(const Scorer& scorer, Backend* backend, const Execution& executio
         std::unique_ptr<Backend> own = device != nullptr ? nullptr : make_backend(BackendKind::cpu, 1);
         Backend& backend = device != nullptr ? *device : *own;
         ScoreRows score = scorer.on(backend, device != nullptr ? execution : Execution{.threads = 1});
-        return std::unique_ptr<Place>(new Place{std::move(own), backend, std::move(score)});
+        return std::make_unique<Place>(Place{std::move(own), backend, std::move(score)});
       })) {
   places_->take();  // the first one is made now
 }

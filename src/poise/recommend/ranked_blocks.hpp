@@ -40,7 +40,7 @@ class Ranker {
  public:
   /// Runs on the processor unless the backend has memory of its own. Scorer and backend must outlive it.
   Ranker(const Scorer& scorer, Backend* backend, const Execution& execution);
-  Ranker(Ranker&&) noexcept;
+  Ranker(Ranker&& other) noexcept;
   ~Ranker();
 
   /// Calls body with the best items of each user. Bodies run on several threads at once. A block is at most

@@ -188,7 +188,7 @@ class ProbeGroup {
       const double b = problem_.W->b_of(j);
       GroupSums own = {};
       for (std::size_t k = 0; k < items.size(); ++k) {
-        const double value = double{values[k]};
+        const double value = values[k];
         const double l = problem_.l[items[k]];
         for (std::int64_t c = 0; c < normal_width; ++c)
           own[c] -= value * (b * Ge.row(items[k])[c] + l * e_.row(items[k])[c]);
