@@ -53,7 +53,7 @@ Matrix<float> columns_of(const FullRank& model, int threads) {
 }
 
 const FullRank& full_rank_of(const LoadedModel& model, const CertifyFlags& options) {
-  if (const FullRank* const full_rank = model.as<FullRank>()) return *full_rank;
+  if (const auto* const full_rank = model.as<FullRank>()) return *full_rank;
   fail(ErrorKind::input,
        "{} is a {} model; only full-rank models can be certified from the data (`poise info` shows what "
        "training proved of it)",

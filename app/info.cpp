@@ -58,7 +58,7 @@ void show_model(const std::filesystem::path& path, const Context& context) {
       fmt::format("{} model over {} items, trained on data with checksum {}\n", model.info.model,
                   grouped(model.info.items.size()), model.info.data_checksum);
   for (const auto& [name, value] : model.info.options) text += fmt::format("  --{} {}\n", name, value);
-  const FullRank* full_rank = model.as<FullRank>();
+  const auto* const full_rank = model.as<FullRank>();
   if (full_rank != nullptr && full_rank->sparse() != nullptr) {
     const std::int64_t entries = full_rank->sparse()->entries();
     const std::int64_t per_column = largest_column(*full_rank->sparse());

@@ -42,6 +42,7 @@ void add_texts(const std::string& name, const std::vector<FeatureCell>& cells, F
 
 void add_numbers(const std::string& name, const std::vector<FeatureCell>& cells, FeatureBuilder& builder) {
   std::vector<double> ascending;
+  ascending.reserve(cells.size());
   for (const FeatureCell& cell : cells) ascending.push_back(*parse_number(cell.text));
   std::ranges::sort(ascending);
   std::vector<double> starts = ascending;  // of ranges

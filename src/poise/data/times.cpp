@@ -207,8 +207,9 @@ ParsedTime parse_time(std::string_view text, TimeUnit unit) {
   if (begins_like_date(text)) return parse_date(text);
   if (unit == TimeUnit::automatic && is_plain_date(text)) return trouble(date_or_number);
   ParsedTime parsed = parse_count(text, unit);
-  const bool slashes = is_digit(text.front()) && text.substr(0, 4).find_first_of("/.-") != text.npos &&
-                       text.find_first_of("/.-", text.find_first_of("/.-") + 1) != text.npos;
+  const bool slashes = is_digit(text.front()) &&
+                       text.substr(0, 4).find_first_of("/.-") != std::string_view::npos &&
+                       text.find_first_of("/.-", text.find_first_of("/.-") + 1) != std::string_view::npos;
   if (parsed.problem == no_time && slashes) return trouble(two_ways);
   return parsed;
 }

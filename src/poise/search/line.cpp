@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace poise {
 namespace {
@@ -43,7 +44,7 @@ Parabola parabola(const Spot& a, const Spot& b, const Spot& c, double low, doubl
 
 class Advisor {
  public:
-  Advisor(const Line& line, const std::vector<LinePoint>& points) : line_(line), points_(points) {
+  Advisor(const Line& line, std::vector<LinePoint> points) : line_(line), points_(std::move(points)) {
     // A point without a model is placed below all others, but not so far that it distorts the parabola.
     double lowest = 0;
     double highest = -std::numeric_limits<double>::infinity();

@@ -18,11 +18,13 @@ std::vector<ModelParameters> Points::measure_together(const std::vector<ModelPar
   std::vector<PointGroup> groups = PointTeam::groups_of(points, racing, diagonals);
   // The longest first: the others fill the gaps. All expectations are known before a thread uses the trainer.
   std::vector<double> expected;
+  expected.reserve(groups.size());
   for (const PointGroup& group : groups) expected.push_back(expected_seconds(group.points));
   std::vector<std::size_t> order(groups.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t k) { return expected[k]; });
   std::vector<PointGroup> ordered;
+  ordered.reserve(groups.size());
   for (const std::size_t k : order) ordered.push_back(std::move(groups[k]));
 
   double left_seconds = std::accumulate(expected.begin(), expected.end(), 0.0);

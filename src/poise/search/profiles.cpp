@@ -132,6 +132,7 @@ class KindSearch {
       };
     }
     std::vector<LinePoint> points;
+    points.reserve(ridge.size());
     for (const auto& [node, found] : ridge) points.push_back({node, found.score});
     const LineAdvice advice = advise(line, points);
     for (const int node : advice.wanted) begin_on_axis(k, here, node);

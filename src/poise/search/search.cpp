@@ -203,17 +203,18 @@ SearchResult best_of(const Points& points, std::vector<ModelParameters> measured
   const auto take = [&](std::optional<ModelParameters>& best, const ModelParameters& point) {
     if (!best || points.at(point).score(choice) > points.at(*best).score(choice)) best = point;
   };
-  for (ModelParameters& point : measured) {
-    if (!seen.insert(points.key(point)).second) continue;
+  std::erase_if(measured,
+                [&](const ModelParameters& point) { return !seen.insert(points.key(point)).second; });
+  for (const ModelParameters& point : measured) {
     if (std::isfinite(points.at(point).score(choice))) take(result.*best_of_kind(kind_of(point)), point);
-    const PointResult& measured = points.at(point);
-    if (measured.failure.empty()) {
-      const std::int64_t users = measured.cut ? measured.cut->users : points.users();
+    const PointResult& figures = points.at(point);
+    if (figures.failure.empty()) {
+      const std::int64_t users = figures.cut ? figures.cut->users : points.users();
       result.scorings.done += users;
       result.scorings.spared += points.users() - users;
     }
-    result.points.push_back(std::move(point));
   }
+  result.points = std::move(measured);
   for (const auto& kind : {result.unweighted, result.weighted, result.down_weighted}) {
     if (kind) take(result.best, *kind);
   }
@@ -231,6 +232,7 @@ std::vector<ModelParameters> best_of_each_alpha(const Points& points,
       known->second = point;
   }
   std::vector<ModelParameters> curve;
+  curve.reserve(best.size());
   for (const auto& [alpha, point] : best) curve.push_back(point);
   return curve;
 }
