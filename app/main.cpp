@@ -182,7 +182,7 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
     return failure(exit_usage, fmt::format("{}{}; see `poise {} --help`", place, error.what(), command.name));
   }
   refuse_empty_values(parser);
-  if (processes.several()) check_same_options(command.name, parser, processes);
+  if (processes.several()) check_same_options(parser, processes);
   if (shared.print_config) {
     write_stdout(parser.config_to_str(true, true));
     return {};
@@ -230,7 +230,17 @@ bool trains(std::string_view name) {
                              [&](const Command& each) { return each.name == name && each.uses_blas; });
 }
 
+/// Processes with different commands would wait for each other.
+void compare_commands(const std::vector<std::string>& arguments, Processes& processes) {
+  const std::string name = arguments.empty() ? "" : arguments.front();
+  const auto command = std::ranges::find(commands(), name, &Command::name);
+  const bool all =
+      command != commands().end() && run_by(*command, {arguments.begin() + 1, arguments.end()}) == RunBy::all;
+  check_same_command(name, all ? "by all processes" : "by the first process alone", processes);
+}
+
 Outcome run_program(const std::vector<std::string>& arguments, Processes& processes) {
+  compare_commands(arguments, processes);
   if (arguments.empty()) {
     write_stderr(usage());
     return {.code = exit_usage};
