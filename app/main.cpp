@@ -9,6 +9,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
@@ -300,6 +303,14 @@ int conclude_job(Processes& processes, const Outcome& outcome) {
   }
 }
 
+/// From now on memory of some megabytes goes back to the system when it is freed. Several processes of a host
+/// count on that: kept between blocks of other sizes, it would add up to the half of what they need.
+void return_large_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
+}
+
 /// Runs the program, together with the other processes of the job if there are any.
 int run_together(const std::vector<std::string>& arguments) {
   std::unique_ptr<Processes> processes;
@@ -307,6 +318,7 @@ int run_together(const std::vector<std::string>& arguments) {
   try {
     processes = start_processes();
     if (!processes->first()) silence_streams(true);
+    if (processes->several()) return_large_memory();
     outcome = run_program(arguments, *processes);
   } catch (...) {
     outcome = current_failure();

@@ -142,7 +142,7 @@ void SpreadInverse<T>::pass_panels_of(const std::vector<int>& readers, Indices i
 
 template <class T>
 void SpreadInverse<T>::multiply_rows(In<T> r, In<T> rows, Indices items, Out<T> z) const {
-  const Tiling parts{rows.rows, product_rows};
+  const Tiling parts{rows.rows, panel_rows};
   for (std::int64_t p = 0; p < parts.tiles(); ++p) {
     const std::int64_t count = parts.last(p) - parts.first(p);
     Resident<T> part(backend_, r.rows, count);

@@ -31,6 +31,11 @@ class SpreadInverse final : public InverseOperator<T> {
   /// From now on the rows of this host's processes are read where they lie. All processes call it; `rows`,
   /// which must be those of the constructor, become empty where they now lie elsewhere.
   void hold_on_host(Resident<T>& rows);
+  /// Lets go of all rows, after the last product.
+  void release() {
+    rows_ = {};
+    of_host_.clear();
+  }
 
   void copy_rows(Indices items, Out<T> to) const override;
   void multiply(In<T> r, Out<T> z) const override;
@@ -44,8 +49,8 @@ class SpreadInverse final : public InverseOperator<T> {
   }
 
  private:
+  /// Of a product, wherever the rows lie: what rounds by shapes does not depend on hosts.
   static constexpr std::int64_t panel_rows = 256;
-  static constexpr std::int64_t product_rows = 2048;  ///< of those that lie here, at a time
 
   /// Who has vectors in the next round; empty where nobody has.
   [[nodiscard]] std::vector<int> ask_who_works(bool working) const;

@@ -93,8 +93,9 @@ class SpreadFit {
     if (problem_.weighted()) A_inverse.hold_on_host(rows);
     watch.book("inverse rows");
     const ColumnChecker<T> checker(data_, A_inverse, {});
-    // One process would solve some of these columns by Woodbury's identity.
-    const ColumnSolver<T> solver(checker, options_.tolerance, !problem_.W->c.empty());
+    // Without weights of items one process solves some of these columns by Woodbury's identity.
+    const ColumnSolver<T> solver(checker, options_.tolerance,
+                                 !problem_.W->c.empty() && problem_.W->b.empty());
     const FullRankWork<T> work{
         problem_, options_,   data_, checker, solver,  measured_whole(problem_, options_),
         backend_, execution_, watch, result_, &share_, checkpoint_};
@@ -102,6 +103,7 @@ class SpreadFit {
     watch.book("data");
     problem_.weighted() ? iterate(work, variant) : take_columns(work, rows, variant);
     rows = {};
+    A_inverse.release();
     FullRankSolution solution = variant.take();
     solution.B = transposed_columns(std::exchange(solution.B, {}), execution_.threads);
     result_.solutions.push_back(std::move(solution));
