@@ -109,7 +109,7 @@ def text(seconds):
 
 
 def model(options):
-    constants = {"inverse bytes": 3.0, "inverse messages": 12.0, "iteration messages": 2.0}
+    constants = {"inverse bytes": 3.0, "inverse messages": 16.0, "iteration messages": 6.0}
     if options.measured:
         fitted = fit(json.loads(options.measured.read_text()))
         for P, figures in fitted.items():
