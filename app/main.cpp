@@ -9,6 +9,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "poise/backend/choose.hpp"
 #include "poise/base/error.hpp"
@@ -182,7 +185,7 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
     return failure(exit_usage, fmt::format("{}{}; see `poise {} --help`", place, error.what(), command.name));
   }
   refuse_empty_values(parser);
-  if (processes.several()) check_same_options(command.name, parser, processes);
+  if (processes.several()) check_same_options(parser, processes);
   if (shared.print_config) {
     write_stdout(parser.config_to_str(true, true));
     return {};
@@ -232,7 +235,17 @@ bool trains(std::string_view name) {
   });
 }
 
+/// Processes with different commands would wait for each other.
+void compare_commands(const std::vector<std::string>& arguments, Processes& processes) {
+  const std::string name = arguments.empty() ? "" : arguments.front();
+  const auto command = std::ranges::find(commands(), name, &Command::name);
+  const bool all =
+      command != commands().end() && run_by(*command, {arguments.begin() + 1, arguments.end()}) == RunBy::all;
+  check_same_command(name, all ? "by all processes" : "by the first process alone", processes);
+}
+
 Outcome run_program(const std::vector<std::string>& arguments, Processes& processes) {
+  compare_commands(arguments, processes);
   if (arguments.empty()) {
     write_stderr(usage());
     return {.code = exit_usage};
@@ -292,6 +305,14 @@ int conclude_job(Processes& processes, const Outcome& outcome) {
   }
 }
 
+/// From now on memory of some megabytes goes back to the system when it is freed. Several processes of a host
+/// count on that: kept between blocks of other sizes, it would add up to the half of what they need.
+void return_large_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
+}
+
 /// Runs the program, together with the other processes of the job if there are any.
 int run_together(const std::vector<std::string>& arguments) {
   std::unique_ptr<Processes> processes;
@@ -299,6 +320,7 @@ int run_together(const std::vector<std::string>& arguments) {
   try {
     processes = start_processes();
     if (!processes->first()) silence_streams(true);
+    if (processes->several()) return_large_memory();
     outcome = run_program(arguments, *processes);
   } catch (...) {
     outcome = current_failure();

@@ -96,8 +96,24 @@ void check_same_program(const std::vector<Rank>& ranks) {
   }
 }
 
-void check_same_options(const std::string& command, const CLI::App& parser, Processes& processes) {
-  std::vector<std::string> own = {host_name(), "command", command};
+void check_same_command(const std::string& command, const std::string& by, Processes& processes) {
+  if (!processes.several()) return;
+  std::vector<std::vector<std::string>> ranks;
+  for (const std::string& message : processes.all_gather(packed({host_name(), command, by})))
+    ranks.push_back(unpacked(message));
+  for (std::size_t k = 1; k < ranks.size(); ++k) {
+    if (ranks[k].at(1) == ranks[0].at(1) && ranks[k].at(2) == ranks[0].at(2)) continue;
+    const bool same = ranks[k].at(1) == ranks[0].at(1);
+    const auto shown = [&](const std::vector<std::string>& of) {
+      return fmt::format("`poise {}`{}", of.at(1), same ? " " + of.at(2) : "");
+    };
+    refuse_difference(static_cast<int>(k), ranks[k].at(0), "runs", shown(ranks[k]), shown(ranks[0]),
+                      "start every process with the same command line");
+  }
+}
+
+void check_same_options(const CLI::App& parser, Processes& processes) {
+  std::vector<std::string> own = {host_name()};
   for (const CLI::Option* option : all_options(parser)) {
     const std::string name = option->get_name();
     if (name == "--threads" || name == "--quiet") continue;

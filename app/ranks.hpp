@@ -29,9 +29,13 @@ std::vector<Rank> meet(Processes& processes);
 /// Error{resources} if ranks run other versions, or other kernels, which round differently.
 void check_same_program(const std::vector<Rank>& ranks);
 
-/// Error{resources} if a rank has another command, or other options, than the first one: each host may have a
-/// config file of its own. Paths and threads may differ. All ranks call it.
-void check_same_options(const std::string& command, const CLI::App& parser, Processes& processes);
+/// Error{resources} if a rank runs another command than the first one, or it is run by others there: they
+/// would wait for each other without end. All ranks call it before anything else.
+void check_same_command(const std::string& command, const std::string& by, Processes& processes);
+
+/// Error{resources} if a rank has other options than the first one: each host may have a config file of its
+/// own. Paths and threads may differ. All ranks call it.
+void check_same_options(const CLI::App& parser, Processes& processes);
 
 /// Error{resources} if ranks use GPUs of other models than the first one, which round differently. All ranks
 /// call it.

@@ -158,10 +158,8 @@ bool takes_part(const TrainOptions& options, bool shared, const Context& context
   refuse_unless(!shared || !processes.several() || parse_device(context.device) != DeviceChoice::cuda,
                 "--device cuda", "more than one process that train a model together");
   if (!shared && processes.several())
-    context.say(
-        fmt::format("note: the first of the {} processes trains this model; the others wait (a dense one is "
-                    "shared where Poise was built with ScaLAPACK)",
-                    processes.size()));
+    context.say(fmt::format("note: the first of the {} processes trains this model; the others wait",
+                            processes.size()));
   if (!processes.first()) return shared;
   check_file_can_be_written(options.out);
   if (!options.trace.empty()) check_file_can_be_written(options.trace);

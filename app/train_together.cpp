@@ -22,7 +22,7 @@ namespace poise::app {
 namespace {
 
 bool is_spread(const ModelParameters& parameters, const Processes& processes) {
-  return processes.has_grid() && parameters.family == Family::full_rank && parameters.neighbours == 0;
+  return processes.several() && parameters.family == Family::full_rank && parameters.neighbours == 0;
 }
 
 /// Identifies what a checkpoint belongs to.
@@ -93,8 +93,7 @@ Trained train_dense(const ModelParameters& parameters, const LoadedDataset& data
   const auto train = [&] {
     if (!is_spread(parameters, processes)) return std::move(train_full_rank(options, W, fit).front());
     const ColumnShare share(fit.X.cols, processes);
-    const std::unique_ptr<DenseGrid> grid = processes.make_grid();
-    return train_full_rank_spread(options, W, share, *grid, fit);
+    return train_full_rank_spread(options, W, share, fit);
   };
   Trained trained = train();
   processes.watch(context.execution.observer);

@@ -19,7 +19,7 @@ import sys
 
 from shaped_hosts import ShapedHosts
 
-PANEL, TILE = 256, 128
+PANEL = 256
 MODELS = {"closed": ["--model", "ease", "--lambda", "50"],
           "weighted": ["--model", "ease", "--lambda", "50", "--weighting", "item-oriented", "--alpha", "2"],
           "wmf": ["--model", "wmf", "--rank", "32", "--lambda", "5", "--alpha", "3", "--start", "random", "--rounds", "6"]}
@@ -28,6 +28,13 @@ INVERSE, ITERATIONS = ("inverse",), ("iterations", "others' iterations")
 
 def block(n, P):
     return min(512, max(256, n // (20 * P)))
+
+
+def steps(n, P):
+    """Of the inverse: tiles of the grid along a side."""
+    share = min(128, max(8, n // (4 * P) // 8 * 8))
+    rows = max(r for r in range(1, math.isqrt(P) + 1) if P % r == 0)
+    return math.ceil(n / (max(1, min(n // (10 * (P // rows)), 512) // share) * share))
 
 
 def rounds(n, P, iterations):
@@ -84,8 +91,7 @@ def fit(found):
                 return float("nan")
             return (phase(high, names) - phase(low, names)) / (high["latency"] - low["latency"])
 
-        steps = n / TILE * math.log2(P)
-        result[P]["inverse messages / (n / 128 log2 P)"] = slope("closed", INVERSE) / steps
+        result[P]["inverse messages / (steps log2 P)"] = slope("closed", INVERSE) / (steps(n, P) * math.log2(P))
         result[P]["iteration messages / (rounds (n / 256 + 2) log2 P)"] = slope("weighted", ITERATIONS) / (count * (n / PANEL + 2) * math.log2(P))
     return result
 
@@ -103,7 +109,7 @@ def text(seconds):
 
 
 def model(options):
-    constants = {"inverse bytes": 3.0, "inverse messages": 12.0, "iteration messages": 2.0}
+    constants = {"inverse bytes": 3.0, "inverse messages": 16.0, "iteration messages": 6.0}
     if options.measured:
         fitted = fit(json.loads(options.measured.read_text()))
         for P, figures in fitted.items():
@@ -111,18 +117,17 @@ def model(options):
                 print(f"P = {P}  {name}: {value:.3g}")
         largest = fitted[max(fitted)]
         constants["inverse bytes"] = largest["closed bytes / 4 n^2 / sqrt(P)"]
-        constants["inverse messages"] = max(1.0, largest["inverse messages / (n / 128 log2 P)"])
+        constants["inverse messages"] = max(1.0, largest["inverse messages / (steps log2 P)"])
         constants["iteration messages"] = max(1.0, largest["iteration messages / (rounds (n / 256 + 2) log2 P)"])
     rate, alpha = options.rate * 1e9, options.alpha * 1e-6
-    print(f"constants {constants}, {options.threads} threads a process, which ScaLAPACK does not use\n| n | P | memory | inverse | columns ({options.iterations} iterations) | messages and bytes of it |")
+    print(f"constants {constants}, {options.threads} threads a process\n| n | P | memory | inverse | columns ({options.iterations} iterations) | messages and bytes of it |")
     for n in (40_000, 200_000, 1_000_000):
         for P in options.counts:
             # On one host messages are copied through its memory.
             beta = options.gigabits * 1e9 / 8 / min(P, options.processes_of_host) if P > options.processes_of_host else 10e9 / P
             log = max(1e-9, math.log2(P))
-            inverse_network = (constants["inverse messages"] * n / TILE * log * alpha + constants["inverse bytes"] * 4 * n * n / math.sqrt(P) / beta) * (P > 1)
-            # One process inverts by its own sweep, on all threads.
-            inverse = 2 * n**3 / P / (rate * (options.threads if P == 1 else 1)) + inverse_network
+            inverse_network = (constants["inverse messages"] * steps(n, P) * log * alpha + constants["inverse bytes"] * 4 * n * n / math.sqrt(P) / beta) * (P > 1)
+            inverse = 2 * n**3 / P / (rate * options.threads) + inverse_network
             count = rounds(n, P, options.iterations)
             network = (constants["iteration messages"] * count * (n / PANEL + 2) * log * alpha + count * (P - 1) / P * 4 * n * n / beta) * (P > 1)
             columns = 2 * options.iterations * n**3 / P / (rate * options.threads) + network

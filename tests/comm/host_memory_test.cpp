@@ -1,8 +1,10 @@
 #include "poise/comm/host_memory.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <set>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +48,27 @@ TEST(HostMemory, IsCountedForAllThatHoldIt) {
     places.insert(memory.bytes().data());
   });
   EXPECT_EQ(places.size(), 4U);  // each has mapped it for itself
+}
+
+TEST(HostMemory, EachReadsWhatTheOthersHold) {
+  testing::as_processes(4, [](Processes& processes) {
+    const auto of = [](int rank) { return numbers(static_cast<std::size_t>(1000 * rank)); };
+    const std::vector<std::int32_t> own = of(processes.rank());
+    const std::vector<HostMemory> all = hold_each(std::as_bytes(std::span(own)), processes);
+    ASSERT_EQ(all.size(), 4U);
+    EXPECT_TRUE(all[0].bytes().empty());  // it has offered nothing
+    for (int rank = 1; rank < 4; ++rank) {
+      const HostMemory& each = all[static_cast<std::size_t>(rank)];
+      const std::vector<std::int32_t> expected = of(rank);
+      EXPECT_TRUE(std::ranges::equal(each.bytes(), std::as_bytes(std::span(expected))));
+      const auto size = static_cast<std::int64_t>(each.bytes().size());
+      EXPECT_EQ(each.elsewhere(), rank == processes.rank() ? 0 : size);
+    }
+  });
+  testing::as_processes(1, [](Processes& processes) {
+    const std::vector<std::int32_t> own = numbers(10);
+    EXPECT_TRUE(hold_each(std::as_bytes(std::span(own)), processes).front().bytes().empty());
+  });
 }
 
 TEST(HostMemory, OneProcessKeepsItsOwn) {

@@ -177,7 +177,6 @@ TEST(Processes, BroadcastsAmongSome) {
     }
     processes.flush();
     processes.meet();
-    EXPECT_FALSE(processes.has_grid());
     return Outcome{};
   });
   EXPECT_THAT(codes(job), ElementsAre(0, 0, 0, 0, 0));

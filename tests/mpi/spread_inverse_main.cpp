@@ -1,6 +1,7 @@
-/// Inverts matrices over the processes that a launcher started (ScaLAPACK) and in each of them alone (the
-/// sweep), and prints a line for each: size, kind, precision, whether either says positive definite, and both
-/// largest errors relative to the largest entry of the inverse in float64.
+/// Inverts matrices over the processes that a launcher started, by the sweep and by ScaLAPACK, and in each of
+/// them alone, and prints a line for each: size, kind, precision, what each of the three says (positive
+/// definite or not), and the largest errors of each, and of products with the first, relative to the largest
+/// entry of the inverse in float64.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,6 +11,9 @@
 #include "poise/comm/launcher.hpp"
 #include "poise/solver/grid_tiles.hpp"
 #include "poise/solver/spread_inverse.hpp"
+#include "poise/solver/spread_sweep.hpp"
+
+#include "scalapack.hpp"
 
 namespace poise {
 namespace {
@@ -46,42 +50,47 @@ double largest_difference(const Matrix<T>& x, const Matrix<double>& truth) {
 template <class T>
 void compare(const std::string& kind, std::int64_t n, Processes& processes, Backend& backend) {
   const ColumnShare share(n, processes);
-  const auto grid = processes.make_grid();
-  GridTiles<T> tiles(*grid, n, share.tile());
+  GridTiles<T> tiles(share);
+  GridTiles<T> others(share);
   for (std::int64_t c = 0; c < tiles.cols(); ++c) {
     for (std::int64_t r = 0; r < tiles.rows(); ++r)
-      tiles.column(c)[r] = static_cast<T>(entry(kind, n, tiles.row(r), tiles.col(c)));
+      tiles.column(c)[r] = others.column(c)[r] = static_cast<T>(entry(kind, n, tiles.row(r), tiles.col(c)));
   }
-  const bool spread_inverts = invert_tiles(tiles, *grid, nullptr);
+  const bool spread_inverts = invert_tiles(tiles, processes, {.threads = 1});
+  processes.meet();  // nobody waits for a message while another is within ScaLAPACK
+  const bool scalapack_inverts = invert_by_scalapack(others);
   Resident<T> swept(backend, whole<T>(kind, n));
   const bool sweep_inverts = backend.invert_spd(swept.view()).positive_definite;
-  double spread_error = 0;
-  double sweep_error = 0;
-  double product_error = 0;
-  if (spread_inverts && sweep_inverts) {
+  double errors[4] = {};
+  if (spread_inverts && sweep_inverts && scalapack_inverts) {
     Resident<double> truth(backend, whole<double>(kind, n));
     static_cast<void>(backend.invert_spd(truth.view()));
     const Matrix<double> A_inverse = truth.take();
-    const Resident<T> rows = rows_of_tiles(tiles, *grid, share, backend);
-    const SpreadInverse<T> spread(rows, share, backend);
+    Resident<T> rows = rows_of_tiles(tiles, share, backend);
+    const Resident<T> other_rows = rows_of_tiles(others, share, backend);
+    SpreadInverse<T> spread(rows, share, backend);
     Matrix<T> one(n, n);
     for (std::int64_t i = 0; i < n; ++i) one(i, i) = 1;
-    const Matrix<T> all = spread.times(one);
-    spread_error = largest_difference(all, A_inverse);
-    sweep_error = largest_difference(swept.take(), A_inverse);
-    // The panels that pass by: the process r multiplies r times, and helps the others afterwards.
-    for (int time = 0; time <= processes.rank(); ++time) {
-      Matrix<T> z(n, n);
-      Borrowed<T> there(backend, z.view());
-      spread.multiply(Lent(backend, one).view(), there.view());
-      product_error = std::max(product_error, largest_difference(z, A_inverse));
+    errors[0] = largest_difference(spread.times(one), A_inverse);
+    errors[1] = largest_difference(swept.take(), A_inverse);
+    errors[2] = largest_difference(SpreadInverse<T>(other_rows, share, backend).times(one), A_inverse);
+    // The process r multiplies r times, and helps the others afterwards; then with rows that lie on the host.
+    for (const bool on_host : {false, true}) {
+      if (on_host) spread.hold_on_host(rows);
+      for (int time = 0; time <= processes.rank(); ++time) {
+        Matrix<T> z(n, n);
+        Borrowed<T> there(backend, z.view());
+        spread.multiply(Lent(backend, one).view(), there.view());
+        errors[3] = std::max(errors[3], largest_difference(z, A_inverse));
+      }
+      spread.finish();
     }
-    spread.finish();
-    product_error = share.largest(product_error);
+    errors[3] = share.largest(errors[3]);
   }
   if (processes.first())
-    std::printf("%d %s %d %d %d %g %g %g\n", static_cast<int>(n), kind.c_str(), static_cast<int>(sizeof(T)),
-                spread_inverts ? 1 : 0, sweep_inverts ? 1 : 0, spread_error, sweep_error, product_error);
+    std::printf("%d %s %d %d %d %d %g %g %g %g\n", static_cast<int>(n), kind.c_str(),
+                static_cast<int>(sizeof(T)), spread_inverts ? 1 : 0, sweep_inverts ? 1 : 0,
+                scalapack_inverts ? 1 : 0, errors[0], errors[1], errors[2], errors[3]);
 }
 
 }  // namespace

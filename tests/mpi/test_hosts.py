@@ -1,7 +1,7 @@
 """Four hosts, made of network namespaces with TCP between them, one of which is lost in the middle of training."""
 import pytest
 
-from conftest import HANG, PROGRAM, none_left, run
+from conftest import HANG, PROGRAM, mpirun, none_left, run
 from hosts import hosts_or_skip
 from test_dense import WEIGHTED, metrics
 from test_faults import LONG, MODELS, demo, sentences, wait_for  # noqa: F401
@@ -62,3 +62,15 @@ def test_a_dense_model_goes_on_after_a_lost_host(demo, tmp_path, lost):  # noqa:
     wanted = metrics(tmp_path / "alone", demo)
     for name, mean in metrics(tmp_path / "model", demo).items():
         assert abs(mean - wanted[name]) <= 1e-6
+
+
+@pytest.mark.parametrize("model", [["full-rank", *WEIGHTED], ["ease", "--lambda", 20]], ids=lambda each: each[0])
+def test_a_dense_model_of_hosts_with_two_processes_each(demo, tmp_path, model):  # noqa: F811
+    """Rows of A^-1 that lie on the host and rows that come from the other one: the bytes of four processes of one host."""
+    command = ["train", demo, "--model", *model, "--threads", 1, "--out"]
+    mpirun(4, *command, tmp_path / "wanted", mark=tmp_path)
+    with hosts_or_skip(2, tmp_path) as hosts:
+        process = hosts.begin([0, 0, 1, 1], PROGRAM, *command, tmp_path / "model")
+        error = process.communicate(timeout=HANG)[1]
+        assert process.returncode == 0, error
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "wanted").read_bytes()

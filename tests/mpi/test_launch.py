@@ -93,6 +93,28 @@ def test_data_that_one_host_lacks(data, tmp_path, rank):
     assert not list(data.glob("*.journal"))
 
 
+@pytest.mark.parametrize("first, second, said", [
+    ("info {data}", "search {data} --model ease", ("`poise search`", "`poise info`")),
+    ("search {data} --model ease", "info {data}", ("`poise info`", "`poise search`")),
+    ("train {data} --model ease --out {out}", "train {data} --config {config} --out {out}", ("by the first process alone", "by all processes")),
+    ("--version", "search {data} --model ease", ("`poise search`", "`poise --version`")),
+    ("search {data} --model ease", "frobnicate", ("frobnicate", "`poise search`")),
+])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_other_commands_on_other_ranks(data, tmp_path, first, second, said, order):
+    """Where one rank works with all and another alone, or ends, nobody waits for the other for ever."""
+    (tmp_path / "config.toml").write_text('model = "ease"\n')
+    begin = [f"-n {count} {PROGRAM} {line.format(data=data, out=tmp_path / 'model', config=tmp_path / 'config.toml')}".split()
+             for count, line in ((2, first), (1, second))]
+    parts = [begin[k] for k in order]
+    result = subprocess.run(["mpirun", *parts[0], ":", *parts[1]], capture_output=True, text=True, timeout=300, env=environment())
+    assert result.returncode == 4, result.stderr
+    sentences = [line for line in result.stderr.split("\n") if line.startswith("poise: ")]
+    assert len(sentences) == 1 and all(each in sentences[0] for each in said), result.stderr
+    assert "start every process with the same command line" in sentences[0]
+    assert none_left(data) and none_left(tmp_path) and not (tmp_path / "model").exists()
+
+
 def test_data_that_differ_between_hosts(data, shop, tmp_path):
     script = on_one_rank(tmp_path, 2, f"{PROGRAM} search {shop} --model ease", f"{PROGRAM} search {data} --model ease")
     result = mpirun(3, program=[script], code=4, mark=tmp_path)

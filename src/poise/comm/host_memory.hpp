@@ -30,7 +30,9 @@ class HostMemory {
 
  private:
   friend HostMemory hold_once(std::span<const std::byte> own, Processes& processes);
-  void map(int file, std::size_t size, int holders);
+  friend std::vector<HostMemory> hold_each(std::span<const std::byte> own, Processes& processes);
+  /// Of the bytes of this file so many count for others.
+  void map(int file, std::size_t size, std::size_t elsewhere);
   void swap(HostMemory& other) {
     std::swap(bytes_, other.bytes_);
     std::swap(elsewhere_, other.elsewhere_);
@@ -44,6 +46,11 @@ class HostMemory {
 /// each can free its own. Empty where this process is the only one of its host, the system refuses, or it
 /// would get other bytes than its own. The copy has no name and goes with its last holder, however that ends.
 HostMemory hold_once(std::span<const std::byte> own, Processes& processes);
+
+/// What each process of this host offers, by ranks, its own among it: empty for those of other hosts, and
+/// where the system refuses. They count for the one that offered them. All processes call it together; their
+/// bytes need not be alike.
+std::vector<HostMemory> hold_each(std::span<const std::byte> own, Processes& processes);
 
 /// Numbers that this process has for itself, or that its host holds once.
 template <class T>

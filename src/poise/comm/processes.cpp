@@ -80,15 +80,17 @@ void Processes::look_for_failure() {
   if (ended_ || std::ranges::any_of(reports_, has_failed)) throw OtherProcessFailed();
 }
 
+void Processes::look() {
+  if (transport_) look_for_failure();
+  stop_if_asked(observer_);
+}
+
 void Processes::send(int to, Bytes bytes) { transport_->send(to, Channel::work, std::move(bytes)); }
 
 std::optional<Message> Processes::poll() {
   if (!transport_) return {};
   auto message = transport_->poll({}, Channel::work);
-  if (!message) {
-    look_for_failure();
-    stop_if_asked(observer_);
-  }
+  if (!message) look();
   return message;
 }
 
@@ -96,8 +98,7 @@ void Processes::flush() {
   if (!transport_) return;
   const auto left = [&] {
     if (transport_->all_sent()) return true;
-    look_for_failure();
-    stop_if_asked(observer_);
+    look();
     return false;
   };
   wait_for(left, {});
@@ -110,10 +111,7 @@ void Processes::end_if_silent(Pulse::Options options) {
 Message Processes::receive(std::optional<int> from) {
   const auto arrived = [&] {
     auto message = transport_->poll(from, Channel::work);
-    if (!message) {
-      look_for_failure();
-      stop_if_asked(observer_);
-    }
+    if (!message) look();
     return message;
   };
   return *wait_for(arrived, {});

@@ -74,15 +74,10 @@ class Processes {
   std::string broadcast(std::string bytes);
   /// The same among some processes, of which this is one: the bytes of the first of `ranks`.
   Bytes broadcast(Bytes bytes, std::span<const int> ranks);
-  /// Waits for all. What follows may wait inside a library, which hears of no failure: better before.
+  /// Waits for all.
   void meet() { static_cast<void>(all_gather({})); }
-  /// Whether there is a library for dense matrices.
-  [[nodiscard]] bool has_grid() const { return transport_ && transport_->has_grid(); }
-  /// The processes as a grid for these; all of them make it together.
-  [[nodiscard]] std::unique_ptr<DenseGrid> make_grid() {
-    meet();
-    return transport_->make_grid();
-  }
+  /// For work without messages: ends it if another process has failed, or the observer asks to stop.
+  void look();
   /// Everyone's bytes in the order of ranks, at the first process; empty at the others.
   std::vector<std::string> gather(std::string bytes);
   /// The same at all of them.

@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "poise/comm/dense_grid.hpp"
-
 namespace poise {
 
 /// What a message is about. Messages of one sender on one channel arrive in the order in which they were
@@ -44,11 +42,6 @@ class Transport {
   /// Whether every message has left, so that its bytes are not held here any more. Large ones leave while the
   /// transport is called.
   [[nodiscard]] virtual bool all_sent() { return true; }
-
-  /// Whether there is a library for dense matrices, and the processes as a grid for these; all make it
-  /// together.
-  [[nodiscard]] virtual bool has_grid() const { return false; }
-  virtual std::unique_ptr<DenseGrid> make_grid() { return nullptr; }
 
   /// The end of the job in good order; every process calls it.
   virtual void finish() = 0;

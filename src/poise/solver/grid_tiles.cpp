@@ -1,12 +1,9 @@
 #include "poise/solver/grid_tiles.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
-#include "poise/base/error.hpp"
 #include "poise/base/parallel.hpp"
-#include "poise/linalg/serial_blas.hpp"
 
 namespace poise {
 
@@ -16,17 +13,18 @@ namespace {
 template <class T>
 class TilesToRows {
  public:
-  TilesToRows(GridTiles<T>& tiles, const DenseGrid& grid, const ColumnShare& share, MatrixView<T> to)
+  TilesToRows(GridTiles<T>& tiles, const ColumnShare& share, MatrixView<T> to)
       : tiles_(tiles),
-        grid_(grid),
+        grid_(tiles.grid()),
         share_(share),
         processes_(share.processes()),
         to_(to),
-        blocks_{tiles.size(), tiles.tile()} {}
+        blocks_{tiles.size(), share.tile()},
+        of_tile_(tiles.tile() / share.tile()) {}
 
   void run() {
     for (std::int64_t J = 0; J < blocks_.tiles(); ++J) {
-      const bool holds = J % grid_.cols() == grid_.col();
+      const bool holds = J / of_tile_ % grid_.cols() == grid_.col();
       for (int to = 0; holds && to < processes_.size(); ++to) {
         std::string bytes = packed_for(to, J);
         if (to == processes_.rank()) {
@@ -36,7 +34,7 @@ class TilesToRows {
         }
       }
       for (int row = 0; row < grid_.rows(); ++row) {
-        const int from = grid_.owner(row, J);
+        const int from = holder(row * of_tile_, J);
         if (from != processes_.rank() && !rows_for(processes_.rank(), from, J).empty())
           unpack(processes_.receive(from).bytes, from, J);
       }
@@ -45,16 +43,20 @@ class TilesToRows {
   }
 
  private:
+  /// Who has a block of the matrix; owner_of: to whom its rows, or columns, go.
+  [[nodiscard]] int holder(std::int64_t I, std::int64_t J) const {
+    return grid_.owner(I / of_tile_, J / of_tile_);
+  }
   [[nodiscard]] int owner_of(std::int64_t block) const { return share_.owner(blocks_.first(block)); }
   [[nodiscard]] std::int64_t width(std::int64_t block) const {
     return blocks_.last(block) - blocks_.first(block);
   }
 
-  /// The tile rows I >= J that process `holder` has of column J and `to` needs.
-  [[nodiscard]] std::vector<std::int64_t> rows_for(int to, int holder, std::int64_t J) const {
+  /// The block rows I >= J that process `from` has of column J and `to` needs.
+  [[nodiscard]] std::vector<std::int64_t> rows_for(int to, int from, std::int64_t J) const {
     std::vector<std::int64_t> rows;
     for (std::int64_t I = J; I < blocks_.tiles(); ++I) {
-      if (grid_.owner(I, J) == holder && (owner_of(I) == to || owner_of(J) == to)) rows.push_back(I);
+      if (holder(I, J) == from && (owner_of(I) == to || owner_of(J) == to)) rows.push_back(I);
     }
     return rows;
   }
@@ -63,7 +65,7 @@ class TilesToRows {
     std::string bytes;
     for (const std::int64_t I : rows_for(to, processes_.rank(), J)) {
       for (std::int64_t c = 0; c < width(J); ++c) {
-        const T* const column = tiles_.at(I, J) + c * tiles_.rows();
+        const T* const column = tiles_.entry(blocks_.first(I), blocks_.first(J) + c);
         bytes.append(reinterpret_cast<const char*>(column), sizeof(T) * width(I));
       }
     }
@@ -93,68 +95,48 @@ class TilesToRows {
   }
 
   GridTiles<T>& tiles_;
-  const DenseGrid& grid_;
+  const ProcessGrid& grid_;
   const ColumnShare& share_;
   Processes& processes_;
   MatrixView<T> to_;
-  Tiling blocks_;
+  Tiling blocks_;         ///< of the share
+  std::int64_t of_tile_;  ///< how many of them a tile of the grid has, along each side
 };
 
-/// The most numbers of any process.
-std::int64_t largest_part(std::int64_t n, int processes) {
-  const int rows = grid_rows(processes);
-  const std::int64_t tile = column_tile(n, processes);
-  return dealt(n, tile, 0, rows) * dealt(n, tile, 0, processes / rows);
+/// The edge of the grid's tiles: up to 512, as products with as many are fastest, but at least 10 tiles for
+/// each process along a side, so that all have about the same work.
+std::int64_t grid_tile(const ColumnShare& share) {
+  constexpr std::int64_t largest = 512;
+  constexpr std::int64_t tiles_each = 10;
+  const ProcessGrid grid(share.processes().size(), share.processes().rank());
+  const std::int64_t fair = share.items() / (tiles_each * grid.cols());
+  return std::max<std::int64_t>(1, std::min(fair, largest) / share.tile()) * share.tile();
 }
 
 }  // namespace
 
 template <class T>
-GridTiles<T>::GridTiles(const DenseGrid& grid, std::int64_t n, std::int64_t tile)
-    : grid_(grid),
-      n_(n),
+GridTiles<T>::GridTiles(const ColumnShare& share) : GridTiles(share, grid_tile(share)) {}
+
+template <class T>
+GridTiles<T>::GridTiles(const ColumnShare& share, std::int64_t tile)
+    : grid_(share.processes().size(), share.processes().rank()),
+      n_(share.items()),
       tile_(tile),
-      rows_(dealt(n, tile, grid.row(), grid.rows())),
-      cols_(dealt(n, tile, grid.col(), grid.cols())),
+      rows_(dealt(n_, tile_, grid_.row(), grid_.rows())),
+      cols_(dealt(n_, tile_, grid_.col(), grid_.cols())),
       data_(rows_ * cols_) {}
 
-void check_grid_size(std::int64_t n, int processes) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (largest_part(n, processes) <= most) return;
-  int enough = processes;
-  while (largest_part(n, enough) > most) ++enough;
-  fail(ErrorKind::resources,
-       "a full-rank model of {} items is too large for {} processes: ScaLAPACK's 32-bit indices reach {} "
-       "numbers of "
-       "each; {} processes would do",
-       n, processes, most, enough);
-}
-
 template <class T>
-bool invert_tiles(GridTiles<T>& tiles, DenseGrid& grid, Observer* observer) {
-  const SerialBlas serial;  // OpenBLAS' results depend on the number of its threads
-  Progress progress(observer, "inverting", 2, "steps");
-  if (grid.factor(tiles.size(), tiles.tile(), tiles.column(0)) != 0) return false;
-  progress.advance(1);
-  stop_if_asked(observer);
-  const bool inverted = grid.invert_factored(tiles.size(), tiles.tile(), tiles.column(0)) == 0;
-  progress.advance(1);
-  return inverted;
-}
-
-template <class T>
-Resident<T> rows_of_tiles(GridTiles<T>& tiles, const DenseGrid& grid, const ColumnShare& share,
-                          Backend& backend) {
+Resident<T> rows_of_tiles(GridTiles<T>& tiles, const ColumnShare& share, Backend& backend) {
   Matrix<T> rows(std::ssize(share.own()), tiles.size());
-  TilesToRows<T>(tiles, grid, share, rows.view()).run();
+  TilesToRows<T>(tiles, share, rows.view()).run();
   return Resident<T>(backend, std::move(rows));
 }
 
 template class GridTiles<float>;
 template class GridTiles<double>;
-template bool invert_tiles(GridTiles<float>&, DenseGrid&, Observer*);
-template bool invert_tiles(GridTiles<double>&, DenseGrid&, Observer*);
-template Resident<float> rows_of_tiles(GridTiles<float>&, const DenseGrid&, const ColumnShare&, Backend&);
-template Resident<double> rows_of_tiles(GridTiles<double>&, const DenseGrid&, const ColumnShare&, Backend&);
+template Resident<float> rows_of_tiles(GridTiles<float>&, const ColumnShare&, Backend&);
+template Resident<double> rows_of_tiles(GridTiles<double>&, const ColumnShare&, Backend&);
 
 }  // namespace poise

@@ -5,19 +5,22 @@
 
 #include "poise/backend/backend.hpp"
 #include "poise/backend/resident.hpp"
-#include "poise/comm/dense_grid.hpp"
+#include "poise/comm/process_grid.hpp"
 #include "poise/linalg/large_pages.hpp"
 #include "poise/solver/column_share.hpp"
 
 namespace poise {
 
-/// The tiles of a square matrix that this process holds (comm/dense_grid.hpp), by columns. Of a symmetric
+/// The tiles of a square matrix that this process holds (comm/process_grid.hpp), by columns. Of a symmetric
 /// matrix the tiles on and below the diagonal count.
 template <class T>
 class GridTiles {
  public:
-  GridTiles(const DenseGrid& grid, std::int64_t n, std::int64_t tile);
+  /// Zeros. The tile is a multiple of the share's; by default one with which processes have about equal work.
+  explicit GridTiles(const ColumnShare& share);
+  GridTiles(const ColumnShare& share, std::int64_t tile);
 
+  [[nodiscard]] const ProcessGrid& grid() const { return grid_; }
   [[nodiscard]] std::int64_t size() const { return n_; }
   [[nodiscard]] std::int64_t tile() const { return tile_; }
   [[nodiscard]] std::int64_t rows() const { return rows_; }
@@ -30,13 +33,17 @@ class GridTiles {
     return (c / tile_ * grid_.cols() + grid_.col()) * tile_ + c % tile_;
   }
   [[nodiscard]] T* column(std::int64_t c) { return data_.data() + c * rows_; }
+  /// Entry (row, column) of the whole matrix, which this process holds.
+  [[nodiscard]] T* entry(std::int64_t row, std::int64_t col) {
+    return at(row / tile_, col / tile_) + col % tile_ * rows_ + row % tile_;
+  }
   /// The upper left entry of tile (I, J) of the whole matrix, which this process holds.
   [[nodiscard]] T* at(std::int64_t tile_row, std::int64_t tile_col) {
     return column(tile_col / grid_.cols() * tile_) + tile_row / grid_.rows() * tile_;
   }
 
  private:
-  const DenseGrid& grid_;
+  ProcessGrid grid_;
   std::int64_t n_;
   std::int64_t tile_;
   std::int64_t rows_;
@@ -44,28 +51,14 @@ class GridTiles {
   std::vector<T, LargePages<T>> data_;
 };
 
-/// Error{resources}, with the number of processes that would do, if a process would have more numbers than
-/// the library's 32-bit indices reach.
-void check_grid_size(std::int64_t n, int processes);
-
-/// A <- A^-1 for a symmetric positive definite A; false, at all processes, if it is not. BLAS runs on one
-/// thread, so that the result does not depend on the number of threads. n^3 operations of all processes.
+/// The rows of the symmetric matrix at the owners of columns: row k is row share.own()[k]. Every process
+/// sends and receives n^2 / P numbers, a tile of columns of the share at a time.
 template <class T>
-bool invert_tiles(GridTiles<T>& tiles, DenseGrid& grid, Observer* observer);
-
-/// The rows of the symmetric matrix at the owners of columns: row k is row share.own()[k]. The tiles are
-/// those of the share. Every process sends and receives n^2 / P numbers, a column of tiles at a time.
-template <class T>
-Resident<T> rows_of_tiles(GridTiles<T>& tiles, const DenseGrid& grid, const ColumnShare& share,
-                          Backend& backend);
+Resident<T> rows_of_tiles(GridTiles<T>& tiles, const ColumnShare& share, Backend& backend);
 
 extern template class GridTiles<float>;
 extern template class GridTiles<double>;
-extern template bool invert_tiles(GridTiles<float>&, DenseGrid&, Observer*);
-extern template bool invert_tiles(GridTiles<double>&, DenseGrid&, Observer*);
-extern template Resident<float> rows_of_tiles(GridTiles<float>&, const DenseGrid&, const ColumnShare&,
-                                              Backend&);
-extern template Resident<double> rows_of_tiles(GridTiles<double>&, const DenseGrid&, const ColumnShare&,
-                                               Backend&);
+extern template Resident<float> rows_of_tiles(GridTiles<float>&, const ColumnShare&, Backend&);
+extern template Resident<double> rows_of_tiles(GridTiles<double>&, const ColumnShare&, Backend&);
 
 }  // namespace poise

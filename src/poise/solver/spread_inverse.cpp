@@ -12,7 +12,7 @@ namespace poise {
 
 template <class T>
 void SpreadInverse<T>::copy_rows(Indices items, Out<T> to) const {
-  backend_.copy_rows(rows_.view(), share_.places(items), to, {});
+  backend_.copy_rows(rows_, share_.places(items), to, {});
 }
 
 /// Everyone's message is two marks, whether it works and whether it is asked to stop, and what it gives; the
@@ -45,14 +45,60 @@ std::vector<int> SpreadInverse<T>::ask_who_works(bool working) const {
 }
 
 template <class T>
+void SpreadInverse<T>::hold_on_host(Resident<T>& rows) {
+  Processes& processes = share_.processes();
+  const std::size_t size = sizeof(T) * rows.rows() * rows.cols();
+  of_host_ = hold_each({reinterpret_cast<const std::byte*>(rows_.data), size}, processes);
+  const HostMemory& own = of_host_[static_cast<std::size_t>(processes.rank())];
+  if (!own.bytes().empty()) {
+    rows = {};
+    rows_ = rows_here(processes.rank());
+  }
+  std::string sees;
+  for (int owner = 0; owner < processes.size(); ++owner)
+    sees += share_.of(owner).empty() || rows_here(owner).rows > 0 ? '1' : '0';
+  sees_ = processes.all_gather(std::move(sees));
+  one_host_ =
+      std::ranges::all_of(sees_, [](const std::string& each) { return each.find('0') == std::string::npos; });
+}
+
+template <class T>
+In<T> SpreadInverse<T>::rows_here(int owner) const {
+  const std::int64_t n = share_.items();
+  const auto at = static_cast<std::size_t>(owner);
+  if (at < of_host_.size() && !of_host_[at].bytes().empty()) {
+    const std::span<const std::byte> bytes = of_host_[at].bytes();
+    const auto rows = static_cast<std::int64_t>(bytes.size() / sizeof(T)) / n;
+    return {reinterpret_cast<const T*>(bytes.data()), rows, n, n};
+  }
+  return owner == share_.processes().rank() ? rows_ : In<T>();
+}
+
+template <class T>
 void SpreadInverse<T>::multiply(In<T> r, Out<T> z) const {
-  pass_panels(ask_who_works(true), r, z);
+  // What is said in rounds is not said without them.
+  pass_panels(
+      one_host_ && news_ == nullptr ? std::vector<int>{share_.processes().rank()} : ask_who_works(true), r,
+      z);
 }
 
 template <class T>
 void SpreadInverse<T>::finish() const {
+  if (one_host_ && news_ == nullptr) return share_.processes().meet();
   for (std::vector<int> workers = ask_who_works(false); !workers.empty(); workers = ask_who_works(false))
     pass_panels(workers, {}, {});
+}
+
+/// The processes among which the panels of one pass: itself, and the workers that do not see its rows.
+template <class T>
+std::vector<int> SpreadInverse<T>::readers_of(int owner, const std::vector<int>& workers) const {
+  std::vector<int> readers = {owner};
+  for (const int worker : workers) {
+    if (worker == owner) continue;
+    if (sees_.empty() || sees_[static_cast<std::size_t>(worker)][static_cast<std::size_t>(owner)] == '0')
+      readers.push_back(worker);
+  }
+  return readers;
 }
 
 template <class T>
@@ -60,53 +106,67 @@ void SpreadInverse<T>::pass_panels(const std::vector<int>& workers, In<T> r, Out
   Processes& processes = share_.processes();
   const int rank = processes.rank();
   const bool working = std::ranges::find(workers, rank) != workers.end();
-  const std::int64_t n = share_.items();
   for (int owner = 0; owner < processes.size(); ++owner) {
-    std::vector<int> readers = {owner};
-    for (const int worker : workers) {
-      if (worker != owner) readers.push_back(worker);
-    }
+    processes.look();
+    const std::vector<int> readers = readers_of(owner, workers);
     const std::vector<std::int32_t> items = share_.of(owner);
-    const Tiling panels{std::ssize(items), panel_rows};
-    for (std::int64_t p = 0; p < panels.tiles() && (working || owner == rank); ++p) {
-      const std::int64_t count = panels.last(p) - panels.first(p);
-      In<T> panel;
-      Bytes bytes;
-      if (owner == rank) {
-        panel = rows_.view().block(panels.first(p), count);
-        if (readers.size() > 1) {
-          static_cast<void>(processes.broadcast(
-              shared_bytes({reinterpret_cast<const char*>(panel.data), sizeof(T) * count * n}), readers));
-        }
-      } else {
-        bytes = processes.broadcast({}, readers);
-        panel = {reinterpret_cast<const T*>(bytes->data()), count, n, n};
-      }
-      processes.flush();
-      if (!working) continue;
-      Resident<T> part(backend_, r.rows, count);
-      backend_.gemm(Op::none, Op::transpose, T{1}, r, panel, T{0}, part.view());
-      // A tile of columns at a time: between the tiles of one process lie those of the others.
-      for (std::int64_t first = 0; first < count;) {
-        const std::int64_t item = items[panels.first(p) + first];
-        const std::int64_t width = std::min(count - first, share_.tile() - item % share_.tile());
-        backend_.copy(readable(part).columns(first, width), z.columns(item, width));
-        first += width;
-      }
+    const bool reads = std::ranges::find(readers, rank) != readers.end();
+    if (readers.size() > 1 && (owner == rank || (reads && working))) {
+      pass_panels_of(readers, items, working ? r : In<T>(), z);
+    } else if (working) {
+      multiply_rows(r, rows_here(owner), items, z);
+    }
+  }
+}
+
+template <class T>
+void SpreadInverse<T>::pass_panels_of(const std::vector<int>& readers, Indices items, In<T> r,
+                                      Out<T> z) const {
+  Processes& processes = share_.processes();
+  const std::int64_t n = share_.items();
+  const Tiling panels{std::ssize(items), panel_rows};
+  for (std::int64_t p = 0; p < panels.tiles(); ++p) {
+    const std::int64_t count = panels.last(p) - panels.first(p);
+    Bytes bytes;
+    if (readers.front() == processes.rank()) {
+      const T* const from = rows_.block(panels.first(p), count).data;
+      bytes = shared_bytes({reinterpret_cast<const char*>(from), sizeof(T) * count * n});
+    }
+    bytes = processes.broadcast(std::move(bytes), readers);
+    processes.flush();
+    if (r.rows > 0)
+      multiply_rows(r, {reinterpret_cast<const T*>(bytes->data()), count, n, n},
+                    items.subspan(panels.first(p), count), z);
+  }
+}
+
+template <class T>
+void SpreadInverse<T>::multiply_rows(In<T> r, In<T> rows, Indices items, Out<T> z) const {
+  const Tiling parts{rows.rows, panel_rows};
+  for (std::int64_t p = 0; p < parts.tiles(); ++p) {
+    const std::int64_t count = parts.last(p) - parts.first(p);
+    Resident<T> part(backend_, r.rows, count);
+    backend_.gemm(Op::none, Op::transpose, T{1}, r, rows.block(parts.first(p), count), T{0}, part.view());
+    // A tile of columns at a time: between the tiles of one process lie those of the others.
+    for (std::int64_t first = 0; first < count;) {
+      const std::int64_t item = items[parts.first(p) + first];
+      const std::int64_t width = std::min(count - first, share_.tile() - item % share_.tile());
+      backend_.copy(readable(part).columns(first, width), z.columns(item, width));
+      first += width;
     }
   }
 }
 
 template <class T>
 Matrix<T> SpreadInverse<T>::times(const Matrix<T>& y) const {
-  return share_.join_rows(poise::times(Op::none, rows_.view(), y, backend_));
+  return share_.join_rows(poise::times(Op::none, rows_, y, backend_));
 }
 
 template <class T>
 std::vector<double> SpreadInverse<T>::diagonal() const {
   const std::span<const std::int32_t> own = share_.own();
   std::vector<double> entries(own.size());
-  backend_.get_entries(rows_.view(), {}, own, entries);
+  backend_.get_entries(rows_, {}, own, entries);
   std::vector<double> diagonal(share_.items(), 0.0);
   for (std::size_t k = 0; k < own.size(); ++k) diagonal[own[k]] = entries[k];
   share_.add_up(diagonal);

@@ -14,7 +14,6 @@
 #include "poise/weighting/weighting.hpp"
 
 #include "comm/mailboxes.hpp"
-#include "solver/threads_grid.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_data.hpp"
 
@@ -22,7 +21,6 @@ namespace poise {
 namespace {
 
 using testing::as_processes;
-using testing::ThreadsGrid;
 
 constexpr int sizes[] = {1, 2, 3, 4};
 
@@ -72,11 +70,12 @@ TEST(SpreadInverse, ProductsOfAnyNumberOfRounds) {
       Matrix<double> own(std::ssize(share.own()), n);
       for (std::int64_t k = 0; k < own.rows(); ++k)
         std::ranges::copy(A.row(share.own()[k]), own.row(k).begin());
-      const Resident<double> rows(*backend, std::move(own));
-      const SpreadInverse<double> P(rows, share, *backend);
+      Resident<double> rows(*backend, std::move(own));
+      SpreadInverse<double> P(rows, share, *backend);
       const std::vector<double> diagonal = P.diagonal();
       for (std::int64_t i = 0; i < n; ++i) EXPECT_EQ(diagonal[i], A(i, i));
-      for (int round = 0; round < 2; ++round) {
+      for (int round = 0; round < 3; ++round) {
+        if (round == 2) P.hold_on_host(rows);
         // The last process multiplies most often, the first one not at all.
         for (int time = 0; time < processes.rank(); ++time) {
           const Matrix<double> r = testing::random_matrix<double>(3, n, 7U * processes.rank() + time);
@@ -109,17 +108,17 @@ TEST(GridTiles, RowsOfGOfAllProcesses) {
   const Matrix<double> G = whole.take();
   for (const int size : sizes) {
     as_processes(size, [&](Processes& processes) {
-      ThreadsGrid::Place unused(size);
-      const ThreadsGrid grid(unused, size, processes.rank());
       const auto own_backend = make_backend(BackendKind::cpu, 1);
       const ColumnShare share(X.cols, processes);
-      GridTiles<double> tiles(grid, X.cols, share.tile());
-      fill_gram_tiles(X.view(), users_of.view(), a, shift, tiles, {.threads = 2, .observer = nullptr});
-      const Matrix<double> rows = rows_of_tiles(tiles, grid, share, *own_backend).take();
-      for (std::int64_t k = 0; k < rows.rows(); ++k) {
-        const std::int32_t i = share.own()[k];
-        for (std::int64_t j = 0; j < X.cols; ++j)
-          ASSERT_NEAR(rows(k, j), G(i, j) + (i == j ? 3.0 : 0.0), 1e-9) << i << " " << j;
+      for (const int times : {1, 2, 3}) {
+        GridTiles<double> tiles(share, times * share.tile());
+        fill_gram_tiles(X.view(), users_of.view(), a, shift, tiles, {.threads = 2, .observer = nullptr});
+        const Matrix<double> rows = rows_of_tiles(tiles, share, *own_backend).take();
+        for (std::int64_t k = 0; k < rows.rows(); ++k) {
+          const std::int32_t i = share.own()[k];
+          for (std::int64_t j = 0; j < X.cols; ++j)
+            ASSERT_NEAR(rows(k, j), G(i, j) + (i == j ? 3.0 : 0.0), 1e-9) << i << " " << j;
+        }
       }
     });
   }
@@ -127,15 +126,13 @@ TEST(GridTiles, RowsOfGOfAllProcesses) {
 
 /// Trains by so many threads, each of which stands for a process, and returns B and the figures of all.
 FullRankFit fit_spread(const Csr& X, const Weights& W, const FullRankOptions& options, int size) {
-  ThreadsGrid::Place place(size);
   FullRankFit result;
   std::atomic<int> agreeing = 0;
   as_processes(size, [&](Processes& processes) {
-    ThreadsGrid grid(place, size, processes.rank());
     const auto backend = make_backend(BackendKind::cpu, 1);
     const ColumnShare share(X.cols, processes);
     const Execution execution{.threads = 1, .observer = nullptr};
-    FullRankFit own = fit_full_rank_spread(X.view(), W, options, share, grid, *backend, execution);
+    FullRankFit own = fit_full_rank_spread(X.view(), W, options, share, *backend, execution);
     const SpreadFullRank model(std::move(own.solutions.front().B), share);
     if (!processes.first()) return model.serve(1);
     Matrix<float> B(X.cols, X.cols);
@@ -205,13 +202,11 @@ TEST(SpreadFullRank, Float64WhereItIsNeededAndSingularForAll) {
   FullRankOptions hopeless = options;
   hopeless.lambda = 1e-25;
   std::atomic<int> told = 0;
-  ThreadsGrid::Place place(3);
   as_processes(3, [&](Processes& processes) {
-    ThreadsGrid grid(place, 3, processes.rank());
     const auto backend = make_backend(BackendKind::cpu, 1);
     const ColumnShare share(X.cols, processes);
     try {
-      static_cast<void>(fit_full_rank_spread(X.view(), W, hopeless, share, grid, *backend, {.threads = 1}));
+      static_cast<void>(fit_full_rank_spread(X.view(), W, hopeless, share, *backend, {.threads = 1}));
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::numerical) ++told;
     }
@@ -243,8 +238,6 @@ TEST(SpreadFullRank, AFailureOfTheFirstProcessReachesThoseThatServe) {
 }
 
 TEST(SpreadFullRank, WhatDoesNotFitNamesTheProcessesThatWouldDo) {
-  check_grid_size(200'000, 19);
-  testing::expect_error(ErrorKind::resources, "19 processes would do", [] { check_grid_size(200'000, 4); });
   const Csr X = testing::random_csr(10, 20'000, 0.01, false, 1);
   const Weights W = make_weights(X.view(), {.scheme = Scheme::none});
   constexpr std::uint64_t gigabyte = std::uint64_t{1} << 30U;

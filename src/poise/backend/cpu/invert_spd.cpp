@@ -8,9 +8,9 @@
 #include "poise/backend/cpu/cpu_backend.hpp"
 #include "poise/backend/power_start.hpp"
 #include "poise/base/parallel.hpp"
-#include "poise/linalg/dense_kernels.hpp"
 #include "poise/linalg/mirror.hpp"
 #include "poise/linalg/serial_blas.hpp"
+#include "poise/linalg/sweep_panel.hpp"
 #include "poise/linalg/vector.hpp"
 
 namespace poise {
@@ -39,21 +39,7 @@ double largest_eigenvalue(MatrixView<T> a, int threads) {
   return value;
 }
 
-/// A^-1 by sweeping one block of columns after the other (Bientinesi, Gunter and van de Geijn 2008: Cholesky,
-/// the triangle's inverse and their product in one pass). With K the blocks swept so far and R the others,
-/// the upper triangle of A holds
-///
-///   KK: A_KK^-1     KR: A_KK^-1 A_KR     RR: A_RR - A_RK A_KK^-1 A_KR.
-///
-/// Block k, with S_kk = U'U and the panel P_i = S_ik U^-1 of all other rows, is swept by
-///
-///   S_ij <- S_ij + P_i P_j' when i and j are both swept, else S_ij - P_i P_j',
-///   S_ik <- -P_i U^-T when i is swept, else P_i U^-T,       S_kk <- (U'U)^-1.
-///
-/// Nearly all n^3 flops are those products, with an inner dimension of one block. U and its inverse are
-/// computed in memory of their own: some kernels of OpenBLAS (Prescott's, Sandybridge's) round a
-/// factorization in float64 otherwise where rows begin at an odd place, and results should not depend on A's
-/// stride.
+/// The sweep (linalg/sweep_panel.hpp) of a whole matrix.
 template <class T>
 class Sweep {
  public:
@@ -67,7 +53,7 @@ class Sweep {
   bool run(Observer* observer) {
     Progress progress(observer, "inverting", blocks_.tiles(), "blocks");
     for (std::int64_t k = 0; k < blocks_.tiles(); ++k) {
-      copy(tile(k, k), diagonal(k));
+      sweep::copy(tile(k, k), diagonal(k));
       if (!dense::factor_upper(diagonal(k))) return false;
       for_each_tile(blocks_.tiles(), threads_, [&](std::int64_t i) { form_panel(i, k); });
       if (!update(k)) return false;
@@ -83,8 +69,7 @@ class Sweep {
   };
   static constexpr std::int64_t strip_blocks = 4;
 
-  // A stride that is a power of two would have all rows of a panel share few cache sets.
-  [[nodiscard]] std::int64_t panel_stride() const { return blocks_.size + 16; }
+  [[nodiscard]] std::int64_t panel_stride() const { return sweep::panel_stride(blocks_.size); }
   [[nodiscard]] std::int64_t width(std::int64_t i) const { return blocks_.last(i) - blocks_.first(i); }
   [[nodiscard]] MatrixView<T> tile(std::int64_t i, std::int64_t j) const {
     return dense::part(a_, blocks_.first(i), width(i), blocks_.first(j), width(j));
@@ -101,33 +86,7 @@ class Sweep {
 
   void form_panel(std::int64_t i, std::int64_t k) {
     if (i == k) return;
-    const MatrixView<T> u = diagonal(k);
-    const MatrixView<T> p = panel(i, i + 1, k);
-    const MatrixView<T> s = i < k ? tile(i, k) : tile(k, i);
-    if (i < k) {
-      dense::solve_upper(CblasRight, CblasNoTrans, T{1}, u, s);
-      copy(s, p);
-      dense::solve_upper(CblasRight, CblasTrans, T{-1}, u, s);
-    } else {
-      dense::solve_upper(CblasLeft, CblasTrans, T{1}, u, s);
-      transpose_into(s, p);
-      dense::solve_upper(CblasLeft, CblasNoTrans, T{1}, u, s);
-    }
-  }
-
-  static void copy(MatrixView<T> from, MatrixView<T> to) {
-    for (std::int64_t r = 0; r < to.rows; ++r) std::copy_n(from.row(r).begin(), to.cols, to.row(r).begin());
-  }
-
-  static void transpose_into(MatrixView<T> from, MatrixView<T> to) {
-    constexpr std::int64_t edge = 32;
-    for (std::int64_t r = 0; r < to.rows; r += edge) {
-      for (std::int64_t c = 0; c < to.cols; c += edge) {
-        for (std::int64_t i = r; i < std::min(r + edge, to.rows); ++i) {
-          for (std::int64_t j = c; j < std::min(c + edge, to.cols); ++j) to(i, j) = from(j, i);
-        }
-      }
-    }
+    sweep::form_panel(i < k, diagonal(k), i < k ? tile(i, k) : tile(k, i), panel(i, i + 1, k));
   }
 
   [[nodiscard]] bool update(std::int64_t k) {
@@ -146,7 +105,7 @@ class Sweep {
     for_each_tile(1 + static_cast<std::int64_t>(strips.size()), threads_, [&](std::int64_t task) {
       if (task == 0) {
         inverted = dense::invert_factored(diagonal(k));
-        copy(diagonal(k), tile(k, k));
+        sweep::copy(diagonal(k), tile(k, k));
       } else {
         add_products(strips[task - 1], k);
       }
@@ -157,13 +116,9 @@ class Sweep {
   void add_products(Strip strip, std::int64_t k) const {
     const T sign = strip.last <= k ? T{1} : T{-1};
     const MatrixView<T> left = panel(strip.i, strip.i + 1, k);
-    if (strip.first == strip.i) {
-      dense::add_square(sign, left, tile(strip.i, strip.i));
-      if (++strip.first == strip.last) return;
-    }
     const MatrixView<T> right = panel(strip.first, strip.last, k);
-    dense::add_product(
-        sign, left, right,
+    sweep::add_products(
+        sign, strip.first == strip.i, left, right,
         dense::part(a_, blocks_.first(strip.i), left.rows, blocks_.first(strip.first), right.rows));
   }
 

@@ -1,8 +1,10 @@
 #include "poise/backend/cpu/team.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 #include "poise/backend/cpu/sparse_rows.hpp"
@@ -44,6 +46,31 @@ void put_rows(const std::string& bytes, Out<T> rows) {
     std::memcpy(rows.data + r * rows.stride, bytes.data() + static_cast<std::size_t>(r) * length, length);
 }
 
+/// Of the rows before this one.
+std::int64_t work_before(CsrView x, std::int64_t row) {
+  return row == 0 ? 0 : x.offsets[row] - x.offsets[0] + row_cost * row;
+}
+
+/// In proportion to how much work a second each did, by no more than twice or half as much; shorter times say
+/// nothing.
+void adapt(std::vector<double>& shares, std::span<const double> work, std::span<const double> seconds) {
+  constexpr double least_seconds = 2e-3;
+  if (std::ranges::max(seconds) < least_seconds) return;
+  double sum = 0;
+  for (std::size_t rank = 0; rank < shares.size(); ++rank) {
+    if (work[rank] > 0) {
+      const double speed = work[rank] / std::max(seconds[rank], least_seconds);
+      const double before = shares[rank];
+      shares[rank] =
+          std::clamp(speed * std::reduce(seconds.begin(), seconds.end()) /
+                         std::reduce(work.begin(), work.end()) / static_cast<double>(shares.size()),
+                     before / 2, before * 2);
+    }
+    sum += shares[rank];
+  }
+  for (double& share : shares) share /= sum;
+}
+
 /// The rows at which tiles of sparse products begin.
 std::vector<std::int64_t> sparse_tiles(std::int64_t rows) {
   std::vector<std::int64_t> starts;
@@ -60,32 +87,65 @@ CpuTeam::Bounds CpuTeam::even_bounds(std::int64_t count) const {
   return bounds;
 }
 
-/// In tiles, which begin at these rows.
+CpuTeam::Shares& CpuTeam::shares_of(CsrView x) {
+  Shares& shares = shares_[{x.rows, x.entries()}];
+  if (shares.empty())
+    shares.assign(static_cast<std::size_t>(processes_.size()), 1.0 / static_cast<double>(processes_.size()));
+  return shares;
+}
+
 CpuTeam::Bounds CpuTeam::bounds_by_entries(CsrView x, std::span<const std::int64_t> starts) const {
-  const auto work_before = [&](std::int64_t row) {
-    return row == 0 ? 0 : x.offsets[row] - x.offsets[0] + row_cost * row;
-  };
+  const auto size = static_cast<std::size_t>(processes_.size());
+  return bounds_by_entries(x, starts, Shares(size, 1.0 / static_cast<double>(size)));
+}
+
+/// In tiles, which begin at these rows.
+CpuTeam::Bounds CpuTeam::bounds_by_entries(CsrView x, std::span<const std::int64_t> starts,
+                                           const Shares& shares) const {
   const std::int64_t tiles = std::ssize(starts) - 1;
-  const std::int64_t all = work_before(starts[tiles]);
+  const auto all = static_cast<double>(work_before(x, starts[tiles]));
   Bounds bounds = {0};
+  double until = 0;
   for (int rank = 1; rank < processes_.size(); ++rank) {
+    until += shares[static_cast<std::size_t>(rank - 1)];
     std::int64_t tile = bounds.back();
-    while (tile < tiles && work_before(starts[tile]) * processes_.size() < all * rank) ++tile;
+    while (tile < tiles && static_cast<double>(work_before(x, starts[tile])) < all * until) ++tile;
     bounds.push_back(tile);
   }
   bounds.push_back(tiles);
   return bounds;
 }
 
-/// Everyone's rows of y, to all.
+/// Everyone's rows of y, to all, in slices: while one is put in its place the next one travels, and none
+/// takes much memory.
 template <class T>
 void CpuTeam::gather_rows(const Bounds& bounds, Out<T> y) {
-  const std::vector<std::string> all =
-      exchange(processes_, bytes_of_rows(In<T>(y.block(own(bounds), own_count(bounds)))));
-  for (int rank = 0; rank < processes_.size(); ++rank) {
-    if (rank != processes_.rank())
-      put_rows(all[rank], y.block(bounds[rank], bounds[rank + 1] - bounds[rank]));
+  constexpr std::int64_t slice_bytes = 1 << 20;
+  const int size = processes_.size();
+  const int rank = processes_.rank();
+  const std::int64_t slice = std::max<std::int64_t>(
+      1, slice_bytes / static_cast<std::int64_t>(sizeof(T)) / std::max<std::int64_t>(1, y.cols));
+  const auto slices = [&](int of) { return Tiling{bounds[of + 1] - bounds[of], slice}; };
+  const auto rows = [&](int of, std::int64_t k) {
+    return y.block(bounds[of] + slices(of).first(k), slices(of).last(k) - slices(of).first(k));
+  };
+  const auto send = [&](std::int64_t k) {
+    if (k >= slices(rank).tiles()) return;
+    const Bytes bytes = shared_bytes(bytes_of_rows(In<T>(rows(rank, k))));
+    // Each begins with its successor, so that no one is everybody's first.
+    for (int other = 1; other < size; ++other) processes_.send((rank + other) % size, bytes);
+  };
+  std::int64_t most = 0;
+  for (int each = 0; each < size; ++each) most = std::max(most, slices(each).tiles());
+  send(0);
+  for (std::int64_t k = 0; k < most; ++k) {
+    send(k + 1);
+    for (int other = 1; other < size; ++other) {
+      const int from = (rank + size - other) % size;
+      if (k < slices(from).tiles()) put_rows(processes_.receive(from).bytes, rows(from, k));
+    }
   }
+  processes_.flush();
 }
 
 template <class T>
@@ -132,19 +192,31 @@ void CpuTeam::sampled_product(CsrView x, std::span<const float> w, std::span<con
 
 RowsSolved CpuTeam::solve_rows(const RowSystems& systems, Out<float> y, RowTolerance tolerance,
                                RowRoute route) {
-  const std::vector<std::int64_t> starts = row_tiles(systems.entries);
-  Bounds bounds = bounds_by_entries(systems.entries, starts);
+  const CsrView entries = systems.entries;
+  const std::vector<std::int64_t> starts = row_tiles(entries);
+  Shares& shares = shares_of(entries);
+  Bounds bounds = bounds_by_entries(entries, starts, shares);
+  const auto begin = std::chrono::steady_clock::now();
   const RowOutcomes part = solve_tiles(systems, starts, {own(bounds), own(bounds) + own_count(bounds)},
                                        y.host(), tolerance, execution(), route);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   for (std::int64_t& bound : bounds) bound = starts[bound];
   gather_rows(bounds, y);
   RowOutcomes all;
+  std::vector<double> work;
+  std::vector<double> seconds;
   for (const std::string& message :
-       exchange(processes_, packed({bytes_of_all(part.long_rows), bytes_of_all(part.tiles)}))) {
-    const std::vector<std::string> both = unpacked(message);
-    append_all(both.at(0), all.long_rows);
-    append_all(both.at(1), all.tiles);
+       exchange(processes_, packed({bytes_of_all(part.long_rows), bytes_of_all(part.tiles),
+                                    bytes_of(std::vector<double>{taken.count()})}))) {
+    const std::vector<std::string> parts = unpacked(message);
+    append_all(parts.at(0), all.long_rows);
+    append_all(parts.at(1), all.tiles);
+    const std::size_t rank = work.size();
+    work.push_back(
+        static_cast<double>(work_before(entries, bounds[rank + 1]) - work_before(entries, bounds[rank])));
+    append_all(parts.at(2), seconds);
   }
+  adapt(shares, work, seconds);
   return all.total();
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "poise/backend/cpu/cpu_backend.hpp"
@@ -10,7 +12,8 @@
 namespace poise {
 
 /// See backend/team.hpp. Process r takes the r-th of P ranges of tiles, which are cut where the counted work
-/// is about even; who computes a tile changes none of its bytes.
+/// is about even, or in proportion to how fast each was at the same rows before; who computes a tile changes
+/// none of its bytes.
 class CpuTeam final : public CpuBackend {
  public:
   CpuTeam(Processes& processes, int threads, Observer* observer, TeamSizes sizes)
@@ -38,7 +41,12 @@ class CpuTeam final : public CpuBackend {
   /// The bounds of everyone's part, P + 1 of them.
   using Bounds = std::vector<std::int64_t>;
   [[nodiscard]] Bounds even_bounds(std::int64_t count) const;
+  /// How much of the work each process takes, in sum 1.
+  using Shares = std::vector<double>;
+  [[nodiscard]] Shares& shares_of(CsrView x);
   [[nodiscard]] Bounds bounds_by_entries(CsrView x, std::span<const std::int64_t> starts) const;
+  [[nodiscard]] Bounds bounds_by_entries(CsrView x, std::span<const std::int64_t> starts,
+                                         const Shares& shares) const;
   [[nodiscard]] std::int64_t own(const Bounds& bounds) const { return bounds[processes_.rank()]; }
   [[nodiscard]] std::int64_t own_count(const Bounds& bounds) const {
     return bounds[processes_.rank() + 1] - own(bounds);
@@ -52,6 +60,8 @@ class CpuTeam final : public CpuBackend {
 
   Processes& processes_;
   TeamSizes sizes_;
+  /// Of row systems, by their numbers of rows and entries; the same at all processes.
+  std::map<std::pair<std::int64_t, std::int64_t>, Shares> shares_;
 };
 
 }  // namespace poise

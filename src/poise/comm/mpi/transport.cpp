@@ -13,9 +13,6 @@
 #include <unistd.h>
 
 #include "poise/comm/plugin.hpp"
-#ifdef POISE_SCALAPACK
-#include "poise/comm/mpi/scalapack.hpp"
-#endif
 
 namespace poise {
 namespace {
@@ -97,11 +94,6 @@ class MpiTransport : public Transport {
     MPI_Finalize();
   }
 
-#ifdef POISE_SCALAPACK
-  [[nodiscard]] bool has_grid() const override { return true; }
-  std::unique_ptr<DenseGrid> make_grid() override { return make_scalapack_grid(size_, rank_); }
-#endif
-
   void abort(int code) override {
     const std::lock_guard lock(mutex_);
     ::alarm(seconds_to_abort);  // its default action ends this process
@@ -169,7 +161,7 @@ extern "C" poise::Transport* poise_start_mpi(const char* version, const char** w
     return nullptr;
   }
   int provided = 0;
-  // The thread of the pulse calls while another one is within ScaLAPACK.
+  // The thread of the pulse calls while another one works.
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
       provided < MPI_THREAD_MULTIPLE) {
     *why = "it refuses calls from more than one thread";

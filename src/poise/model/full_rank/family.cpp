@@ -297,13 +297,13 @@ TrainedToUpdate continue_training(const FullRankOptions& options, const Weights&
 }
 
 Trained train_full_rank_spread(const FullRankOptions& options, const Weights& W, const ColumnShare& share,
-                               DenseGrid& grid, FitContext& context) {
+                               FitContext& context) {
   std::optional<DenseCheckpoint> checkpoint;
   if (!context.checkpoint.empty())
     checkpoint.emplace(context.checkpoint, context.checkpoint_key, context.X.cols, &share,
                        context.execution.observer);
-  FullRankFit fit = fit_full_rank_spread(context.X, W, options, share, grid, context.backend,
-                                         context.execution, checkpoint ? &*checkpoint : nullptr);
+  FullRankFit fit = fit_full_rank_spread(context.X, W, options, share, context.backend, context.execution,
+                                         checkpoint ? &*checkpoint : nullptr);
   FullRankSolution& solution = fit.solutions.front();
   Trained trained = trained_of(fit, solution);
   trained.model = std::make_shared<SpreadFullRank>(std::move(solution.B), share);

@@ -37,6 +37,6 @@ TrainedToUpdate continue_training(const FullRankOptions& options, const Weights&
 
 /// One model by all processes of the share, which all call it (spread_fit.hpp); its class is SpreadFullRank.
 Trained train_full_rank_spread(const FullRankOptions& options, const Weights& W, const ColumnShare& share,
-                               DenseGrid& grid, FitContext& context);
+                               FitContext& context);
 
 }  // namespace poise

@@ -14,6 +14,7 @@
 #include "poise/model/full_rank/variant.hpp"
 #include "poise/solver/grid_gram.hpp"
 #include "poise/solver/spread_inverse.hpp"
+#include "poise/solver/spread_sweep.hpp"
 
 namespace poise {
 
@@ -63,13 +64,12 @@ void join_iterations(FullRankFit& result, const ColumnShare& share) {
 
 class SpreadFit {
  public:
-  SpreadFit(const ColumnData& data, const FullRankOptions& options, const ColumnShare& share, DenseGrid& grid,
+  SpreadFit(const ColumnData& data, const FullRankOptions& options, const ColumnShare& share,
             Backend& backend, const Execution& execution, DenseCheckpoint* checkpoint, FullRankFit& result)
       : data_(data),
         problem_(data.problem()),
         options_(options),
         share_(share),
-        grid_(grid),
         backend_(backend),
         execution_(execution),
         checkpoint_(checkpoint),
@@ -82,7 +82,7 @@ class SpreadFit {
     const bool saved = checkpoint_ != nullptr && checkpoint_->has_inverse<T>();
     Resident<T> rows = saved ? saved_rows<T>() : inverse_rows<T>(watch);
     if (rows.cols() != problem_.items()) return false;
-    const SpreadInverse<T> A_inverse(rows, share_, backend_, checkpoint_ ? checkpoint_->news() : nullptr);
+    SpreadInverse<T> A_inverse(rows, share_, backend_, checkpoint_ ? checkpoint_->news() : nullptr);
     if (!saved && !well_conditioned<T>(A_inverse)) return false;
     watch.book("inverse");
     if (checkpoint_ != nullptr && !saved) {
@@ -90,8 +90,12 @@ class SpreadFit {
       checkpoint_->save_inverse<T>(std::as_const(rows).view(), backend_, result_);
     }
     watch.book("checkpoint");
+    if (problem_.weighted()) A_inverse.hold_on_host(rows);
+    watch.book("inverse rows");
     const ColumnChecker<T> checker(data_, A_inverse, {});
-    const ColumnSolver<T> solver(checker, options_.tolerance, true);
+    // Without weights of items one process solves some of these columns by Woodbury's identity.
+    const ColumnSolver<T> solver(checker, options_.tolerance,
+                                 !problem_.W->c.empty() && problem_.W->b.empty());
     const FullRankWork<T> work{
         problem_, options_,   data_, checker, solver,  measured_whole(problem_, options_),
         backend_, execution_, watch, result_, &share_, checkpoint_};
@@ -99,6 +103,7 @@ class SpreadFit {
     watch.book("data");
     problem_.weighted() ? iterate(work, variant) : take_columns(work, rows, variant);
     rows = {};
+    A_inverse.release();
     FullRankSolution solution = variant.take();
     solution.B = transposed_columns(std::exchange(solution.B, {}), execution_.threads);
     result_.solutions.push_back(std::move(solution));
@@ -112,14 +117,13 @@ class SpreadFit {
   Resident<T> inverse_rows(Stopwatch& watch) {
     std::vector<double> shift = problem_.l;
     for (double& entry : shift) entry /= problem_.b_bar;
-    GridTiles<T> tiles(grid_, problem_.items(), share_.tile());
+    GridTiles<T> tiles(share_);
     fill_gram_tiles(problem_.X, data_.users_of(), problem_.W->a, shift, tiles, execution_);
     watch.book("gram");
-    share_.processes().meet();
-    const bool inverted = invert_tiles(tiles, grid_, execution_.observer);
+    const bool inverted = invert_tiles(tiles, share_.processes(), execution_);
     watch.book("inverse");
     Resident<T> rows;
-    if (inverted) rows = rows_of_tiles(tiles, grid_, share_, backend_);
+    if (inverted) rows = rows_of_tiles(tiles, share_, backend_);
     watch.book("inverse rows");
     return rows;
   }
@@ -232,7 +236,6 @@ class SpreadFit {
   const ColumnProblem& problem_;
   const FullRankOptions& options_;
   const ColumnShare& share_;
-  DenseGrid& grid_;
   Backend& backend_;
   const Execution& execution_;
   DenseCheckpoint* checkpoint_;
@@ -242,11 +245,10 @@ class SpreadFit {
 }  // namespace
 
 FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOptions& options,
-                                 const ColumnShare& share, DenseGrid& grid, Backend& backend,
-                                 const Execution& execution, DenseCheckpoint* checkpoint) {
+                                 const ColumnShare& share, Backend& backend, const Execution& execution,
+                                 DenseCheckpoint* checkpoint) {
   validate(options);
   const int processes = share.processes().size();
-  check_grid_size(X.cols, processes);
   check_spread_memory(X, W, options.memory_limit, processes);
   FullRankFit result;
   Stopwatch watch(result.seconds);
@@ -255,7 +257,7 @@ FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOpti
   ColumnData data(problem, backend, execution);
   data.hold_users_once(share.processes());
   watch.book("transpose");
-  SpreadFit fit(data, options, share, grid, backend, execution, checkpoint, result);
+  SpreadFit fit(data, options, share, backend, execution, checkpoint, result);
   // What reached float64 once needs no float32.
   if (checkpoint == nullptr || !checkpoint->has_inverse<double>()) fit.run<float>();
   if (result.solutions.empty() || !result.solutions.front().good()) {

@@ -16,7 +16,7 @@
 namespace poise {
 
 /// One full-rank model (unconstrained or with a zero diagonal) trained by several processes, which all call
-/// it with the same data on the processor: the inverse by a DenseGrid (ScaLAPACK), rows of A^-1 and columns
+/// it with the same data on the processor: the inverse in tiles over a grid of them, rows of A^-1 and columns
 /// of B at the owners of columns (ColumnShare), the rest as fit_full_rank does it, without Woodbury's
 /// identity. The solution's B holds this process' columns: items x own columns, by rows. All processes return
 /// the same figures.
@@ -25,8 +25,8 @@ namespace poise {
 /// Memory of a process: 8 n^2 / P bytes (12 n^2 / P where float64 is needed), blocks and panels of columns,
 /// X. Errors are those of fit_full_rank, at all processes; Error{resources} says how many processes would do.
 FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOptions& options,
-                                 const ColumnShare& share, DenseGrid& grid, Backend& backend,
-                                 const Execution& execution, DenseCheckpoint* checkpoint = nullptr);
+                                 const ColumnShare& share, Backend& backend, const Execution& execution,
+                                 DenseCheckpoint* checkpoint = nullptr);
 
 /// The bytes that this takes of a process beyond X.
 std::uint64_t spread_full_rank_memory(CsrView X, bool weighted, bool float64, int processes);

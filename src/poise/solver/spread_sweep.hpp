@@ -1,0 +1,21 @@
+#pragma once
+
+#include "poise/base/parallel.hpp"
+#include "poise/comm/processes.hpp"
+#include "poise/solver/grid_tiles.hpp"
+
+namespace poise {
+
+/// A <- A^-1 for a symmetric positive definite A in the tiles of all processes, which call it together;
+/// false, at all of them, if it is not. The sweep of linalg/sweep_panel.hpp, a block for each tile of the
+/// grid: the panel of a block travels along the rows and columns of the grid, and each process then updates
+/// its own tiles. n^3 operations of all; a process sends and receives some 2 n^2 / sqrt(P) numbers, and holds
+/// panels of as many numbers as its tiles have in two or three rows and columns of tiles. The same bits for
+/// the same grid, whatever the threads.
+template <class T>
+bool invert_tiles(GridTiles<T>& tiles, Processes& processes, const Execution& execution);
+
+extern template bool invert_tiles(GridTiles<float>&, Processes&, const Execution&);
+extern template bool invert_tiles(GridTiles<double>&, Processes&, const Execution&);
+
+}  // namespace poise
