@@ -297,6 +297,8 @@ Merged merge(const Dataset& data, const Interactions* log, const Interactions* r
   if (removed != nullptr) merger.remove(*removed, execution);
   if (log != nullptr) merger.add(*log, execution);
   Merged merged = merger.take();
+  if (merged.dataset.train.entries() == 0)
+    fail(ErrorKind::input, "no row is left to train on; leave some of them out of the rows to remove");
   validate(merged.dataset, execution.threads);
   return merged;
 }

@@ -40,7 +40,8 @@ struct Merged {
 ///
 /// Error{usage} for data that are cut in time, for data with dislikes and for a log that marks rows;
 /// Error{input} for a log without values where the data have them, for a user to remove who has no training
-/// row, and for values that add up to more than a float holds. O(entries + rows).
+/// row, for values that add up to more than a float holds, and where no training row is left. O(entries +
+/// rows).
 Merged merge(const Dataset& data, const Interactions* log, const Interactions* removed,
              const Execution& execution);
 

@@ -8,7 +8,6 @@
 #include "poise/base/error.hpp"
 #include "poise/model/family.hpp"
 #include "poise/model/full_rank/cost.hpp"
-#include "poise/model/full_rank/family.hpp"
 #include "poise/train/trainer.hpp"
 
 namespace poise {
@@ -113,6 +112,16 @@ std::string counted_parameter(const ModelParameters& parameters) {
 
 bool depends_on_counts(const ModelParameters& parameters) { return !counted_parameter(parameters).empty(); }
 
+TrainedToUpdate train_keeping_inverse(const ModelParameters& parameters, CsrView X, const Weights& W,
+                                      std::uint64_t memory_limit, Backend& backend,
+                                      const Execution& execution) {
+  if (parameters.family != Family::full_rank || parameters.neighbours > 0)
+    fail(ErrorKind::usage, "{} is for dense full-rank models alone; leave it out", "keep-inverse"_p);
+  validate(parameters);
+  FitContext context{X, memory_limit, backend, execution};
+  return train_to_update(full_rank_options(parameters, memory_limit), W, context);
+}
+
 Updated train_again(const ModelParameters& parameters, const Merged& merged, std::string reason,
                     const UpdateOptions& options, Backend& backend, const Execution& execution) {
   const CsrView X = merged.dataset.train.view();
@@ -122,10 +131,8 @@ Updated train_again(const ModelParameters& parameters, const Merged& merged, std
     updated.trained = trainer.train(parameters);
     return updated;
   }
-  validate(parameters);
   const Weights W = make_weights(X, parameters.weighting, execution.threads);
-  FitContext context{X, options.memory_limit, backend, execution};
-  TrainedToUpdate result = train_to_update(full_rank_options(parameters, options.memory_limit), W, context);
+  TrainedToUpdate result = train_keeping_inverse(parameters, X, W, options.memory_limit, backend, execution);
   updated.trained = std::move(result.trained);
   updated.kept = std::move(result.kept);
   return updated;

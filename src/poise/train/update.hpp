@@ -9,6 +9,7 @@
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
 #include "poise/data/merge.hpp"
+#include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/full_rank/kept_inverse.hpp"
 #include "poise/model/parameters.hpp"
@@ -61,6 +62,11 @@ Updated update_neighbours(const FullRank& model, const ModelParameters& paramete
 /// X whose row differs, and Y's further rows are new users.
 std::vector<char> touched_items(CsrView X, const Weights& before, CsrView Y, const Weights& after,
                                 std::span<const std::int32_t> changed);
+
+/// A dense full-rank model trained with what an update of it needs. Error{usage} for other models.
+TrainedToUpdate train_keeping_inverse(const ModelParameters& parameters, CsrView X, const Weights& W,
+                                      std::uint64_t memory_limit, Backend& backend,
+                                      const Execution& execution);
 
 /// Any model trained on the merged data, for this reason; dense full-rank ones with what an update needs.
 Updated train_again(const ModelParameters& parameters, const Merged& merged, std::string reason,
