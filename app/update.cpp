@@ -38,6 +38,7 @@ struct UpdateFlags {
   fs::path out_data;
   LogFlags log;
   bool keep_lambda = false;
+  bool refit = false;
 };
 
 Interactions read_new_rows(const UpdateFlags& options, const Context& context) {
@@ -173,6 +174,12 @@ void say_how(const Updated& updated, const ModelParameters& parameters, const Up
         "--keep-lambda has no effect here: the model was trained again, or nothing in it depends on counts");
   if (updated.lambda_kept && updated.operations >= updated.refit_operations)
     context.say("a training would have taken fewer operations than so many rows");
+  if (updated.warm)
+    context.say(
+        fmt::format("{} rounds from the factors of the earlier model; a training (--refit) may end at other "
+                    "factors, whose "
+                    "objective may be lower or higher",
+                    updated.trained.rounds));
   if (parameters.neighbours > 0 && updated.refitted.empty())
     context.say(fmt::format("{} of {} columns were solved again; nothing changed in the others",
                             grouped(updated.trained.direct_columns - updated.kept_columns),
@@ -195,7 +202,7 @@ void run_update(UpdateFlags options, const CLI::App& parser, const Context& cont
   const LoadedModel model = read_model(options.model, threads);
   const EarlierModel earlier = earlier_model(model, options.model, threads);
   const ModelParameters parameters = earlier.parameters();
-  const std::string again = why_trained_again(earlier);
+  check_can_be_updated(earlier);
   const LoadedDataset data = read_dataset(options.data, context.execution);
   if (model.info.data_checksum != data.checksum)
     fail(ErrorKind::input, "{} was trained on other data than {}; give the data that it was trained on",
@@ -207,8 +214,10 @@ void run_update(UpdateFlags options, const CLI::App& parser, const Context& cont
   const auto backend = backend_for(
       [&] { return work_of(training_cost(parameters, X, context.memory_limit, weights_of(parameters, X))); },
       context);
-  if (!again.empty()) context.say(with_names(again, flag_name) + " trained again on the merged data");
-  const UpdateOptions how{.keep_lambda = options.keep_lambda, .memory_limit = context.memory_limit};
+  const UpdateOptions how{
+      .keep_lambda = options.keep_lambda, .refit = options.refit, .memory_limit = context.memory_limit};
+  if (const std::string again = why_trained_again(earlier, merged, how); !again.empty())
+    context.say(with_names(again, flag_name) + " trained again on the merged data");
   const Updated updated = update_model(earlier, data.dataset, merged, how, *backend, context.execution);
   watch.book("update");
   say_how(updated, parameters, options, context);
@@ -264,13 +273,14 @@ Run setup_update(CLI::App& parser) {
   parser.add_flag("--keep-lambda", options->keep_lambda,
                   "Where Lambda or the weights depend on counts: keep those of the last training instead of "
                   "training again");
+  parser.add_flag("--refit", options->refit,
+                  "Train again on the merged data, and keep nothing of the earlier model");
   parser.footer(
       "The result is that of a training on the merged data, up to the same certificate. A dense full-rank "
-      "model that was trained "
-      "with\n--keep-inverse takes a part of the time of a training, one with --neighbours solves the columns "
-      "again on which\nsomething changed, and other models are trained again. Rows of held-out users are "
-      "left "
-      "out.\n\n"
+      "model that was\ntrained with --keep-inverse takes a part of the time of a training, one with "
+      "--neighbours solves the columns again on\nwhich something changed, a weighted one of low rank takes "
+      "further rounds from its factors (and may end at others than a\ntraining's), and other models are "
+      "trained again. Rows of held-out users are left out.\n\n"
       "Examples:\n"
       "  poise update shop.model shop.data --log today.csv --out-data shop.data\n"
       "  poise update shop.model shop.data --log today.csv --remove returned.csv --out new.model --out-data "

@@ -35,7 +35,7 @@ const Interactions* rows_of_log(const std::shared_ptr<Interactions>& log, const 
 Both updated(const Model& model, const Data& data, const Interactions* log, const Interactions* removed,
              UpdateOptions options, const std::string& device, const Execution& execution) {
   const EarlierModel earlier{model.info, *model.scorer, kept_inverse_of(model, execution.threads)};
-  static_cast<void>(why_trained_again(earlier));
+  check_can_be_updated(earlier);
   Merged merged = merge(data.dataset(), log, removed, execution);
   const ModelParameters parameters = earlier.parameters();
   const CsrView X = merged.dataset.train.view();
@@ -58,20 +58,20 @@ Both updated(const Model& model, const Data& data, const Interactions* log, cons
 }  // namespace
 
 void bind_update(py::module_& module) {
-  module.def("update",
-             [](const Model& model, const Data& data, const std::shared_ptr<Interactions>& log,
-                const std::shared_ptr<Interactions>& removed, bool keep_lambda, const std::string& device,
-                std::uint64_t memory_limit, int threads, const py::object& progress) {
-               const Interactions* const added = rows_of_log(log, "add");
-               const Interactions* const taken = rows_of_log(removed, "remove");
-               if (added == nullptr && taken == nullptr)
-                 fail(ErrorKind::usage, "nothing to update: give new rows, rows to remove, or both");
-               const UpdateOptions options{.keep_lambda = keep_lambda, .memory_limit = memory_limit};
-               Both both = run({threads, progress}, [&](const Execution& execution) {
-                 return updated(model, data, added, taken, options, device, execution);
-               });
-               return py::make_tuple(std::move(both.model), std::move(both.data), std::move(both.how));
-             });
+  module.def("update", [](const Model& model, const Data& data, const std::shared_ptr<Interactions>& log,
+                          const std::shared_ptr<Interactions>& removed, bool keep_lambda, bool refit,
+                          const std::string& device, std::uint64_t memory_limit, int threads,
+                          const py::object& progress) {
+    const Interactions* const added = rows_of_log(log, "add");
+    const Interactions* const taken = rows_of_log(removed, "remove");
+    if (added == nullptr && taken == nullptr)
+      fail(ErrorKind::usage, "nothing to update: give new rows, rows to remove, or both");
+    const UpdateOptions options{.keep_lambda = keep_lambda, .refit = refit, .memory_limit = memory_limit};
+    Both both = run({threads, progress}, [&](const Execution& execution) {
+      return updated(model, data, added, taken, options, device, execution);
+    });
+    return py::make_tuple(std::move(both.model), std::move(both.data), std::move(both.how));
+  });
 }
 
 }  // namespace poise::python

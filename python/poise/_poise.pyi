@@ -229,6 +229,7 @@ def update(
     __log: Optional[Log],
     __removed: Optional[Log],
     __keep_lambda: bool,
+    __refit: bool,
     __device: str,
     __memory_limit: int,
     __threads: int,

@@ -27,6 +27,7 @@ def update(
     *,
     remove: Optional[Dataset] = None,
     keep_lambda: bool = False,
+    refit: bool = False,
     show_progress: bool = True,
     callback: Optional[Callback] = None,
 ) -> Updated:
@@ -34,7 +35,8 @@ def update(
 
     `data` is what the model was trained on. `new` holds rows to add, of users and items that are there or not, `remove` pairs to
     take out, which happens first; both are Datasets that are not split. Rows of held-out users are left out. Where Lambda or the
-    weights depend on counts the model is trained again, unless `keep_lambda` keeps those of the last training.
+    weights depend on counts the model is trained again, unless `keep_lambda` keeps those of the last training; with `refit` in any case. The rounds of a low-rank model begin at its factors,
+    and may end at others than a training's ("warm" in the dict).
 
     Returns the new model, whose parameters are those that the old one was trained with, the merged data, which the next update
     needs, and a dict with the key "update" of `poise update --json`: what became of the rows, and in "refitted" why the model was
@@ -55,7 +57,7 @@ def update(
     log, removed = _log_of(new, "new"), _log_of(remove, "remove")
     with Progress(show_progress, callback) as progress:
         made, merged, text = _poise.update(
-            native, before, log, removed, bool(keep_lambda), model.device, memory_of(model.memory_limit), model._threads(), progress.report
+            native, before, log, removed, bool(keep_lambda), bool(refit), model.device, memory_of(model.memory_limit), model._threads(), progress.report
         )
     numbers = (_both_numbers(0, data, new), _both_numbers(1, data, new))
     result = Dataset._of(merged, numbers)

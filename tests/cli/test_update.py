@@ -30,13 +30,6 @@ COUNTED = {
     "item-oriented": (*FULL, "--weighting", "item-oriented", "--alpha", 2),
     "inverse-popularity": (*FULL, "--weighting", "inverse-popularity", "--alpha", 2, "--zero-diagonal"),
 }
-OTHERS = {
-    "wmf": ("--model", "wmf", "--rank", 4, "--lambda", 2, "--alpha", 3),
-    "awmf": ("--model", "dropout", "--rank", 4, "--lambda", 2),
-    "popularity": ("--model", "popularity"),
-}
-
-
 @pytest.fixture(scope="module")
 def given(tmp_path_factory):
     """A given split of the shop's log: every user trains, a fifth of the pairs are targets."""
@@ -141,16 +134,6 @@ def test_what_depends_on_counts(poise, given, tmp_path, name):
     assert "--keep-lambda" in poise("certify", tmp_path / "s", tmp_path / "steps", code=3).err
     later = poise("update", tmp_path / "s", tmp_path / "steps", "--log", new_rows(tmp_path / "n", 2, 9), "--out-data", tmp_path / "l", "--json").json
     assert later["update"]["refitted"] and poise("certify", tmp_path / "s", tmp_path / "l", "--json").json["converged"]
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_other_models_are_trained_again(poise, given, tmp_path, name):
-    poise("train", given, *OTHERS[name], "--out", tmp_path / "m")
-    updated = poise("update", tmp_path / "m", given, "--log", new_rows(tmp_path / "new.csv", 9), "--out-data", tmp_path / "d", "--json")
-    assert "trained again" in updated.json["update"]["refitted"] and "trained again" in updated.err
-    poise("train", tmp_path / "d", *OTHERS[name], "--out", tmp_path / "again")
-    for metric, value in metrics(tmp_path / "again", tmp_path / "d").items():
-        assert metrics(tmp_path / "m", tmp_path / "d")[metric]["mean"] == pytest.approx(value["mean"], abs=1e-6)
 
 
 def test_without_the_inverse(poise, given, tmp_path):

@@ -122,6 +122,31 @@ def test_a_training_on_both(files, name):
         assert poise.evaluate(updated, data.test)["metrics"][metric]["mean"] == pytest.approx(value["mean"], abs=1e-6), metric
 
 
+def best(X, W, Z, penalty):
+    """Each row of the factor that goes with Z, and the objective there, in float64."""
+    rows = [np.linalg.solve(Z.T @ (w[:, None] * Z) + penalty * np.eye(Z.shape[1]), Z.T @ (w * x)) for x, w in zip(X, W)]
+    Y = np.array(rows)
+    return Y, float((W * (X - Y @ Z.T) ** 2).sum() + penalty * ((Y**2).sum() + (Z**2).sum()))
+
+
+def test_rounds_of_wmf_end_where_they_say(files):
+    """An independent float64 re-solve of the users, then of the items from there."""
+    data = poise.Dataset.load(files / "data", show_progress=False)
+    model = poise.WMF(factors=4, regularization=2, alpha=3, least_decrease=1e-9, iterations=500).fit(data, show_progress=False)
+    updated, merged, how = poise.update(model, data, rows_of(files, "new.csv"), show_progress=False)
+    assert how["warm"] and how["refitted"] is None and updated.n_iter_ > 0
+    X = (merged.train.toarray() > 0).astype(float)
+    W = 1 + 2 * X
+    V = updated.item_factors.astype(float)
+    U, objective = best(X, W, V, 2)
+    assert objective <= updated.objective_ * (1 + 1e-9)
+    assert objective >= updated.objective_ - updated.certificate_["absolute"] - 1e-7 * updated.objective_
+    _, of_items = best(X.T, W.T, U, 2)
+    assert of_items >= updated.objective_ * (1 - 1e-5), "neither block has more to gain than the last round had"
+    again = poise.update(model, data, rows_of(files, "new.csv"), refit=True, show_progress=False)
+    assert again.how["refitted"].startswith("as asked") and updated.objective_ <= again.model.objective_ * (1 + 1e-5)
+
+
 def test_counts_may_be_kept(files):
     data = poise.Dataset.load(files / "data", show_progress=False)
     model = CASES["counts"][0].clone().fit(data, keep_inverse=True, show_progress=False)

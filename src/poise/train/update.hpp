@@ -19,6 +19,7 @@ namespace poise {
 
 struct UpdateOptions {
   bool keep_lambda = false;  ///< Lambda and weights that depend on counts stay those of the last training
+  bool refit = false;        ///< the model is trained again, whatever could be done instead
   std::uint64_t memory_limit = 0;
 };
 
@@ -32,6 +33,7 @@ struct Updated {
   double operations = 0;                 ///< of changing the inverse by these rows
   double refit_operations = 0;           ///< of a new inverse
   std::int64_t kept_columns = 0;         ///< with neighbours: those that nothing changed
+  bool warm = false;                     ///< low rank: whether its rounds began at the earlier factors
 };
 
 /// Whether Lambda or the weights depend on the counts of users and items, which every new row changes:
@@ -57,6 +59,18 @@ Updated update_full_rank(const FullRank& model, const ModelParameters& parameter
 Updated update_neighbours(const FullRank& model, const ModelParameters& parameters, const Dataset& data,
                           const Merged& merged, const UpdateOptions& options, Backend& backend,
                           const Execution& execution);
+
+/// Why the rounds of a low-rank model could not go on from an earlier one with so many live directions, a
+/// clause; empty: they can. A closed form has no rounds, and no round revives a direction that is 0.
+std::string why_not_warm(const ModelParameters& parameters, std::int64_t live, CsrView merged);
+
+/// A low-rank model of the merged data whose rounds begin at the factors of an earlier one, for which
+/// why_not_warm() knows nothing: the first half-round of matrix factorization folds all users in, an item
+/// that is new has the factor 0 until the first half-round over items solves for it, and from there on the
+/// rounds, when they end and what is certified are those of a training, which may end in another stationary
+/// point.
+Updated update_low_rank(const Scorer& model, const ModelParameters& parameters, const Merged& merged,
+                        const UpdateOptions& options, Backend& backend, const Execution& execution);
 
 /// Of each item of Y, whether an entry of X in it, or its weight, is another in Y: `changed` are the users of
 /// X whose row differs, and Y's further rows are new users.

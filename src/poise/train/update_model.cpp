@@ -28,13 +28,21 @@ constexpr const char* updates_key = "updates";
 
 ModelParameters EarlierModel::parameters() const { return parameters_of(info.options); }
 
-std::string why_trained_again(const EarlierModel& earlier) {
+void check_can_be_updated(const EarlierModel& earlier) {
   if (earlier.info.options.contains(keep_top_option))
     fail(ErrorKind::usage, "the model holds only the largest entries of its columns ({}); train it again",
          "keep-top"_p);
+}
+
+std::string why_trained_again(const EarlierModel& earlier, const Merged& merged,
+                              const UpdateOptions& options) {
+  if (options.refit) return "as asked, the model is";
   const ModelParameters parameters = earlier.parameters();
-  if (parameters.family != Family::full_rank)
-    return fmt::format("models of the family {} are", earlier.info.model);
+  if (parameters.family != Family::full_rank) {
+    const std::int64_t live = Json::parse(earlier.info.report).value("live_directions", std::int64_t{0});
+    const std::string why = why_not_warm(parameters, live, merged.dataset.train.view());
+    return why.empty() ? why : fmt::format("a model of the family {}: {}; it is", earlier.info.model, why);
+  }
   if (parameters.neighbours == 0 && !earlier.kept)
     return fmt::format("it was trained without {}: it is", "keep-inverse"_p);
   return {};
@@ -42,12 +50,15 @@ std::string why_trained_again(const EarlierModel& earlier) {
 
 Updated update_model(const EarlierModel& earlier, const Dataset& data, const Merged& merged,
                      const UpdateOptions& options, Backend& backend, const Execution& execution) {
+  check_can_be_updated(earlier);
   const ModelParameters parameters = earlier.parameters();
-  if (const std::string again = why_trained_again(earlier); !again.empty()) {
+  if (const std::string again = why_trained_again(earlier, merged, options); !again.empty()) {
     const CsrView X = merged.dataset.train.view();
     check_memory(parameters, X, options.memory_limit, weights_of(parameters, X, execution.threads));
     return train_again(parameters, merged, again + " trained again", options, backend, execution);
   }
+  if (parameters.family != Family::full_rank)
+    return update_low_rank(earlier.model, parameters, merged, options, backend, execution);
   const auto& model = dynamic_cast<const FullRank&>(earlier.model);
   if (parameters.neighbours > 0)
     return update_neighbours(model, parameters, data, merged, options, backend, execution);
@@ -85,6 +96,7 @@ Json update_json(const MergeCounts& counts, const Updated& updated,
           {"refit_operations", updated.refit_operations},
           {"kept_columns", updated.kept_columns},
           {"lambda_kept", updated.lambda_kept},
+          {"warm", updated.warm},
           {"refitted", updated.refitted.empty() ? Json() : Json(with_names(updated.refitted, name))}};
 }
 

@@ -21,12 +21,16 @@ struct EarlierModel {
   [[nodiscard]] ModelParameters parameters() const;
 };
 
-/// Why a model is trained again whatever the rows are, as the beginning of a sentence that goes on with
-/// "trained again"; empty: it is not. Error{usage} for models that cannot be updated.
-std::string why_trained_again(const EarlierModel& earlier);
+/// Error{usage} for models that cannot be updated.
+void check_can_be_updated(const EarlierModel& earlier);
+
+/// Why a model is trained again before anything else is tried, as the beginning of a sentence that goes on
+/// with "trained again"; empty: it is not.
+std::string why_trained_again(const EarlierModel& earlier, const Merged& merged,
+                              const UpdateOptions& options);
 
 /// A model of the merged data from that of `data`, by the way of its kind (train/update.hpp), or trained
-/// again. Error{resources} where it would not fit.
+/// again. Error{usage} as of check_can_be_updated(), Error{resources} where it would not fit.
 Updated update_model(const EarlierModel& earlier, const Dataset& data, const Merged& merged,
                      const UpdateOptions& options, Backend& backend, const Execution& execution);
 
