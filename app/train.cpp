@@ -120,9 +120,6 @@ void check_data(const TrainOptions& options, const ModelParameters& parameters, 
          "--model {} learns from features of items, and the data have none: prepare them with "
          "--item-features, or give another --model",
          options.flags.short_form);
-  if (options.keep_inverse && features)
-    fail(ErrorKind::usage,
-         "--keep-inverse is for `poise update`, which takes no data with item features; leave it out");
 }
 
 /// Says how large the file beside the model will be.
@@ -136,10 +133,10 @@ void say_kept_inverse(std::int64_t items, bool weighted, const std::filesystem::
 }
 
 /// A dense full-rank model, with what an update needs.
-Trained train_keeping(const ModelParameters& parameters, CsrView X, const Weights& W, Backend& backend,
-                      const Context& context, std::optional<KeptInverse>& kept) {
+Trained train_keeping(const ModelParameters& parameters, CsrView X, CsrView features, const Weights& W,
+                      Backend& backend, const Context& context, std::optional<KeptInverse>& kept) {
   TrainedToUpdate result =
-      train_keeping_inverse(parameters, X, W, context.memory_limit, backend, context.execution);
+      train_keeping_inverse(parameters, X, features, W, context.memory_limit, backend, context.execution);
   kept = std::move(result.kept);
   return std::move(result.trained);
 }
@@ -262,9 +259,10 @@ void run_train(TrainOptions options, const Context& context) {
 
   const std::uint64_t before = peak_memory();
   std::optional<KeptInverse> kept;
-  Trained trained = options.keep_inverse ? train_keeping(parameters, X, W, *backend, context, kept)
-                                         : train_together(parameters, data, X, W, options.data,
-                                                          options.checkpoint, *backend, context);
+  Trained trained =
+      options.keep_inverse
+          ? train_keeping(parameters, X, data.dataset.features.rows.view(), W, *backend, context, kept)
+          : train_together(parameters, data, X, W, options.data, options.checkpoint, *backend, context);
   const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
   if (!processes.first()) {
     if (!spread) return;

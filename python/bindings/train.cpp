@@ -68,18 +68,12 @@ void check_features(CsrView F, const UserRows& X) {
     fail(ErrorKind::input, "features have to be finite numbers of at least 0");
 }
 
-/// What an update could not go on from.
-void refuse_features_to_update(CsrView F) {
-  if (F.rows > 0)
-    fail(ErrorKind::usage, "{} is for updates, which take no data with item features; leave it out",
-         "keep-inverse"_p);
-}
-
 /// How to train besides the parameters.
 struct Training {
   std::string_view device;
   std::uint64_t memory_limit;
   bool keep_inverse;
+  CsrView features;
 };
 
 /// `trainer_on` makes the trainer, given the backend. Weights are made once for all that reads them.
@@ -97,7 +91,8 @@ Model train(const UserRows& rows, const ModelParameters& parameters, const Train
   std::shared_ptr<const KeptInverse> inverse;
   Trained trained;
   if (how.keep_inverse) {
-    TrainedToUpdate both = train_keeping_inverse(parameters, X, W, memory_limit, *backend, execution);
+    TrainedToUpdate both =
+        train_keeping_inverse(parameters, X, how.features, W, memory_limit, *backend, execution);
     trained = std::move(both.trained);
     inverse = std::make_shared<const KeptInverse>(std::move(both.kept));
   } else {
@@ -123,7 +118,6 @@ void bind_train(py::module_& module) {
     const UserRows X = rows_of(arrays);
     const CsrView F = features ? view_of(*features) : CsrView();
     check_features(F, X);
-    if (keep_inverse) refuse_features_to_update(F);
     const ModelParameters parameters = parameters_of(values);
     return run({threads, progress}, [&](const Execution& execution) {
       const auto trainer_on = [&](Backend& backend) {
@@ -131,7 +125,7 @@ void bind_train(py::module_& module) {
         trainer.use_features(F);
         return trainer;
       };
-      return train(X, parameters, {device, memory_limit, keep_inverse}, execution, trainer_on,
+      return train(X, parameters, {device, memory_limit, keep_inverse, F}, execution, trainer_on,
                    ids_of(item_ids), {});
     });
   });
@@ -139,13 +133,13 @@ void bind_train(py::module_& module) {
                               bool keep_inverse, const std::string& device, std::uint64_t memory_limit,
                               int threads, const py::object& progress) {
     const ModelParameters parameters = parameters_of(values);
-    if (keep_inverse) refuse_features_to_update(data.dataset().features.rows.view());
     return run({threads, progress}, [&](const Execution& execution) {
       const LoadedDataset& loaded = *data.loaded();
       const auto trainer_on = [&](Backend& backend) {
         return Trainer(loaded, folder, Keep::nothing, memory_limit, backend, execution);
       };
-      Model model = train(loaded.dataset.training_rows(), parameters, {device, memory_limit, keep_inverse},
+      Model model = train(loaded.dataset.training_rows(), parameters,
+                          {device, memory_limit, keep_inverse, loaded.dataset.features.rows.view()},
                           execution, trainer_on, loaded.dataset.items, loaded.checksum);
       model.info.features = learnt_from(parameters, loaded.dataset.features);
       return model;

@@ -51,6 +51,7 @@ Both updated(const Model& model, const Data& data, const Interactions* log, cons
   both.model = model_of(parameters, std::move(result.trained), both.data.dataset().items,
                         both.data.loaded()->checksum, std::move(report));
   both.model.info.options = updated_options(parameters, result);
+  both.model.info.features = learnt_from(parameters, both.data.dataset().features);
   if (result.kept) both.model.inverse = std::make_shared<const KeptInverse>(*std::move(result.kept));
   return both;
 }

@@ -172,6 +172,21 @@ def test_a_matrix_with_ids():
     assert poise.update(updated, merged, texts, show_progress=False).data.items[-1] == "tea"
 
 
+def test_features_stay(files, tmp_path):
+    path = tmp_path / "features.csv"
+    path.write_text("item,feature\n" + "".join(f"i{k},kind {k % 3}\n" for k in range(0, 60, 2)))
+    data = poise.Dataset.load(files / "data", show_progress=False).with_item_features(path)
+    model = poise.EASE(regularization=8, feature_weight=2).fit(data, keep_inverse=True, show_progress=False)
+    updated, merged, how = poise.update(model, data, rows_of(files, "new.csv"), show_progress=False)
+    assert how["refitted"] is None and merged.feature_names == data.feature_names and merged.item_features.shape == (61, 3)
+    trained = model.clone().fit(merged, show_progress=False)
+    assert np.abs(updated.weights_ - trained.weights_).max() < 1e-4
+    assert np.abs(updated.weights_[:60, :60] - model.weights_).max() > 1e-3
+    updated.save(tmp_path / "updated")
+    trained.save(tmp_path / "trained")
+    assert (tmp_path / "updated").stat().st_size > 0 and poise.load(tmp_path / "updated").item_ids_.tolist() == merged.items.tolist()
+
+
 def test_a_pickled_model_has_no_inverse(files):
     data = poise.Dataset.load(files / "data", show_progress=False)
     model = CASES["weighted"][0].clone().fit(data, keep_inverse=True, show_progress=False)
@@ -209,9 +224,6 @@ def test_wrong_use(files, tmp_path):
     for other in (poise.WMF(factors=4), poise.EASE(neighbours=4), poise.Popularity()):
         with pytest.raises(ValueError, match="keep_inverse is for dense full-rank models"):
             other.fit(data, keep_inverse=True, show_progress=False)
-    features = scipy.sparse.csr_matrix(np.ones((60, 1)))
-    with pytest.raises(ValueError, match="keep_inverse is for updates"):
-        poise.EASE().fit(taste_matrix(), item_features=features, keep_inverse=True, show_progress=False)
 
 
 def test_a_lost_inverse(files, tmp_path):

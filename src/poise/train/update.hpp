@@ -44,11 +44,12 @@ bool depends_on_counts(const ModelParameters& parameters);
 std::string counted_parameter(const ModelParameters& parameters);
 
 /// A dense full-rank model of the merged data from that of `data`: the inverse changes by the rows that
-/// differ (full_rank/row_change.hpp), unweighted columns follow from it directly, weighted ones by conjugate
-/// gradients from the earlier columns; certified as in training, to the same tolerance, on the merged data.
-/// Trained again, with the reason, if Lambda or weights depend on counts (unless options.keep_lambda), if
-/// that takes fewer operations, or if the result misses the tolerance because rounding has added up. Always
-/// the model of a training on the merged data, up to the certificate, unless lambda_kept.
+/// differ (full_rank/row_change.hpp; features of items stay what they are), unweighted columns follow from it
+/// directly, weighted ones by conjugate gradients from the earlier columns; certified as in training, to the
+/// same tolerance, on the merged data. Trained again, with the reason, if Lambda or weights depend on counts
+/// (unless options.keep_lambda), if that takes fewer operations, or if the result misses the tolerance
+/// because rounding has added up. Always the model of a training on the merged data, up to the certificate,
+/// unless lambda_kept.
 Updated update_full_rank(const FullRank& model, const ModelParameters& parameters, KeptInverse kept,
                          const Dataset& data, const Merged& merged, const UpdateOptions& options,
                          Backend& backend, const Execution& execution);
@@ -78,8 +79,8 @@ std::vector<char> touched_items(CsrView X, const Weights& before, CsrView Y, con
                                 std::span<const std::int32_t> changed);
 
 /// A dense full-rank model trained with what an update of it needs. Error{usage} for other models.
-TrainedToUpdate train_keeping_inverse(const ModelParameters& parameters, CsrView X, const Weights& W,
-                                      std::uint64_t memory_limit, Backend& backend,
+TrainedToUpdate train_keeping_inverse(const ModelParameters& parameters, CsrView X, CsrView features,
+                                      const Weights& W, std::uint64_t memory_limit, Backend& backend,
                                       const Execution& execution);
 
 /// Any model trained on the merged data, for this reason; dense full-rank ones with what an update needs.
