@@ -14,7 +14,6 @@
 #include "poise/comm/packed.hpp"
 #include "poise/linalg/host_csr.hpp"
 #include "poise/model/full_rank/dense_parts.hpp"
-#include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank/spread_full_rank.hpp"
 #include "poise/model/low_rank/round_checkpoint.hpp"
 #include "poise/model/neighbours/checkpoint.hpp"
@@ -22,10 +21,10 @@
 #include "poise/study/models.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
+#include "poise/train/update.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "device.hpp"
-#include "kept_inverse.hpp"
 #include "model_flags.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
@@ -121,16 +120,23 @@ void check_data(const TrainOptions& options, const ModelParameters& parameters, 
          "--model {} learns from features of items, and the data have none: prepare them with "
          "--item-features, or give another --model",
          options.flags.short_form);
-  if (options.keep_inverse && features)
-    fail(ErrorKind::usage,
-         "--keep-inverse is for `poise update`, which takes no data with item features; leave it out");
+}
+
+/// Says how large the file beside the model will be.
+void say_kept_inverse(std::int64_t items, bool weighted, const std::filesystem::path& model,
+                      const Context& context) {
+  const auto bytes = [&](bool float64) {
+    return amount(static_cast<double>(kept_inverse_bytes(items, weighted, float64)), "B");
+  };
+  context.say(fmt::format("{} takes {}, or {} if the inverse needs float64",
+                          kept_inverse_path(model).string(), bytes(false), bytes(true)));
 }
 
 /// A dense full-rank model, with what an update needs.
-Trained train_keeping(const ModelParameters& parameters, CsrView X, const Weights& W, Backend& backend,
-                      const Context& context, std::optional<KeptInverse>& kept) {
-  FitContext fit{X, context.memory_limit, backend, context.execution};
-  TrainedToUpdate result = train_to_update(full_rank_options(parameters, context.memory_limit), W, fit);
+Trained train_keeping(const ModelParameters& parameters, CsrView X, CsrView features, const Weights& W,
+                      Backend& backend, const Context& context, std::optional<KeptInverse>& kept) {
+  TrainedToUpdate result =
+      train_keeping_inverse(parameters, X, features, W, context.memory_limit, backend, context.execution);
   kept = std::move(result.kept);
   return std::move(result.trained);
 }
@@ -251,9 +257,10 @@ void run_train(TrainOptions options, const Context& context) {
 
   const std::uint64_t before = peak_memory();
   std::optional<KeptInverse> kept;
-  Trained trained = options.keep_inverse ? train_keeping(parameters, X, W, *backend, context, kept)
-                                         : train_together(parameters, data, X, W, options.data,
-                                                          options.checkpoint, *backend, context);
+  Trained trained =
+      options.keep_inverse
+          ? train_keeping(parameters, X, data.dataset.features.rows.view(), W, *backend, context, kept)
+          : train_together(parameters, data, X, W, options.data, options.checkpoint, *backend, context);
   const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
   if (!processes.first()) {
     if (!spread) return;

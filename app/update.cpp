@@ -1,5 +1,3 @@
-#include "poise/train/update.hpp"
-
 #include <filesystem>
 #include <optional>
 
@@ -12,14 +10,13 @@
 #include "poise/data/dataset_file.hpp"
 #include "poise/data/log_reader.hpp"
 #include "poise/train/cost.hpp"
-#include "poise/train/model_file.hpp"
 #include "poise/train/parameter_table.hpp"
+#include "poise/train/update_model.hpp"
 
 #include "command.hpp"
 #include "dataset_report.hpp"
 #include "device.hpp"
 #include "input_files.hpp"
-#include "kept_inverse.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
@@ -41,11 +38,8 @@ struct UpdateFlags {
   fs::path out_data;
   LogFlags log;
   bool keep_lambda = false;
+  bool refit = false;
 };
-
-/// In a model's options: its Lambda or weights are of earlier data.
-constexpr const char* keep_lambda_option = "keep-lambda";
-constexpr const char* updates_key = "updates";
 
 Interactions read_new_rows(const UpdateFlags& options, const Context& context) {
   const LogOptions reading = options.log.options(options.logs);
@@ -71,24 +65,7 @@ Merged merge_logs(const UpdateFlags& options, const LoadedDataset& data, const C
   std::optional<Interactions> removed;
   if (!options.logs.empty()) log = read_new_rows(options, context);
   if (!options.remove.empty()) removed = read_rows_to_remove(options.remove, context.execution);
-  Merged merged =
-      merge(data.dataset, log ? &*log : nullptr, removed ? &*removed : nullptr, context.execution);
-  if (merged.dataset.train.entries() == 0)
-    fail(ErrorKind::input, "no row is left to train on; {} removes all of them", options.remove.string());
-  return merged;
-}
-
-Json merge_json(const MergeCounts& counts) {
-  return {{"log_rows", counts.log_rows},
-          {"added", counts.added},
-          {"known", counts.known},
-          {"duplicates", counts.duplicates},
-          {"held_out", counts.held_out},
-          {"removed", counts.removed},
-          {"not_there", counts.not_there},
-          {"new_users", counts.new_users},
-          {"changed_users", counts.changed_users},
-          {"new_items", counts.new_items}};
+  return merge(data.dataset, log ? &*log : nullptr, removed ? &*removed : nullptr, context.execution);
 }
 
 std::string merge_text(const MergeCounts& counts) {
@@ -104,44 +81,6 @@ std::string merge_text(const MergeCounts& counts) {
   count(counts.held_out, "rows left out: they are of held-out users, or targets");
   count(counts.not_there, "rows to remove were not there");
   return text;
-}
-
-/// Error{usage} for models that stay what they are.
-void refuse_cut_models(const LoadedModel& model, const UpdateFlags& options) {
-  if (model.info.options.contains("keep-top"))
-    fail(ErrorKind::usage, "{} holds only the largest entries of its columns (--keep-top); train it again",
-         options.model.string());
-}
-
-/// Why a model cannot go on from the earlier one; empty if it can.
-std::string why_again(const LoadedModel& model, const ModelParameters& parameters, const Json& report) {
-  if (parameters.family != Family::full_rank)
-    return fmt::format("models of the family {} are", model.info.model);
-  if (parameters.neighbours > 0) return {};
-  if (!report.contains(kept_inverse_key)) return "it was trained without --keep-inverse: it is";
-  return {};
-}
-
-Updated make(const LoadedModel& model, const ModelParameters& parameters, const Dataset& data,
-             const Merged& merged, const UpdateFlags& options, Backend& backend, const Context& context) {
-  const UpdateOptions how{.keep_lambda = options.keep_lambda, .memory_limit = context.memory_limit};
-  const Json report = Json::parse(model.info.report);
-  const std::string again = why_again(model, parameters, report);
-  if (again.empty() && parameters.neighbours > 0)
-    return update_neighbours(*model.as<FullRank>(), parameters, data, merged, how, backend,
-                             context.execution);
-  if (again.empty()) {
-    KeptInverse kept = read_kept_inverse(options.model, report.at(kept_inverse_key).get<std::string>(),
-                                         model.info.items.size(), context.execution.threads);
-    return update_full_rank(*model.as<FullRank>(), parameters, std::move(kept), data, merged, how, backend,
-                            context.execution);
-  }
-  context.say(again + " trained again on the merged data");
-  const CsrView X = merged.dataset.train.view();
-  const Weights W = weights_of(parameters, X, context.execution.threads);
-  const TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, context.execution.threads);
-  check_memory(parameters, X, context.memory_limit, W, &cost);
-  return train_again(parameters, merged, again + " trained again", how, backend, context.execution);
 }
 
 /// Writes the model, what a further update needs, and the data: all beside their places first, so that a
@@ -197,6 +136,18 @@ class Outputs {
   const Context& context_;
 };
 
+/// The model, and its inverse in the file beside it, which is read when it is needed.
+EarlierModel earlier_model(const LoadedModel& model, const fs::path& path, int threads) {
+  EarlierModel earlier{model.info, *model.scorer};
+  const Json report = Json::parse(model.info.report);
+  if (report.contains(kept_inverse_key)) {
+    earlier.kept = [&model, path, threads, checksum = report.at(kept_inverse_key).get<std::string>()] {
+      return read_kept_inverse(path, checksum, model.info.items.size(), threads);
+    };
+  }
+  return earlier;
+}
+
 void check_flags(const UpdateFlags& options, const CLI::App& parser) {
   if (options.logs.empty() && options.remove.empty())
     fail(ErrorKind::usage, "nothing to update: give --log FILE, --remove FILE or both");
@@ -223,6 +174,12 @@ void say_how(const Updated& updated, const ModelParameters& parameters, const Up
         "--keep-lambda has no effect here: the model was trained again, or nothing in it depends on counts");
   if (updated.lambda_kept && updated.operations >= updated.refit_operations)
     context.say("a training would have taken fewer operations than so many rows");
+  if (updated.warm)
+    context.say(
+        fmt::format("{} rounds from the factors of the earlier model; a training (--refit) may end at other "
+                    "factors, whose "
+                    "objective may be lower or higher",
+                    updated.trained.rounds));
   if (parameters.neighbours > 0 && updated.refitted.empty())
     context.say(fmt::format("{} of {} columns were solved again; nothing changed in the others",
                             grouped(updated.trained.direct_columns - updated.kept_columns),
@@ -241,9 +198,11 @@ void run_update(UpdateFlags options, const CLI::App& parser, const Context& cont
   if (options.out.empty()) options.out = options.model;
   Outputs outputs(options, context);
   outputs.check();
-  const LoadedModel model = read_model(options.model, context.execution.threads);
-  refuse_cut_models(model, options);
-  const ModelParameters parameters = poise::parameters_of(model.info.options);
+  const int threads = context.execution.threads;
+  const LoadedModel model = read_model(options.model, threads);
+  const EarlierModel earlier = earlier_model(model, options.model, threads);
+  const ModelParameters parameters = earlier.parameters();
+  check_can_be_updated(earlier);
   const LoadedDataset data = read_dataset(options.data, context.execution);
   if (model.info.data_checksum != data.checksum)
     fail(ErrorKind::input, "{} was trained on other data than {}; give the data that it was trained on",
@@ -255,30 +214,23 @@ void run_update(UpdateFlags options, const CLI::App& parser, const Context& cont
   const auto backend = backend_for(
       [&] { return work_of(training_cost(parameters, X, context.memory_limit, weights_of(parameters, X))); },
       context);
-  const Updated updated = make(model, parameters, data.dataset, merged, options, *backend, context);
+  const UpdateOptions how{
+      .keep_lambda = options.keep_lambda, .refit = options.refit, .memory_limit = context.memory_limit};
+  if (const std::string again = why_trained_again(earlier, merged, how); !again.empty())
+    context.say(with_names(again, flag_name) + " trained again on the merged data");
+  const Updated updated = update_model(earlier, data.dataset, merged, how, *backend, context.execution);
   watch.book("update");
   say_how(updated, parameters, options, context);
   warn_about(parameters, updated.trained, context);
 
-  Json report = trained_json(parameters, updated.trained);
+  Json report = updated_report(earlier, parameters, updated);
   const std::string text = merge_text(merged.counts) + trained_text(parameters, updated.trained, X);
-  std::map<std::string, std::string> texts = option_texts(parameters);
-  if (updated.lambda_kept) texts[keep_lambda_option] = "true";
-  if (updated.refitted.empty())
-    report[updates_key] = Json::parse(model.info.report).value(updates_key, 0) + 1;
   const MergeCounts counts = merged.counts;
-  outputs.write(updated, texts, std::move(merged.dataset), report);
+  outputs.write(updated, updated_options(parameters, updated), std::move(merged.dataset), report);
   watch.book("save");
 
   put_parameters(report, parameters, Reported::all);
-  report["update"] = merge_json(counts);
-  report["update"].update(
-      {{"rank", updated.rank},
-       {"operations", updated.operations},
-       {"refit_operations", updated.refit_operations},
-       {"kept_columns", updated.kept_columns},
-       {"lambda_kept", updated.lambda_kept},
-       {"refitted", updated.refitted.empty() ? Json() : Json(with_names(updated.refitted, flag_name))}});
+  report["update"] = update_json(counts, updated, flag_name);
   Json phases = {{"total", watch.total()}};
   for (const auto& [phase, time] : seconds) phases[phase] = time;
   for (const auto& [phase, time] : updated.trained.seconds) phases[phase] = time;
@@ -321,13 +273,14 @@ Run setup_update(CLI::App& parser) {
   parser.add_flag("--keep-lambda", options->keep_lambda,
                   "Where Lambda or the weights depend on counts: keep those of the last training instead of "
                   "training again");
+  parser.add_flag("--refit", options->refit,
+                  "Train again on the merged data, and keep nothing of the earlier model");
   parser.footer(
       "The result is that of a training on the merged data, up to the same certificate. A dense full-rank "
-      "model that was trained "
-      "with\n--keep-inverse takes a part of the time of a training, one with --neighbours solves the columns "
-      "again on which\nsomething changed, and other models are trained again. Rows of held-out users are "
-      "left "
-      "out.\n\n"
+      "model that was\ntrained with --keep-inverse takes a part of the time of a training, one with "
+      "--neighbours solves the columns again on\nwhich something changed, a weighted one of low rank takes "
+      "further rounds from its factors (and may end at others than a\ntraining's), and other models are "
+      "trained again. Rows of held-out users are left out.\n\n"
       "Examples:\n"
       "  poise update shop.model shop.data --log today.csv --out-data shop.data\n"
       "  poise update shop.model shop.data --log today.csv --remove returned.csv --out new.model --out-data "

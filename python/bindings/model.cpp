@@ -220,15 +220,16 @@ void bind_model(py::module_& module) {
   py::class_<Model, std::shared_ptr<Model>>(module, "Model")
       .def_static("load",
                   [](const std::string& path, int threads) {
-                    return from_loaded(run({threads, py::none()}, [&](const Execution& execution) {
+                    Model model = from_loaded(run({threads, py::none()}, [&](const Execution& execution) {
                       return read_model(path, execution.threads);
                     }));
+                    model.file = std::filesystem::absolute(path);
+                    return model;
                   })
       .def("save",
            [](const Model& model, const std::string& path) {
-             run_and_wait({1, py::none()}, [&](const Execution& execution) {
-               write_model(path, model.info, *model.scorer, execution.threads);
-             });
+             run_and_wait({1, py::none()},
+                          [&](const Execution& execution) { save_model(model, path, execution.threads); });
            })
       .def("to_bytes", &to_bytes)
       .def_static("from_bytes", &from_bytes)

@@ -23,6 +23,7 @@ PYBIND11_MODULE(_poise, module) {
   poise::python::bind_model(module);
   poise::python::bind_parameters(module);
   poise::python::bind_train(module);
+  poise::python::bind_update(module);
   poise::python::bind_search(module);
   poise::python::bind_study(module);
   poise::python::bind_serve(module);

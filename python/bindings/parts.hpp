@@ -11,6 +11,7 @@ void bind_data(pybind11::module_& module);
 void bind_arrow(pybind11::module_& module);
 void bind_model(pybind11::module_& module);
 void bind_train(pybind11::module_& module);
+void bind_update(pybind11::module_& module);
 void bind_parameters(pybind11::module_& module);
 void bind_search(pybind11::module_& module);
 void bind_study(pybind11::module_& module);

@@ -10,6 +10,7 @@
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
 #include "poise/train/trained_json.hpp"
+#include "poise/train/update.hpp"
 
 #include "arrays.hpp"
 #include "data.hpp"
@@ -67,21 +68,41 @@ void check_features(CsrView F, const UserRows& X) {
     fail(ErrorKind::input, "features have to be finite numbers of at least 0");
 }
 
+/// How to train besides the parameters.
+struct Training {
+  std::string_view device;
+  std::uint64_t memory_limit;
+  bool keep_inverse;
+  CsrView features;
+};
+
 /// `trainer_on` makes the trainer, given the backend. Weights are made once for all that reads them.
 template <class TrainerOn>
-Model train(const UserRows& rows, const ModelParameters& parameters, std::string_view device,
-            std::uint64_t memory_limit, const Execution& execution, const TrainerOn& trainer_on, Ids items,
-            std::string checksum) {
+Model train(const UserRows& rows, const ModelParameters& parameters, const Training& how,
+            const Execution& execution, const TrainerOn& trainer_on, Ids items, std::string checksum) {
+  const std::uint64_t memory_limit = how.memory_limit;
   const CsrView X = rows.items;
   const Weights W = weights_of(parameters, rows, execution.threads);
   const TrainingCost cost = training_cost(parameters, X, memory_limit, W, execution.threads);
   const auto backend = backend_of(
-      device, [&] { return work_of(cost); }, execution);
+      how.device, [&] { return work_of(cost); }, execution);
   check_device(std::span(&parameters, 1), *backend);
   check_memory(parameters, X, memory_limit, W, &cost);
-  Trained trained = trainer_on(*backend).train(parameters, &W);
+  std::shared_ptr<const KeptInverse> inverse;
+  Trained trained;
+  if (how.keep_inverse) {
+    TrainedToUpdate both =
+        train_keeping_inverse(parameters, X, how.features, W, memory_limit, *backend, execution);
+    trained = std::move(both.trained);
+    inverse = std::make_shared<const KeptInverse>(std::move(both.kept));
+  } else {
+    trained = trainer_on(*backend).train(parameters, &W);
+  }
   std::string report = trained_json(parameters, trained).dump();
-  return model_of(parameters, std::move(trained), std::move(items), std::move(checksum), std::move(report));
+  Model model =
+      model_of(parameters, std::move(trained), std::move(items), std::move(checksum), std::move(report));
+  model.inverse = std::move(inverse);
+  return model;
 }
 
 }  // namespace
@@ -92,8 +113,8 @@ void bind_train(py::module_& module) {
   });
   module.def("train_csr", [](const UserArrays& arrays, const std::optional<CsrArrays>& features,
                              const std::vector<std::string>& item_ids, const py::dict& values,
-                             const std::string& device, std::uint64_t memory_limit, int threads,
-                             const py::object& progress) {
+                             bool keep_inverse, const std::string& device, std::uint64_t memory_limit,
+                             int threads, const py::object& progress) {
     const UserRows X = rows_of(arrays);
     const CsrView F = features ? view_of(*features) : CsrView();
     check_features(F, X);
@@ -104,20 +125,22 @@ void bind_train(py::module_& module) {
         trainer.use_features(F);
         return trainer;
       };
-      return train(X, parameters, device, memory_limit, execution, trainer_on, ids_of(item_ids), {});
+      return train(X, parameters, {device, memory_limit, keep_inverse, F}, execution, trainer_on,
+                   ids_of(item_ids), {});
     });
   });
   module.def("train_data", [](const Data& data, const std::string& folder, const py::dict& values,
-                              const std::string& device, std::uint64_t memory_limit, int threads,
-                              const py::object& progress) {
+                              bool keep_inverse, const std::string& device, std::uint64_t memory_limit,
+                              int threads, const py::object& progress) {
     const ModelParameters parameters = parameters_of(values);
     return run({threads, progress}, [&](const Execution& execution) {
       const LoadedDataset& loaded = *data.loaded();
       const auto trainer_on = [&](Backend& backend) {
         return Trainer(loaded, folder, Keep::nothing, memory_limit, backend, execution);
       };
-      Model model = train(loaded.dataset.training_rows(), parameters, device, memory_limit, execution,
-                          trainer_on, loaded.dataset.items, loaded.checksum);
+      Model model = train(loaded.dataset.training_rows(), parameters,
+                          {device, memory_limit, keep_inverse, loaded.dataset.features.rows.view()},
+                          execution, trainer_on, loaded.dataset.items, loaded.checksum);
       model.info.features = learnt_from(parameters, loaded.dataset.features);
       return model;
     });

@@ -33,6 +33,7 @@ with _settings_of_runtimes():
     from ._serve import Server, serve
     from ._split import split
     from ._study import StudyResult, study
+    from ._update import Updated, update
 
 __all__ = [
     "ConvergenceWarning",
@@ -45,6 +46,7 @@ __all__ = [
     "Server",
     "StudyResult",
     "TransposedWarning",
+    "Updated",
     "__version__",
     "evaluate",
     "search",
@@ -52,5 +54,6 @@ __all__ = [
     "split",
     "study",
     "synth",
+    "update",
 ]
 __all__ += _models.__all__

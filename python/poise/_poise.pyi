@@ -207,6 +207,7 @@ def train_csr(
     __features: Optional[Arrays],
     __item_ids: List[str],
     __values: Dict[str, Any],
+    __keep_inverse: bool,
     __device: str,
     __memory_limit: int,
     __threads: int,
@@ -216,11 +217,24 @@ def train_data(
     __data: Data,
     __folder: str,
     __values: Dict[str, Any],
+    __keep_inverse: bool,
     __device: str,
     __memory_limit: int,
     __threads: int,
     __progress: Reporter,
 ) -> Model: ...
+def update(
+    __model: Model,
+    __data: Data,
+    __log: Optional[Log],
+    __removed: Optional[Log],
+    __keep_lambda: bool,
+    __refit: bool,
+    __device: str,
+    __memory_limit: int,
+    __threads: int,
+    __progress: Reporter,
+) -> Tuple[Model, Data, str]: ...
 def search(
     __data: Data,
     __folder: str,

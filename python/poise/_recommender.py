@@ -49,6 +49,7 @@ class Recommender(Fitted):
         *,
         dislikes: Any = None,
         item_features: Any = None,
+        keep_inverse: bool = False,
         show_progress: bool = True,
         callback: Optional[Callback] = None,
     ) -> Self:
@@ -58,7 +59,8 @@ class Recommender(Fitted):
         `column`. Repeated entries are added, stored zeros are ignored. A matrix with float32 values, int32 indices and
         sorted rows is not copied. `dislikes`, a matrix of the same shape, holds what users are known to dislike; an entry of both is
         liked, and a Dataset has its own. With `alpha_negative` they are trained on. `item_features`, a matrix items x
-        features of numbers of at least 0, is what full-rank models learn from besides (`feature_weight`); a Dataset has its own. `callback(task, done, total)` is called some times a second; an exception in it
+        features of numbers of at least 0, is what full-rank models learn from besides (`feature_weight`); a Dataset has its own. With `keep_inverse` a dense full-rank model keeps what `poise.update` goes on from.
+        `callback(task, done, total)` is called some times a second; an exception in it
         stops the training, as Ctrl-C does. `y` is ignored.
 
         >>> import poise, scipy.sparse
@@ -73,7 +75,7 @@ class Recommender(Fitted):
         _poise.check_parameters(values)
         _poise.check_device(self.device)
         with Progress(show_progress, callback) as progress:
-            common = (values, self.device, memory_limit, threads, progress.report)
+            common = (values, bool(keep_inverse), self.device, memory_limit, threads, progress.report)
             native = user_items._native_for_training() if isinstance(user_items, Dataset) else None
             if dislikes is not None and isinstance(user_items, Dataset):
                 raise ValueError("a Dataset has its own dislikes; make it with them, e.g. Dataset.from_csr(..., dislikes=...)")

@@ -71,16 +71,6 @@ def test_a_flipped_bit_is_found(log, features, tmp_path):
     run("info", tmp_path / "data", code=3)
 
 
-def test_update_says_that_it_cannot(prepared, tmp_path):
-    result = run("train", prepared, "--model", "ease", "--keep-inverse", "--out", tmp_path / "kept", code=2)
-    assert "--keep-inverse" in result.err and not (tmp_path / "kept").exists()
-    run("train", prepared, "--model", "ease", "--lambda", 20, "--out", tmp_path / "model")
-    more = tmp_path / "more.csv"
-    more.write_text("user,item\nu1,i2\n")
-    result = run("update", tmp_path / "model", prepared, "--log", more, "--out", tmp_path / "new", code=2)
-    assert "item features" in result.err and not (tmp_path / "new").exists()
-
-
 @pytest.fixture(scope="module")
 def prepared(log, features, tmp_path_factory):
     folder = tmp_path_factory.mktemp("data") / "data"

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from conftest import run
+from updating import write
 
 MODEL = ("--model", "full-rank", "--lambda", 3, "--neighbours", 5)
 KINDS = {
@@ -19,11 +20,6 @@ COUNTED = {
     "user-oriented": (*MODEL, "--weighting", "user-oriented", "--alpha", 2),
 }
 GROUPS = 12  # of items that no user mixes
-
-
-def write(path, rows):
-    path.write_text("user,item,count\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows))
-    return path
 
 
 @pytest.fixture(scope="module")

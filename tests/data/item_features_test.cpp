@@ -210,6 +210,11 @@ TEST_F(AttachedFeaturesTest, GoWithDataThatAreSplitAgain) {
   const LoadedDataset derived = validation_from_training({given, "sum"}, 1, {});
   EXPECT_EQ(derived.dataset.features, given.features);
   const Interactions more = log_of({{"u1", "i9", {}}});
+  const Dataset merged = merge(data, &more, nullptr, {}).dataset;
+  EXPECT_EQ(merged.features.names, data.features.names);
+  EXPECT_EQ(merged.features.rows.indices, data.features.rows.indices);
+  EXPECT_EQ(merged.features.rows.cols, merged.items.size());
+  data.split = SplitKind::cold_items;
   EXPECT_THROW(static_cast<void>(merge(data, &more, nullptr, {})), Error);
 }
 

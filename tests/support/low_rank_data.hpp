@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <random>
 
 #include <Eigen/Dense>
@@ -30,6 +31,25 @@ inline Csr grouped_matrix(std::int64_t users, std::int32_t items, unsigned seed)
     X.offsets.push_back(X.entries());
   }
   return X;
+}
+
+/// The first users and items of X.
+inline Csr leading_part(const Csr& X, std::int64_t users, std::int64_t items) {
+  Csr part{.rows = users, .cols = items, .offsets = {0}};
+  for (std::int64_t u = 0; u < users; ++u) {
+    for (const std::int32_t i : X.view().row(u)) {
+      if (i < items) part.indices.push_back(i);
+    }
+    part.offsets.push_back(part.entries());
+  }
+  return part;
+}
+
+/// A factor over so many items, 0 for further ones.
+inline Matrix<float> over_items(const Matrix<float>& factor, std::int64_t items) {
+  Matrix<float> result(items, factor.cols());
+  for (std::int64_t i = 0; i < factor.rows(); ++i) std::ranges::copy(factor.row(i), result.row(i).begin());
+  return result;
 }
 
 /// Weights that differ in every user, item and entry; some below the background, and some where X has

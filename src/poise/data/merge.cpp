@@ -42,6 +42,7 @@ class Merger {
     result_.dataset.users = data.users;
     result_.dataset.split = data.split;
     result_.dataset.counts = data.counts;
+    result_.dataset.features = data.features;
   }
 
   void remove(const Interactions& log, const Execution& execution) {
@@ -100,6 +101,7 @@ class Merger {
     build_rows();
     Dataset& merged = result_.dataset;
     merged.counts.duplicates += result_.counts.known;
+    if (merged.features.rows.rows > 0) merged.features.rows.cols = merged.items.size();
     if (data_.validation) merged.validation = moved(*data_.validation);
     if (data_.test) merged.test = moved(*data_.test);
     return std::move(result_);
@@ -279,9 +281,11 @@ void refuse_unmergeable(const Dataset& data, const Interactions* log) {
     fail(ErrorKind::usage,
          "dislikes cannot be added to prepared data, nor rows to data with dislikes; prepare the whole log "
          "and train again");
-  if (data.features.rows.rows > 0)
-    fail(ErrorKind::usage,
-         "rows cannot be added to data with item features; prepare the whole log and train again");
+  if (data.split == SplitKind::cold_items)
+    fail(
+        ErrorKind::usage,
+        "some items of these data are held out, and their rows must not be trained on; prepare the whole log "
+        "and train again");
   if (is_in_time(data.split))
     fail(ErrorKind::usage,
          "the data are cut in time, and what comes after the cut must not be trained on; prepare the whole "
@@ -297,6 +301,8 @@ Merged merge(const Dataset& data, const Interactions* log, const Interactions* r
   if (removed != nullptr) merger.remove(*removed, execution);
   if (log != nullptr) merger.add(*log, execution);
   Merged merged = merger.take();
+  if (merged.dataset.train.entries() == 0)
+    fail(ErrorKind::input, "no row is left to train on; leave some of them out of the rows to remove");
   validate(merged.dataset, execution.threads);
   return merged;
 }

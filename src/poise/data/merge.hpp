@@ -37,10 +37,12 @@ struct Merged {
 /// row. Nothing is filtered, and the held-out parts stay as they are: rows of their users (with the split
 /// `given`, pairs that are targets) are left out and counted, because to train on them would spoil what is
 /// measured. Values count as in `prepare`: those of one pair add up; data without values ignore the log's.
+/// New items have no features.
 ///
-/// Error{usage} for data that are cut in time, for data with dislikes and for a log that marks rows;
-/// Error{input} for a log without values where the data have them, for a user to remove who has no training
-/// row, and for values that add up to more than a float holds. O(entries + rows).
+/// Error{usage} for data that are cut in time or hold items out, for data with dislikes and for a log that
+/// marks rows; Error{input} for a log without values where the data have them, for a user to remove who has
+/// no training row, for values that add up to more than a float holds, and where no training row is left.
+/// O(entries + rows).
 Merged merge(const Dataset& data, const Interactions* log, const Interactions* removed,
              const Execution& execution);
 

@@ -9,6 +9,7 @@
 #include "poise/comm/processes.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/model/asymmetric/left_factor.hpp"
+#include "poise/model/closed_form.hpp"
 #include "poise/model/full_rank/basis.hpp"
 #include "poise/model/spectrum/spectrum.hpp"
 
@@ -30,6 +31,9 @@ struct FitContext {
   Processes* processes = nullptr;   ///< that make the same fits with a backend of them all (backend/team.hpp)
 
   CsrView features = {};  ///< of the items; no rows: none
+  /// Where the rounds of a low-rank model begin, in place of its usual start: the factors of an earlier
+  /// model, items x rank each, 0 for items that it did not know (matrix factorization reads V alone).
+  const Factors* earlier = nullptr;
 
   FullRankBasis basis = {};   ///< of the last Lambda of full rank
   LeftFactorCache left = {};  ///< of the last asymmetric problem

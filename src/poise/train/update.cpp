@@ -8,7 +8,6 @@
 #include "poise/base/error.hpp"
 #include "poise/model/family.hpp"
 #include "poise/model/full_rank/cost.hpp"
-#include "poise/model/full_rank/family.hpp"
 #include "poise/train/trainer.hpp"
 
 namespace poise {
@@ -113,19 +112,29 @@ std::string counted_parameter(const ModelParameters& parameters) {
 
 bool depends_on_counts(const ModelParameters& parameters) { return !counted_parameter(parameters).empty(); }
 
+TrainedToUpdate train_keeping_inverse(const ModelParameters& parameters, CsrView X, CsrView features,
+                                      const Weights& W, std::uint64_t memory_limit, Backend& backend,
+                                      const Execution& execution) {
+  if (parameters.family != Family::full_rank || parameters.neighbours > 0)
+    fail(ErrorKind::usage, "{} is for dense full-rank models alone; leave it out", "keep-inverse"_p);
+  validate(parameters);
+  FitContext context{X, memory_limit, backend, execution};
+  return train_to_update(full_rank_options(parameters, memory_limit, features), W, context);
+}
+
 Updated train_again(const ModelParameters& parameters, const Merged& merged, std::string reason,
                     const UpdateOptions& options, Backend& backend, const Execution& execution) {
   const CsrView X = merged.dataset.train.view();
   Updated updated{.trained = {}, .refitted = std::move(reason)};
   if (parameters.family != Family::full_rank || parameters.neighbours > 0) {
     Trainer trainer(X, Keep::nothing, options.memory_limit, backend, execution);
+    trainer.use_features(merged.dataset.features.rows.view());
     updated.trained = trainer.train(parameters);
     return updated;
   }
-  validate(parameters);
   const Weights W = make_weights(X, parameters.weighting, execution.threads);
-  FitContext context{X, options.memory_limit, backend, execution};
-  TrainedToUpdate result = train_to_update(full_rank_options(parameters, options.memory_limit), W, context);
+  TrainedToUpdate result = train_keeping_inverse(parameters, X, merged.dataset.features.rows.view(), W,
+                                                 options.memory_limit, backend, execution);
   updated.trained = std::move(result.trained);
   updated.kept = std::move(result.kept);
   return updated;
@@ -149,7 +158,8 @@ Updated update_full_rank(const FullRank& model, const ModelParameters& parameter
   check_values(parameters.weighting.scheme, !after.values.empty());
   const Weights W_before = FoldInWeighting(kept.counts, parameters.weighting).weights(before, threads);
   const Weights W_after = FoldInWeighting(counts, parameters.weighting).weights(after, threads);
-  const FullRankOptions fit = full_rank_options(parameters, options.memory_limit);
+  const FullRankOptions fit =
+      full_rank_options(parameters, options.memory_limit, merged.dataset.features.rows.view());
   RowChange of_A = row_change(before, W_before, after, W_after, merged.changed, ChangeOf::shared_system);
   const double operations = update_operations(after.cols, of_A.rank());
   const double refit_operations = inverse_operations(after.cols);

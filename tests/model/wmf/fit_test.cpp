@@ -189,6 +189,35 @@ TEST_F(WmfFitTest, EdgesOfTheOptions) {
   }
 }
 
+TEST_F(WmfFitTest, RoundsFromEarlierFactors) {
+  const Csr X = grouped_matrix(200, 24, 2);
+  const Csr before = testing::leading_part(X, 197, 23);
+  for (const double alpha : {0.2, 1.0, 5.0, 20.0}) {
+    for (const double exponent : {0.0, 0.5}) {
+      SCOPED_TRACE(fmt::format("alpha {} exponent {}", alpha, exponent));
+      WmfOptions options = options_of(4, 2);
+      options.lambda_exponent = exponent;
+      options.alpha = alpha;
+      const LowRankFit earlier = fit(before, make_weights(before.view(), {.alpha = alpha}), options);
+      const Factors start{{}, testing::over_items(earlier.V, X.cols)};
+      const Weights W = make_weights(X.view(), {.alpha = alpha});
+      const auto warm = [&](int threads) {
+        return fit_wmf(X.view(), W, options, {}, *backend_, {.threads = threads}, nullptr, &start);
+      };
+      const LowRankFit result = warm(2);
+      expect_honest(X, W, options, result);
+      EXPECT_TRUE(result.converged);
+      EXPECT_GT(result.rounds, 0);
+      // Not convex: they may end at different factors.
+      EXPECT_LE(result.objective, fit(X, W, options).objective * (1 + 1e-3));
+      const LowRankFit alone = warm(1);
+      EXPECT_EQ(alone.objective, result.objective);
+      for (std::int64_t i = 0; i < X.cols; ++i)
+        EXPECT_TRUE(std::ranges::equal(alone.V.row(i), result.V.row(i)));
+    }
+  }
+}
+
 TEST_F(WmfFitTest, StopsAtTheRoundsAndSaysSo) {
   const Csr X = grouped_matrix(60, 24, 6);
   const Weights W = make_weights(X.view(), {.alpha = 10});

@@ -58,9 +58,9 @@ class AsymmetricFamily : public ModelFamily {
     const Spectrum& pairs = context.eigenpairs(each.rank);
     watch.book("eigenpairs");
     std::optional<RoundCheckpoint> checkpoint = round_checkpoint(context);
-    LowRankFit fit =
-        fit_asymmetric(context.X, W, asymmetric_options(each, context.memory_limit), pairs, context.backend,
-                       context.execution, &context.left, checkpoint ? &*checkpoint : nullptr);
+    LowRankFit fit = fit_asymmetric(context.X, W, asymmetric_options(each, context.memory_limit), pairs,
+                                    context.backend, context.execution, &context.left,
+                                    checkpoint ? &*checkpoint : nullptr, context.earlier);
     fit.seconds.merge(seconds);
     return trained_of(fit, std::make_shared<Asymmetric>(std::move(fit.U), std::move(fit.V)));
   }

@@ -21,6 +21,8 @@ namespace {
 
 /// The first round's inner solves leave this part of the explained weight.
 constexpr double first_tolerance = 1e-3;
+/// Those of rounds that begin at an earlier model's factors, which lack no more than what changed since.
+constexpr double warm_tolerance = 1e-5;
 /// V's solves, which are cheaper, leave this part of that: rows that stop as soon as they may would stop at
 /// different factors on different machines.
 constexpr double V_share = 0.005;
@@ -39,15 +41,17 @@ std::int64_t live_columns(const Matrix<float>& A) {
 class AsymmetricPair final : public FactorPair {
  public:
   AsymmetricPair(const AsymmetricProblem& problem, const AsymmetricOptions& options, const Spectrum& spectrum,
-                 LeftFactorCache& cache, Backend& backend, const Execution& execution, Stopwatch& watch)
+                 LeftFactorCache& cache, const Factors* earlier, Backend& backend, const Execution& execution,
+                 Stopwatch& watch)
       : problem_(problem),
         options_(options),
+        warm_(earlier != nullptr),
         spectrum_(spectrum),
         backend_(backend),
         execution_(execution),
         watch_(watch),
         acceleration_(problem, backend) {
-    point_ = options.start == Start::random ? random_start() : closed_form();
+    point_ = warm_ ? resident(*earlier) : options.start == Start::random ? random_start() : closed_form();
     complete(problem, point_, backend);
     objective_ = asymmetric_objective(problem, point_, backend);
     watch.book(solved() ? "closed form" : "start");
@@ -62,11 +66,11 @@ class AsymmetricPair final : public FactorPair {
 
   /// At W = 1 the closed form is the solution, unless the options choose another start.
   [[nodiscard]] bool solved() const override {
-    return problem_.W->uniform() && options_.start == Start::closed_form;
+    return !warm_ && problem_.W->uniform() && options_.start == Start::closed_form;
   }
   [[nodiscard]] std::int64_t live() const override { return point_.rank(); }
   [[nodiscard]] double coarsest() const override {
-    return first_tolerance * std::max(explained(), 1e-3 * problem_.W->observed);
+    return (warm_ ? warm_tolerance : first_tolerance) * std::max(explained(), 1e-3 * problem_.W->observed);
   }
   Factors take() override { return {point_.U.take(), point_.V.take()}; }
 
@@ -178,6 +182,11 @@ class AsymmetricPair final : public FactorPair {
                               ? options_.lambda
                               : start_lambda(options_.regularizer, spectrum_, options_.rank, options_.lambda);
     const Factors factors = asymmetric_closed_form(options_.regularizer, spectrum_, options_.rank, lambda);
+    return resident(factors);
+  }
+
+  /// The directions that are alive.
+  [[nodiscard]] AsymmetricPoint resident(const Factors& factors) const {
     const std::int64_t live = std::min(live_columns(factors.U), live_columns(factors.V));
     return {Resident<float>(backend_, with_columns(factors.U, live)),
             Resident<float>(backend_, with_columns(factors.V, live))};
@@ -201,6 +210,7 @@ class AsymmetricPair final : public FactorPair {
 
   const AsymmetricProblem& problem_;
   const AsymmetricOptions& options_;
+  bool warm_;
   const Spectrum& spectrum_;
   Backend& backend_;
   const Execution& execution_;
@@ -225,7 +235,7 @@ std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank) {
 
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
                           const Spectrum& spectrum, Backend& backend, const Execution& execution,
-                          LeftFactorCache* cache, RoundCheckpoint* checkpoint) {
+                          LeftFactorCache* cache, RoundCheckpoint* checkpoint, const Factors* earlier) {
   validate(options);
   assert(spectrum.pairs() >= std::min(options.rank, X.cols));
   check_memory(options, asymmetric_memory(X, std::min(options.rank, X.cols)));
@@ -236,8 +246,8 @@ LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& 
   AsymmetricOptions possible = options;
   possible.least_decrease = std::max(options.least_decrease, gain_of_rounding);
   LeftFactorCache own;
-  AsymmetricPair pair(problem, possible, spectrum, cache != nullptr ? *cache : own, backend, execution,
-                      watch);
+  AsymmetricPair pair(problem, possible, spectrum, cache != nullptr ? *cache : own, earlier, backend,
+                      execution, watch);
   alternate(pair, possible, W.observed, execution.observer, watch, fit, checkpoint);
   return fit;
 }

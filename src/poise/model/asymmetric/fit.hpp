@@ -29,10 +29,12 @@ struct AsymmetricOptions : LowRankOptions {
 /// fit the memory limit.
 ///
 /// A round costs some 30 nnz d operations on entries, 2 n^2 d a U iteration (by the inverse) and 10 m d^2.
-/// A `cache` keeps the items x items part for fits that differ in C alone, and changes no bit.
+/// `earlier` are factors at which the rounds begin, in place of the start of the options. A `cache` keeps the
+/// items x items part for fits that differ in C alone, and changes no bit.
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
                           const Spectrum& spectrum, Backend& backend, const Execution& execution,
-                          LeftFactorCache* cache = nullptr, RoundCheckpoint* checkpoint = nullptr);
+                          LeftFactorCache* cache = nullptr, RoundCheckpoint* checkpoint = nullptr,
+                          const Factors* earlier = nullptr);
 
 /// Bytes beyond X and the spectrum that the rounds need, without the items x items part.
 std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank);

@@ -53,7 +53,8 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
   const ColumnSolver<T> solver(checker, options.tolerance, !backend.traits().cheap_gathers, start != nullptr);
   const bool whole = start == nullptr ? measured_whole(problem, options) : measured_in_a_moment(problem);
   // Only what comes directly from a float32 inverse: of that, f_i is as exact as the columns are.
-  const bool unmeasured = start != nullptr && !whole && !problem.weighted() && std::is_same_v<T, float>;
+  const bool unmeasured = start != nullptr && !whole && !problem.weighted() && problem.features.empty() &&
+                          std::is_same_v<T, float>;
   const FullRankWork<T> work{problem,   options, data,   checker, solver,     whole,     backend,
                              execution, watch,   result, nullptr, checkpoint, unmeasured};
   std::vector<FullRankVariant<T>> variants;
@@ -157,6 +158,7 @@ FullRankFit continue_full_rank(CsrView X, const Weights& W, const FullRankOption
   FullRankFit result;
   ColumnProblem problem = begin_column_problem(X, W, start.l);
   problem.b_bar = start.b_bar;
+  set_features(problem, options.features, options.feature_weight);
   problem.columns = columns_of_weights(X, W, execution.threads);
   const ColumnData data(problem, backend, execution);
   const auto complete = [&]() -> const ColumnData& { return data; };

@@ -110,7 +110,8 @@ std::uint64_t kept_inverse_bytes(std::int64_t items, bool weighted, bool float64
   return n * n * matrix + n * (sizeof(double) + sizeof(std::int64_t));
 }
 
-std::string stage_kept_inverse(const std::filesystem::path& model, const KeptInverse& kept, int threads) {
+StagedInverse::StagedInverse(std::filesystem::path model, const KeptInverse& kept, int threads)
+    : model_(std::move(model)) {
   const auto items = static_cast<std::int64_t>(kept.h.size());
   std::vector<Tensor> tensors = {tensor_of("h", ElementType::f64, kept.h, {items}),
                                  tensor_of("item_users", ElementType::i64, kept.counts.item_users, {items})};
@@ -124,22 +125,23 @@ std::string stage_kept_inverse(const std::filesystem::path& model, const KeptInv
                              {"float64", kept.float64 ? "true" : "false"},
                              {"users", fmt::format("{}", kept.counts.users)},
                              {"reference", fmt::format("{}", kept.counts.reference)}};
-  const std::filesystem::path path = staged_path(model);
+  const std::filesystem::path path = staged_path(model_);
   write_container(path, metadata, tensors, threads, true);
-  return Container::peek(path).checksum();
+  checksum_ = Container::peek(path).checksum();
 }
 
-void publish_kept_inverse(const std::filesystem::path& model) {
-  std::error_code error;
-  std::filesystem::rename(staged_path(model), kept_inverse_path(model), error);
-  if (error)
-    fail_on_file(ErrorKind::resources, "cannot write {}: {}", kept_inverse_path(model).string(),
-                 error.message());
-}
-
-void drop_kept_inverse(const std::filesystem::path& model) noexcept {
+StagedInverse::~StagedInverse() {
   std::error_code ignored;
-  std::filesystem::remove(staged_path(model), ignored);
+  if (!published_) std::filesystem::remove(staged_path(model_), ignored);
+}
+
+void StagedInverse::publish() {
+  std::error_code error;
+  std::filesystem::rename(staged_path(model_), kept_inverse_path(model_), error);
+  if (error)
+    fail_on_file(ErrorKind::resources, "cannot write {}: {}", kept_inverse_path(model_).string(),
+                 error.message());
+  published_ = true;
 }
 
 KeptInverse read_kept_inverse(const std::filesystem::path& model, const std::string& checksum,

@@ -45,12 +45,29 @@ std::filesystem::path kept_inverse_path(const std::filesystem::path& model);
 /// The bytes of such a file, roughly, and if the inverse has to be held in float64.
 std::uint64_t kept_inverse_bytes(std::int64_t items, bool weighted, bool float64);
 
-/// Writes it beside its place and returns its checksum, which the model records; publish_kept_inverse() moves
-/// it there once the model is written, so that a failure leaves the earlier pair.
-std::string stage_kept_inverse(const std::filesystem::path& model, const KeptInverse& kept, int threads);
-void publish_kept_inverse(const std::filesystem::path& model);
-/// Removes what was staged and not published.
-void drop_kept_inverse(const std::filesystem::path& model) noexcept;
+/// The file beside a model that an update needs: written first, under another name, and moved to its place
+/// once the model is written, so that a failure leaves the earlier pair. The destructor removes what was not
+/// moved.
+class StagedInverse {
+ public:
+  StagedInverse(std::filesystem::path model, const KeptInverse& kept, int threads);
+  StagedInverse(const StagedInverse&) = delete;
+  StagedInverse& operator=(const StagedInverse&) = delete;
+  ~StagedInverse();
+
+  /// What the model records in its report, under kept_inverse_key, so that the two belong together.
+  [[nodiscard]] const std::string& checksum() const { return checksum_; }
+  /// Moves it beside the model, which is there now.
+  void publish();
+
+ private:
+  std::filesystem::path model_;
+  std::string checksum_;
+  bool published_ = false;
+};
+
+/// The key of the checksum in a model's report.
+inline constexpr const char* kept_inverse_key = "kept_inverse";
 
 /// Error{input} unless the file is there, whole, of this many items, and the one with this checksum.
 KeptInverse read_kept_inverse(const std::filesystem::path& model, const std::string& checksum,

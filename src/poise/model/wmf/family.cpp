@@ -55,11 +55,12 @@ class WmfFamily : public ModelFamily {
     std::map<std::string, double> seconds;
     Stopwatch watch(seconds);
     const Spectrum none;
-    const Spectrum& pairs = each.start == Start::closed_form ? context.eigenpairs(each.rank) : none;
+    const bool begins_there = each.start == Start::closed_form && context.earlier == nullptr;
+    const Spectrum& pairs = begins_there ? context.eigenpairs(each.rank) : none;
     watch.book("eigenpairs");
     std::optional<RoundCheckpoint> checkpoint = round_checkpoint(context);
     LowRankFit fit = fit_wmf(context.X, W, options, pairs, context.backend, context.execution,
-                             checkpoint ? &*checkpoint : nullptr);
+                             checkpoint ? &*checkpoint : nullptr, context.earlier);
     fit.seconds.merge(seconds);
     WmfTraining training{.weighting = each.weighting,
                          .lambda = options.regularization(),

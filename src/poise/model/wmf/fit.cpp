@@ -55,12 +55,20 @@ Matrix<float> random_factors(std::int64_t rows, std::int64_t rank, std::uint64_t
 class WmfRounds final : public FactorPair {
  public:
   WmfRounds(CsrView X, const WmfProblem& problem, const WmfOptions& options, const Spectrum& spectrum,
-            Backend& backend, Stopwatch& watch)
-      : problem_(problem), W_(problem.weights()), options_(options), backend_(backend), watch_(watch) {
+            const Factors* earlier, Backend& backend, Stopwatch& watch)
+      : problem_(problem),
+        W_(problem.weights()),
+        options_(options),
+        solved_(earlier == nullptr && W_.uniform() && options.lambda_exponent == 0 &&
+                options.start == Start::closed_form),
+        backend_(backend),
+        watch_(watch) {
     // Directions beyond the smaller side of X could only repeat others.
     live_ = std::max<std::int64_t>(1, std::min({options.rank, X.rows, X.cols}));
     current_.U = Resident<float>(backend, X.rows, live_);
-    if (options.start == Start::random) {
+    if (earlier != nullptr) {
+      current_.V = Resident<float>(backend, with_columns(earlier->V, live_));
+    } else if (options.start == Start::random) {
       current_.V = Resident<float>(backend, random_factors(X.cols, live_, options.seed));
     } else {
       constexpr Regularizer like = Regularizer::data_weight_decay;
@@ -73,9 +81,7 @@ class WmfRounds final : public FactorPair {
     watch.book("start");
   }
 
-  [[nodiscard]] bool solved() const override {
-    return W_.uniform() && options_.lambda_exponent == 0 && options_.start == Start::closed_form;
-  }
+  [[nodiscard]] bool solved() const override { return solved_; }
   [[nodiscard]] std::int64_t live() const override { return live_; }
   Factors take() override { return {current_.U.take(), current_.V.take()}; }
 
@@ -264,6 +270,7 @@ class WmfRounds final : public FactorPair {
   const WmfProblem& problem_;
   const Weights& W_;
   const WmfOptions& options_;
+  bool solved_;
   Backend& backend_;
   Stopwatch& watch_;
   std::int64_t live_ = 0;
@@ -292,13 +299,14 @@ void validate(const WmfOptions& options) {
 }
 
 LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const Spectrum& spectrum,
-                   Backend& backend, const Execution& execution, RoundCheckpoint* checkpoint) {
+                   Backend& backend, const Execution& execution, RoundCheckpoint* checkpoint,
+                   const Factors* earlier) {
   validate(options);
   check_memory(options, wmf_memory(X.rows, X.cols, X.entries(), options.rank));
   LowRankFit fit;
   Stopwatch watch(fit.seconds);
   const WmfProblem problem(X, W, options, backend, execution);
-  WmfRounds pair(X, problem, options, spectrum, backend, watch);
+  WmfRounds pair(X, problem, options, spectrum, earlier, backend, watch);
   alternate(pair, options, W.observed, execution.observer, watch, fit, checkpoint);
   fit.trace.back().objective = fit.objective;
   return fit;
