@@ -121,16 +121,14 @@ void check_data(const TrainOptions& options, const ModelParameters& parameters, 
          "--model {} learns from features of items, and the data have none: prepare them with "
          "--item-features, or give another --model",
          options.flags.short_form);
-  if (options.keep_inverse && features)
-    fail(ErrorKind::usage,
-         "--keep-inverse is for `poise update`, which takes no data with item features; leave it out");
 }
 
 /// A dense full-rank model, with what an update needs.
-Trained train_keeping(const ModelParameters& parameters, CsrView X, const Weights& W, Backend& backend,
-                      const Context& context, std::optional<KeptInverse>& kept) {
+Trained train_keeping(const ModelParameters& parameters, CsrView X, CsrView features, const Weights& W,
+                      Backend& backend, const Context& context, std::optional<KeptInverse>& kept) {
   FitContext fit{X, context.memory_limit, backend, context.execution};
-  TrainedToUpdate result = train_to_update(full_rank_options(parameters, context.memory_limit), W, fit);
+  TrainedToUpdate result =
+      train_to_update(full_rank_options(parameters, context.memory_limit, features), W, fit);
   kept = std::move(result.kept);
   return std::move(result.trained);
 }
@@ -209,6 +207,18 @@ TrainReport report_on(Trained& trained, const TrainOptions& options, const Model
   return report;
 }
 
+/// What training takes, features of items included.
+TrainingCost cost_of(const ModelParameters& parameters, CsrView X, CsrView features, const Weights& W,
+                     const Context& context) {
+  TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, context.execution.threads);
+  if (parameters.family != Family::full_rank || parameters.neighbours > 0) return cost;
+  const auto more =
+      static_cast<double>(feature_bytes(full_rank_options(parameters, context.memory_limit, features)));
+  cost.bytes += more;
+  cost.most_bytes += more;
+  return cost;
+}
+
 void run_train(TrainOptions options, const Context& context) {
   std::map<std::string, double> seconds = {{"start", seconds_since_start()}};
   Stopwatch watch(seconds);
@@ -239,7 +249,8 @@ void run_train(TrainOptions options, const Context& context) {
   const CsrView X = once ? once->view() : data.dataset.train.view();
   const Weights W = weights_of(parameters, {X, data.dataset.disliked.view()}, threads);
   watch.book("weights");
-  TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
+  const CsrView features = data.dataset.features.rows.view();
+  TrainingCost cost = cost_of(parameters, X, features, W, context);
   if (spread_out) cost = cost_of_each(cost, X, W, processes);
   if (in_parts) cost.gpu = false;
   watch.book("estimate");
@@ -253,7 +264,7 @@ void run_train(TrainOptions options, const Context& context) {
 
   const std::uint64_t before = peak_memory();
   std::optional<KeptInverse> kept;
-  Trained trained = options.keep_inverse ? train_keeping(parameters, X, W, *backend, context, kept)
+  Trained trained = options.keep_inverse ? train_keeping(parameters, X, features, W, *backend, context, kept)
                                          : train_together(parameters, data, X, W, options.data,
                                                           options.checkpoint, *backend, context);
   const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
