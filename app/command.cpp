@@ -1,6 +1,8 @@
 #include "command.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include <pthread.h>
 
@@ -79,6 +81,7 @@ void add_shared_options(CLI::App& parser, SharedOptions& options) {
       ->group("Shared");
   if (parser.get_option_no_throw("--seed") == nullptr) {
     parser.add_option("--seed", options.seed, "Seed; has no effect on models without random numbers")
+        ->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))
         ->capture_default_str()
         ->group("Shared");
   }

@@ -118,6 +118,7 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
   evaluation.cold_items = dataset.split == SplitKind::cold_items;
   UserRows histories = dataset.histories(part);
   histories.dislike_share = options.dislike_share;
+  note_without_dislikes(options.dislike_share, histories, context);
   const auto backend =
       scoring_backend_for([&] { return Work{.operations = model.scorer->operations(histories.items)}; },
                           context, std::move(early));
@@ -128,6 +129,10 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
   measuring.measure_together(*context.processes);
   if (!first) return;
   const EvaluationResult result = measuring.finish();
+  check_findable(result);
+  if (result.known_targets > 0)
+    context.say(fmt::format("note: {} targets are in their users' histories or disliked, and cannot be found",
+                            grouped(result.known_targets)));
   watch.book("evaluate");
   const double seconds = phases.at("evaluate");
   if (!options.per_user.empty()) write_per_user(options.per_user, result, part.users);
@@ -147,6 +152,7 @@ void run_evaluate(const EvaluateFlags& options, const Context& context) {
   }
   context.print({{"users", result.users},
                  {"users_without_targets", result.users_without_targets},
+                 {"known_targets", result.known_targets},
                  {"metrics", metrics},
                  {"same_data", same_data},
                  {"device", backend ? backend->name() : to_string(BackendKind::cpu)},

@@ -121,7 +121,38 @@ void refuse_other_flags(const ModelFlags& flags) {
   }
 }
 
+namespace {
+
+/// A parameter of weights, and the schemes that read it.
+struct ReadBy {
+  const char* id;
+  std::vector<Scheme> schemes;
+};
+
+/// Says which flags no scheme of the command line reads.
+void note_unread(const ModelFlags& flags, const Context& context) {
+  const ReadBy readers[] = {
+      {"gamma", {Scheme::inverse_popularity}},
+      {"epsilon", {Scheme::log}},
+      {"clip", {Scheme::user_oriented, Scheme::item_oriented, Scheme::inverse_popularity}}};
+  std::vector<Scheme> used = {WeightingOptions().scheme};
+  if (const auto given = flags.given.find("weighting"); given != flags.given.end()) {
+    used.clear();
+    for (const std::string& name : given->second) used.push_back(parse_scheme(name));
+  }
+  for (const ReadBy& each : readers) {
+    if (!flags.has(each.id) || std::ranges::find_first_of(used, each.schemes) != used.end()) continue;
+    std::vector<std::string_view> names;
+    for (const Scheme scheme : each.schemes) names.push_back(scheme_name(scheme));
+    context.say(fmt::format("note: {} has no effect here; --weighting {} reads it", flag_name(each.id),
+                            fmt::join(names, ", ")));
+  }
+}
+
+}  // namespace
+
 ModelParameters parameters_of(const ModelFlags& flags, const Context& context) {
+  note_unread(flags, context);
   ModelParameters parameters;
   parameters.family = parse_family(flags.model);
   parameters.seed = context.seed;

@@ -12,6 +12,9 @@
 
 #include "poise/base/error.hpp"
 #include "poise/base/suggest.hpp"
+#include "poise/linalg/user_rows.hpp"
+
+#include "command.hpp"
 
 namespace poise::app {
 
@@ -172,6 +175,11 @@ CLI::Validator memory_size() {
         }
       },
       "");
+}
+
+void note_without_dislikes(double share, const UserRows& histories, const Context& context) {
+  if (share > 0 && histories.disliked.entries() == 0)
+    context.say("note: no user has dislikes, so --dislike-share has no effect");
 }
 
 void add_dislike_share_option(CLI::App& parser, double& share) {

@@ -8,7 +8,13 @@
 
 #include <CLI/CLI.hpp>
 
+namespace poise {
+struct UserRows;
+}
+
 namespace poise::app {
+
+struct Context;
 
 /// Accepts one of these names; the message about another suggests the nearest one.
 CLI::Validator one_of(const std::vector<std::string>& names);
@@ -46,5 +52,7 @@ std::vector<std::string> split_at_commas(const std::string& text);
 
 /// --dislike-share of the commands that score histories.
 void add_dislike_share_option(CLI::App& parser, double& share);
+/// Says that the share has no effect on histories without dislikes.
+void note_without_dislikes(double share, const UserRows& histories, const Context& context);
 
 }  // namespace poise::app

@@ -114,6 +114,7 @@ void run_recommend(const RecommendFlags& options, const Context& context) {
   if (!options.exclude.empty()) recommendation.exclude = listed_items(options.exclude, index, context);
   if (!options.only.empty()) recommendation.only = listed_items(options.only, index, context);
   const UserRows histories(input.histories.view(), input.disliked.view(), options.dislike_share);
+  note_without_dislikes(options.dislike_share, histories, context);
   recommendation.seen = input.seen.view();
   if (model.info.model != "popularity") say_if_empty(input, context);
   const auto backend = scoring_backend_for(

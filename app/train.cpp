@@ -243,7 +243,8 @@ void run_train(TrainOptions options, const Context& context) {
   const CsrView X = once ? once->view() : data.dataset.train.view();
   const Weights W = weights_of(parameters, {X, data.dataset.disliked.view()}, threads);
   watch.book("weights");
-  TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, threads);
+  const CsrView features = data.dataset.features.rows.view();
+  TrainingCost cost = cost_of(parameters, X, features, W, context);
   if (spread_out) cost = cost_of_each(cost, X, W, processes);
   if (in_parts) cost.gpu = false;
   watch.book("estimate");
@@ -257,10 +258,9 @@ void run_train(TrainOptions options, const Context& context) {
 
   const std::uint64_t before = peak_memory();
   std::optional<KeptInverse> kept;
-  Trained trained =
-      options.keep_inverse
-          ? train_keeping(parameters, X, data.dataset.features.rows.view(), W, *backend, context, kept)
-          : train_together(parameters, data, X, W, options.data, options.checkpoint, *backend, context);
+  Trained trained = options.keep_inverse ? train_keeping(parameters, X, features, W, *backend, context, kept)
+                                         : train_together(parameters, data, X, W, options.data,
+                                                          options.checkpoint, *backend, context);
   const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
   if (!processes.first()) {
     if (!spread) return;

@@ -8,6 +8,8 @@
 #include "poise/base/error.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/model/family.hpp"
+#include "poise/model/full_rank/family.hpp"
+#include "poise/model/full_rank/fit.hpp"
 
 #include "device.hpp"
 #include "product_speed.hpp"
@@ -71,6 +73,17 @@ void check_memory_or_suggest(const ModelParameters& parameters, CsrView X, const
         fmt::format("{}: {} of them an item would take about {} and {}", error.sentence(), usual_neighbours,
                     duration(sparse.fit / product_rate(backend)), amount(sparse.bytes, "B")));
   }
+}
+
+TrainingCost cost_of(const ModelParameters& parameters, CsrView X, CsrView features, const Weights& W,
+                     const Context& context) {
+  TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, context.execution.threads);
+  if (parameters.family != Family::full_rank || parameters.neighbours > 0) return cost;
+  const auto more =
+      static_cast<double>(feature_bytes(full_rank_options(parameters, context.memory_limit, features)));
+  cost.bytes += more;
+  cost.most_bytes += more;
+  return cost;
 }
 
 }  // namespace poise::app

@@ -24,4 +24,8 @@ void announce(Backend& backend, const ModelParameters& parameters, CsrView X, co
 void check_memory_or_suggest(const ModelParameters& parameters, CsrView X, const Weights& W,
                              const TrainingCost& cost, Backend& backend, const Context& context);
 
+/// What training takes, features of items included.
+TrainingCost cost_of(const ModelParameters& parameters, CsrView X, CsrView features, const Weights& W,
+                     const Context& context);
+
 }  // namespace poise::app

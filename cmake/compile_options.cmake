@@ -21,6 +21,11 @@ if(POISE_SANITIZE)
     if(POISE_SANITIZE MATCHES "address")
       # Checks of every pointer are a fifth of the time to compile; what they would find ends the program under AddressSanitizer too.
       add_compile_options(-fno-sanitize=null,object-size,vptr)
+      if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # Functions with many accesses call AddressSanitizer's checks instead of repeating them inline: the same checks, a fifth less
+        # to compile in the library.
+        add_compile_options(--param=asan-instrumentation-with-call-threshold=30)
+      endif()
     endif()
   endif()
 endif()

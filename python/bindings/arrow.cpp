@@ -1,6 +1,7 @@
 #include "arrow.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 
 #include "arrays.hpp"
 #include "arrow_column.hpp"
+#include "parsed_times.hpp"
 #include "parts.hpp"
 
 namespace py = pybind11;
@@ -84,6 +86,37 @@ void append_values(const Column& column, std::int64_t rows, std::int64_t before,
   }
 }
 
+/// Microseconds: of timestamps and dates their own, of numbers and texts by the rules of logs.
+void append_times(const Column& column, std::int64_t rows, std::int64_t before, ParsedTimes& parsed,
+                  std::vector<std::int64_t>& times) {
+  const std::optional<arrow::TimeScale> scale = arrow::time_scale(column.format());
+  std::string scratch;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (is_null(column, row)) refuse_null(column, before + row);
+    if (!scale) {
+      const bool number = column.format() == "f" || column.format() == "g";
+      if (number) scratch = fmt::format("{}", number_at(column, row));
+      times.push_back(parsed.parse(number ? scratch : id_at(column, row, scratch), before + row));
+      continue;
+    }
+    const std::int64_t count = whole_at(column, row);
+    if (std::abs(static_cast<double>(count) * static_cast<double>(scale->times)) > 9e18)
+      fail(ErrorKind::input, "the column '{}' has a time out of range in row {}", column.name,
+           before + row + 1);
+    const std::int64_t rest = count % scale->divided;  // times before 1970 are cut towards the past too
+    times.push_back((count - (rest < 0 ? rest + scale->divided : rest)) / scale->divided * scale->times);
+  }
+}
+
+void check_times(const arrow::Schema& column, const std::string& name) {
+  const std::string_view format = column.format;
+  if (column.dictionary != nullptr || (!arrow::is_whole(format) && !arrow::is_text(format) && format != "f" &&
+                                       format != "g" && format != "n" && !arrow::time_scale(format)))
+    fail(ErrorKind::input,
+         "the column '{}' has the Arrow type '{}': times are timestamps, dates, numbers or texts", name,
+         format);
+}
+
 /// The number of the column with this name.
 std::int64_t find_column(const arrow::Schema& table, const std::string& name) {
   std::string names;
@@ -130,7 +163,8 @@ void expect_success(int code, arrow::Stream& stream, const char* what) {
 /// Reads a table: a log, and whether its users and items are numbers. The stream is moved out of its capsule,
 /// so that its release is called here alone.
 py::tuple log_from_stream(const py::capsule& capsule, const std::string& user, const std::string& item,
-                          const std::optional<std::string>& value, std::optional<double> dislike_below) {
+                          const std::optional<std::string>& value, std::optional<double> dislike_below,
+                          const std::optional<std::string>& time, const std::string& time_unit) {
   auto* const given = static_cast<arrow::Stream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
   if (given == nullptr) throw py::error_already_set();
   if (given->release == nullptr) fail(ErrorKind::input, "the table's stream was read before");
@@ -147,11 +181,14 @@ py::tuple log_from_stream(const py::capsule& capsule, const std::string& user, c
   const std::int64_t value_column = value ? find_column(table, *value) : -1;
   check_ids(*table.children[user_column], user);
   check_ids(*table.children[item_column], item);
+  const std::int64_t time_column = time ? find_column(table, *time) : -1;
   if (value) check_values(*table.children[value_column], *value);
+  if (time) check_times(*table.children[time_column], *time);
 
   Interactions log;
   Numbering users;
   Numbering items;
+  ParsedTimes times(time_unit);
   for (;;) {
     arrow::Held<arrow::Array> batch;
     expect_success(stream.value.get_next(&stream.value, &batch.value), stream.value, "rows");
@@ -164,6 +201,7 @@ py::tuple log_from_stream(const py::capsule& capsule, const std::string& user, c
     append_ids(column(user_column, user), batch.value.length, before, users, log.user);
     append_ids(column(item_column, item), batch.value.length, before, items, log.item);
     if (value) append_values(column(value_column, *value), batch.value.length, before, log.value);
+    if (time) append_times(column(time_column, *time), batch.value.length, before, times, log.time);
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
   if (log.rows() == 0) fail(ErrorKind::input, "the table has no rows");

@@ -42,6 +42,15 @@ bool is_whole(std::string_view format) {
 
 bool is_text(std::string_view format) { return format == "u" || format == "U" || format == "vu"; }
 
+std::optional<TimeScale> time_scale(std::string_view format) {
+  if (format == "tdD") return TimeScale{.times = 86'400'000'000};
+  if (format == "tdm" || format.starts_with("tsm:")) return TimeScale{.times = 1'000};
+  if (format.starts_with("tss:")) return TimeScale{.times = 1'000'000};
+  if (format.starts_with("tsu:")) return TimeScale{};
+  if (format.starts_with("tsn:")) return TimeScale{.divided = 1'000};
+  return std::nullopt;
+}
+
 bool is_null(const Column& column, std::int64_t row) {
   if (column.format() == "n") return true;
   if (column.array->null_count == 0 || column.array->buffers[0] == nullptr) return false;
@@ -52,6 +61,7 @@ bool is_null(const Column& column, std::int64_t row) {
 
 std::int64_t whole_at(const Column& column, std::int64_t row) {
   const std::int64_t position = column.first + row;
+  if (column.format() == "tdD") return element<std::int32_t>(column, 1, position);
   switch (column.format()[0]) {
     case 'c':
       return element<std::int8_t>(column, 1, position);
@@ -65,7 +75,7 @@ std::int64_t whole_at(const Column& column, std::int64_t row) {
       return element<std::int32_t>(column, 1, position);
     case 'I':
       return element<std::uint32_t>(column, 1, position);
-    default:  // 'l' and 'L'
+    default:  // 'l', 'L' and times
       return element<std::int64_t>(column, 1, position);
   }
 }

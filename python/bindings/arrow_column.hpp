@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,13 @@ struct Column {
 /// Whether a format is one of whole numbers, or of texts.
 bool is_whole(std::string_view format);
 bool is_text(std::string_view format);
+/// Whether a format is one of timestamps or dates, which are whole numbers; their unit in microseconds as a
+/// fraction of whole numbers.
+struct TimeScale {
+  std::int64_t times = 1;
+  std::int64_t divided = 1;
+};
+std::optional<TimeScale> time_scale(std::string_view format);
 
 bool is_null(const Column& column, std::int64_t row);
 /// The element of a column of whole numbers, as the 64 bits of its signed or unsigned value.

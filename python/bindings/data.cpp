@@ -16,6 +16,7 @@
 #include "poise/train/parameter_table.hpp"
 
 #include "arrays.hpp"
+#include "parsed_times.hpp"
 #include "parts.hpp"
 #include "splits.hpp"
 #include "work.hpp"
@@ -42,23 +43,10 @@ Header header_of(std::optional<bool> header) {
   return *header ? Header::yes : Header::no;
 }
 
-/// Microseconds from texts, by the rules of logs.
 std::vector<std::int64_t> parse_times(const std::vector<std::string>& texts, const std::string& unit) {
   std::vector<std::int64_t> times;
-  TimeUnit seen = TimeUnit::automatic;
-  for (const std::string& text : texts) {
-    const ParsedTime parsed = parse_time(text, unit_of(unit));
-    if (parsed.problem)
-      fail(ErrorKind::input, "row {}: the time '{}' {}", times.size(), text, *parsed.problem);
-    const bool other =
-        parsed.unit != TimeUnit::automatic && seen != TimeUnit::automatic && seen != parsed.unit;
-    if (other)
-      fail(ErrorKind::input,
-           "row {}: the time '{}' counts another unit than those before it; say which with {}", times.size(),
-           text, "time-unit"_p);
-    if (parsed.unit != TimeUnit::automatic) seen = parsed.unit;
-    times.push_back(parsed.microseconds);
-  }
+  ParsedTimes parsed(unit);
+  for (const std::string& text : texts) times.push_back(parsed.parse(text, std::ssize(times)));
   return times;
 }
 

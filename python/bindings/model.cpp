@@ -148,8 +148,10 @@ py::tuple evaluate_on(const Model& model, const UserArrays& fold_in, const CsrAr
     if (train) counts = column_counts(training, execution.threads);
     return evaluate(*model.scorer, histories, wanted, {counts, training}, options, execution, backend.get());
   });
+  check_findable(result);
   const nlohmann::ordered_json json = {{"users", result.users},
                                        {"users_without_targets", result.users_without_targets},
+                                       {"known_targets", result.known_targets},
                                        {"metrics", to_json(estimates_of(result))}};
   std::vector<std::string> names;
   for (const Metric& metric : result.per_user_metrics) names.push_back(to_string(metric));
@@ -253,9 +255,16 @@ void bind_model(py::module_& module) {
              const auto found = run_here([&](const Execution&) {
                return explain(*model.scorer, items, r, item, disliked, dislike_share);
              });
-             std::vector<std::pair<std::int32_t, double>> result;
-             for (const Contribution& each : found) result.emplace_back(each.item, each.contribution);
-             return result;
+             std::vector<std::pair<std::int32_t, double>> parts;
+             std::vector<std::vector<std::string>> shared;
+             const NamedFeatures& features = model.info.features;
+             for (const Contribution& each : found) {
+               parts.emplace_back(each.item, each.contribution);
+               if (features.of_items.rows == 0) continue;
+               const auto names = features.shared(item, each.item);
+               shared.emplace_back(names.begin(), names.end());
+             }
+             return std::pair(std::move(parts), std::move(shared));
            })
       .def("tensors", &tensors_of)
       .def_property_readonly("items", [](const Model& model) { return model.scorer->items(); })

@@ -76,16 +76,19 @@ class Dataset(Content):
         user: str = "user",
         item: str = "item",
         value: Optional[str] = None,
+        time: Optional[str] = None,
         *,
         dislike_below: Optional[float] = None,
+        time_unit: str = "auto",
     ) -> "Dataset":
         """From a table of polars, pyarrow, DuckDB or anything else with `__arrow_c_stream__`, one row per interaction; no package
         is needed for it. Ids are columns of whole numbers or texts, also as dictionaries (categories); values are numbers. A null is an
         error; repeated pairs are merged and their values added. Rows whose value is less than `dislike_below` are dislikes.
+        `time` (timestamps, dates, ISO 8601 texts, or numbers that count `time_unit` since 1970) is for splits in time.
 
             poise.Dataset.from_arrow(polars.read_parquet("log.parquet"), "customer", "product")
         """
-        return cls._of_log(*log_of_table(table, user, item, value, dislike_below))
+        return cls._of_log(*log_of_table(table, user, item, value, time, dislike_below, time_unit))
 
     @classmethod
     def from_csr(

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from typing import Any, Dict, Iterable, Optional, Tuple, Union
 
 import numpy as np
@@ -47,7 +48,8 @@ def evaluate(
 ) -> Evaluation:
     """Ranks all items outside the history for every user, and averages over the users that have targets.
 
-    `fold_in` and `held_out` are CSR matrices, row k of both for one user; or `fold_in` is a `poise.HeldOut`, such as
+    `fold_in` and `held_out` are CSR matrices, row k of both for one user, `held_out` without what `fold_in` has: that cannot be
+    found, which a warning says ("known_targets"), and where it is all, an error. Or `fold_in` is a `poise.HeldOut`, such as
     `data.test`, with the dislikes of its users. `dislikes` and `dislike_share` are as in `recommend`.
 
     Returns a dict with the keys of `poise evaluate --json`; with `per_user` also "per_user": a dict with the rows
@@ -82,6 +84,9 @@ def evaluate(
             histories, targets, training, wanted, recall_denominator, model.device, threads, progress.report
         )
     result = Evaluation(json.loads(text))
+    if result["known_targets"]:
+        message = f"{result['known_targets']} targets are in their users' histories or disliked, and cannot be found"
+        warnings.warn(message, UserWarning, stacklevel=2)
     result["seconds"] = time.monotonic() - begin
     if per_user:
         result["per_user"] = {"row": rows, **{name: values[:, k] for k, name in enumerate(names)}}

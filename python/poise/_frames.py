@@ -39,7 +39,7 @@ def log_of_frame(
 
 
 def log_of_table(
-    table: Any, user: str, item: str, value: Optional[str], dislike_below: Optional[float]
+    table: Any, user: str, item: str, value: Optional[str], time: Optional[str], dislike_below: Optional[float], time_unit: str
 ) -> Tuple[_poise.Log, Tuple[Optional[bool], Optional[bool]]]:
     """The same of an Arrow table."""
     if not hasattr(table, "__arrow_c_stream__"):
@@ -48,7 +48,7 @@ def log_of_table(
             "from_dataframe takes frames of pandas"
         )
     stream = table.__arrow_c_stream__()  # named, so that it outlives an exception of the next line
-    log, users, items = _poise.log_from_stream(stream, user, item, value, _threshold(dislike_below, value))
+    log, users, items = _poise.log_from_stream(stream, user, item, value, _threshold(dislike_below, value), time, time_unit)
     return log, (users, items)
 
 

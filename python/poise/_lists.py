@@ -1,7 +1,7 @@
 """Lists of items and their scores."""
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Tuple
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +9,21 @@ import numpy.typing as npt
 Lists = Tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]
 
 
-class Explanation(NamedTuple):
-    """A score, and what each item of the history adds to it, largest first."""
-
+class _Explanation(NamedTuple):
     score: float
     contributions: List[Tuple[int, float]]
+
+
+class Explanation(_Explanation):
+    """A score, and what each item of the history adds to it, largest first. `features` has for each of these the names of the
+    features that it shares with the explained item; none where the model knows no features."""
+
+    features: List[List[str]]
+
+    def __new__(cls, score: float, contributions: List[Tuple[int, float]], features: Optional[List[List[str]]] = None) -> "Explanation":
+        explanation = super().__new__(cls, score, contributions)
+        explanation.features = [] if features is None else features
+        return explanation
 
 
 def item_list(items: Any) -> List[int]:

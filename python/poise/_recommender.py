@@ -234,7 +234,8 @@ class Recommender(Fitted):
         """Why an item has its score for a user: what each item of the history adds, largest first, N of them or all.
 
         `user_items` is the user's row, or the matrix in which it is row `userid`. The contributions of all history
-        items, with a `dislike_share` of the `dislikes` too, add up to the score.
+        items, with a `dislike_share` of the `dislikes` too, add up to the score. A model that learnt from a Dataset's features names
+        in `features` those that the item shares with each of them.
 
         >>> import poise, scipy.sparse
         >>> x = scipy.sparse.csr_matrix([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
@@ -245,9 +246,10 @@ class Recommender(Fitted):
         """
         row, disliked = (each if each is None or each.shape[0] == 1 else each[userid] for each in (user_items, dislikes))
         (_, _, history, values), unwanted, share = self._rows(row, disliked, dislike_share, 1)
-        found = self._fitted().explain(history, values, None if unwanted is None else unwanted[2], share, item_list(whole(itemid, "itemid"))[0])
+        found, shared = self._fitted().explain(history, values, None if unwanted is None else unwanted[2], share, item_list(whole(itemid, "itemid"))[0])
         score = float(sum(contribution for _, contribution in found))
-        return Explanation(score, found if N is None else found[: whole(N, "N")])
+        count = len(found) if N is None else whole(N, "N")
+        return Explanation(score, found[:count], shared[:count])
 
     def fold_in(self, user_items: Any) -> Any:
         """The factors of users who were not in training: scores are `fold_in(user_items) @ item_factors.T`.

@@ -194,6 +194,7 @@ def search(
     regularization_exponent: Union[Sequence[float], str, None] = None,
     feature_weight: Union[Sequence[float], str, None] = None,
     gamma: Union[Sequence[float], str, None] = None,
+    alpha_negative: Union[Sequence[float], str, None] = None,
     weighting: Optional[Sequence[str]] = None,
     grid: str = "best",
     metric: str = "ndcg@100",
@@ -213,7 +214,7 @@ def search(
 
     `model` holds the fixed parameters. `grid="best"` finds the best `regularization` for each `alpha`, then the best
     alpha, below 1 and above it; several values of an axis are then its range, one value fixes it, and `dropout`,
-    `regularization_exponent`, `feature_weight` and `gamma` may be "auto"; each of `factors`, `neighbours` and `weighting` is searched by itself,
+    `regularization_exponent`, `feature_weight`, `gamma` and `alpha_negative` (of dislikes) may be "auto"; each of `factors`, `neighbours` and `weighting` is searched by itself,
     and several `neighbours` share their factorizations. `points` and `time_limit` bound the work.
     A point that falls far behind is not scored on all users ("cut" in `points`), unless `race` is False.
 

@@ -1,6 +1,7 @@
 """Known dislikes, from a log with ratings to the lists that leave them out."""
 import csv
 import io
+import json
 import random
 
 import pytest
@@ -187,3 +188,76 @@ def test_served_histories_leave_them_out(rated, log, poise, tmp_path):
                 answer = server.post("/v1/recommend", {"user": user, "k": 48})
                 items = {row["item"] for row in answer["recommendations"]}
                 assert items and not {(user, item) for item in items} & disliked
+
+
+def test_what_has_no_effect_is_said(poise, rated, log, tmp_path):
+    """A share of dislikes where nobody has any, the parameters of other weightings, and a target that nothing can find."""
+    folder, _ = rated
+    poise("prepare", log, "--keep-above", 3.5, "--held-out-users", 30, "--out", tmp_path / "plain")
+    said = poise("train", tmp_path / "plain", "--model", "ease", "--gamma", 1, "--epsilon", 2, "--clip", 3, "--out", tmp_path / "m").err
+    for flag, scheme in (("gamma", "inverse-popularity"), ("epsilon", "log"), ("clip", "user-oriented, item-oriented, inverse-popularity")):
+        assert f"note: --{flag} has no effect here; --weighting {scheme} reads it" in said
+    read = poise("train", tmp_path / "plain", "--model", "ease", "--weighting", "inverse-popularity", "--gamma", 1, "--clip", 3, "--out", tmp_path / "r")
+    assert "no effect" not in read.err
+    note = "no user has dislikes, so --dislike-share has no effect"
+    assert note in poise("evaluate", tmp_path / "m", tmp_path / "plain", "--dislike-share", 0.5).err
+    assert note in poise("recommend", tmp_path / "m", "--items", "i1", "--dislike-share", 0.5).err
+    assert note not in poise("recommend", tmp_path / "m", "--items", "i1", "--dislikes", "i2", "--dislike-share", 0.5).err
+    poise("train", folder, "--model", "ease", "--out", tmp_path / "rated")
+    assert note not in poise("evaluate", tmp_path / "rated", folder, "--dislike-share", 0.5).err
+
+
+def test_the_flag_that_is_too_large_is_blamed(poise, rated, tmp_path):
+    folder, _ = rated
+    arguments = ("train", folder, "--model", "full-rank", "--out", tmp_path / "m")
+    assert "use a --alpha-negative nearer to 1" in poise(*arguments, "--alpha-negative", 1e20, code=5).err
+    assert "use a smaller --alpha or --clip" in poise(*arguments, "--alpha", 1e20, "--alpha-negative", 2, code=5).err
+    assert "--seed: '-1' is not a whole number of at least 0" in poise(*arguments, "--seed", -1, code=2).err
+
+
+def test_targets_that_nothing_can_find(poise, log, tmp_path):
+    """A test file that repeats the training rows: what cannot be found is counted, and an error where it is all."""
+    rows = [f"u{user},i{item}" for user in range(20) for item in range(user % 3, 24, 3)]
+    (tmp_path / "train.csv").write_text("user,item\n" + "\n".join(rows) + "\n")
+    (tmp_path / "test.csv").write_text("user,item\n" + "\n".join([*rows[:5], "u0,i1"]) + "\n")
+    poise("prepare", tmp_path / "train.csv", "--test", tmp_path / "test.csv", "--split", "given", "--out", tmp_path / "data")
+    poise("train", tmp_path / "data", "--model", "ease", "--out", tmp_path / "m")
+    result = poise("evaluate", tmp_path / "m", tmp_path / "data", "--json")
+    assert result.json["known_targets"] == 5
+    assert "note: 5 targets are in their users' histories or disliked" in result.err
+    (tmp_path / "test.csv").write_text("user,item\n" + "\n".join(rows[:5]) + "\n")
+    poise("prepare", tmp_path / "train.csv", "--test", tmp_path / "test.csv", "--split", "given", "--out", tmp_path / "data")
+    assert "every target is in its user's history" in poise("evaluate", tmp_path / "m", tmp_path / "data", code=3).err
+
+
+def test_a_search_finds_the_weight(poise, rated, tmp_path):
+    folder, _ = rated
+    common = ("search", folder, "--model", "ease", "--alpha", 1, "--lambda", 20, "--json")
+    weight = lambda point: point.get("alpha_negative", 1)
+    found = poise(*common, "--grid", "paper", "--no-expand", "--alpha-negative", "0.5,1,4", "--journal", tmp_path / "journal").json
+    assert sorted(weight(point) for point in found["points"]) == [0.5, 1, 4]
+    best = max(found["points"], key=lambda point: point["validation"]["ndcg@100"]["mean"])
+    assert weight(found["best"]) == weight(best)
+    # Each point is the model that `train` makes.
+    poise("train", folder, "--model", "ease", "--lambda", 20, "--alpha-negative", 4, "--out", tmp_path / "m")
+    mean = poise("evaluate", tmp_path / "m", folder, "--on", "validation", "--json").json["metrics"]["ndcg@100"]["mean"]
+    four = next(point for point in found["points"] if weight(point) == 4)
+    assert four["validation"]["ndcg@100"]["mean"] == pytest.approx(mean, abs=1e-9)
+    again = poise(*common, "--grid", "paper", "--no-expand", "--alpha-negative", "0.5,1,4", "--journal", tmp_path / "journal").json
+    assert [weight(point) for point in again["points"]] == [weight(point) for point in found["points"]]
+    profile = poise(*common, "--alpha-negative", "auto", "--report", tmp_path / "report").json
+    assert profile["complete"] and len({weight(point) for point in profile["points"]}) >= 3
+    within = poise(*common, "--alpha-negative", "0.5,4").json
+    assert within["complete"] and all(0.5 <= weight(point) <= 4 for point in within["points"])
+    results = json.loads((tmp_path / "report" / "results.json").read_text())
+    chosen = [row["alpha_negative"] for row in results["rows"] if row["model"] != "popularity"]
+    assert weight(profile["best"]) in chosen
+    with open(tmp_path / "report" / "results.csv", newline="") as file:
+        assert {line["alpha_negative"] for line in csv.DictReader(file)} >= {f"{value:g}" for value in chosen}
+
+
+def test_a_search_without_dislikes_is_refused(poise, log, tmp_path):
+    poise("prepare", log, "--keep-above", 3.5, "--held-out-users", 30, "--out", tmp_path / "plain")
+    result = poise("search", tmp_path / "plain", "--model", "ease", "--alpha-negative", "auto", code=2)
+    assert "the data have none" in result.err
+    assert "auto is for --grid best" in poise("search", tmp_path / "plain", "--model", "ease", "--grid", "paper", "--alpha-negative", "auto", code=2).err

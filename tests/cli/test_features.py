@@ -1,4 +1,5 @@
 """Features of items, from a file to lists with items that nobody has."""
+import csv
 import json
 import random
 
@@ -69,6 +70,23 @@ def test_a_flipped_bit_is_found(log, features, tmp_path):
     content[-3] ^= 4
     path.write_bytes(content)
     run("info", tmp_path / "data", code=3)
+
+
+def test_the_inverse_is_kept_with_features(prepared, tmp_path):
+    """The same model, and beside it the inverse of its own system: without features it has other bytes."""
+    for name, weight in (("kept", 3), ("other", 0)):
+        plain, kept = tmp_path / f"{name}.plain", tmp_path / name
+        trained(prepared, plain, "--feature-weight", weight)
+        trained(prepared, kept, "--feature-weight", weight, "--keep-inverse")
+        assert tensor(plain) == tensor(kept)
+    assert (tmp_path / "kept.inverse").read_bytes() != (tmp_path / "other.inverse").read_bytes()
+
+
+def test_the_estimate_counts_features(log, prepared, tmp_path):
+    run("prepare", log, "--out", tmp_path / "plain")
+    bytes_of = lambda *arguments: run("train", *arguments, "--model", "ease", "--out", tmp_path / "m", "--json").json["expected_bytes"]
+    with_features, without = bytes_of(prepared), bytes_of(prepared, "--feature-weight", 0)
+    assert with_features - without > 4 * 8 * 64  # products of the features with the probes
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +200,11 @@ def test_a_study_has_rows_with_features(prepared, tmp_path):
     results = json.loads((tmp_path / "study/results.json").read_text())
     assert {row["model"] for row in results["rows"]} == {"popularity", "full-rank/feature-weight"}
     assert all(row["feature_weight"] > 0 for row in results["rows"] if row["model"] != "popularity")
+    with open(tmp_path / "study/results.csv", newline="") as file:
+        lines = list(csv.DictReader(file))
+    for row in results["rows"]:
+        figures = {line["feature_weight"] for line in lines if (line["model"], line["kind"]) == (row["model"], row["kind"])}
+        assert figures == {"" if row["model"] == "popularity" else repr(row["feature_weight"]).removesuffix(".0")}
 
 
 def test_cold_items_are_ranked_alone(log, features, tmp_path):

@@ -23,7 +23,7 @@ def test_json_keys(poise, tmp_path, log, data, model):
     assert sum(seconds[phase] for phase in phases) <= seconds["total"]
     assert seconds["save write"] + seconds["save sync"] <= seconds["save"]
     evaluated = poise("evaluate", model, data, "--metrics", "coverage@5,map@3", "--json").json
-    assert set(evaluated) == {"users", "users_without_targets", "metrics", "same_data", "device", "seconds", "phases"}
+    assert set(evaluated) == {"users", "users_without_targets", "known_targets", "metrics", "same_data", "device", "seconds", "phases"}
     phases = evaluated["phases"]
     assert evaluated["seconds"] == phases["evaluate"]
     assert set(phases) == {"total", "start", "load model", "load data", "device", "evaluate", "report"}

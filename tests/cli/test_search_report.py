@@ -104,7 +104,7 @@ def test_ranks_and_weightings_have_rows_of_their_own(report):
     tables = found.text("tables.md")
     assert "2. WMF, log weights" in tables and "## Rank 4" in tables and "## Rank 2" in tables
     assert "weights it is their slope" in found.text("report.html")
-    assert {line.split(",")[-3] for line in found.text("results.csv").splitlines()[1:]} == {"constant", "log", ""}
+    assert {line.split(",")[-5] for line in found.text("results.csv").splitlines()[1:]} == {"constant", "log", ""}
 
 
 def test_weights_without_an_unweighted_point(report):

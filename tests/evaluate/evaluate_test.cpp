@@ -116,6 +116,24 @@ TEST_F(Evaluate, MeansOverUsersWithATarget) {
   EXPECT_DOUBLE_EQ(result.metrics[0].standard_error.value(), std::sqrt(44.0 / 256) / 2);
 }
 
+/// What cannot be found is counted, and not measured where it is all.
+TEST_F(Evaluate, TargetsInTheHistoryAreCounted) {
+  EXPECT_EQ(run("recall@2").known_targets, 2);
+  const Csr disliked = rows_of(6, {{2, 4}, {1}, {}, {}, {}});
+  const UserRows users(histories.view(), disliked.view());
+  EXPECT_EQ(evaluate(scorer, users, targets.view(), counts, {}, {}).known_targets, 3);
+  expect_error(ErrorKind::input, "every target is in its user's history",
+               [&] { check_findable(evaluate(scorer, histories.view(), histories.view(), counts, {}, {})); });
+  targets = rows_of(6, {{2}, {}, {}, {4}, {}});
+  expect_error(ErrorKind::input, "or disliked",
+               [&] { check_findable(evaluate(scorer, users, targets.view(), counts, {}, {})); });
+  targets = rows_of(6, {{2, 5}, {}, {}, {4}, {}});
+  const EvaluationResult some = evaluate(scorer, users, targets.view(), counts, {}, {});
+  EXPECT_EQ(some.known_targets, 2);
+  EXPECT_EQ(some.targets, 3);
+  check_findable(some);
+}
+
 TEST_F(Evaluate, BothDenominators) {
   EXPECT_DOUBLE_EQ(run("recall@2", RecallDenominator::targets).metrics[0].mean, (0.5 + 2.0 / 3) / 4);
   // s = 1, 1/2, 1/4, 1/4, 1/2, 1: user 0 finds 1/4 of 1/2; user 2 finds 3/2 of 3/2, or of 7/4.

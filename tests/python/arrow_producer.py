@@ -46,8 +46,9 @@ def _buffers(column):
         valid[k // 8] |= (value is not None) << (k % 8)
     nulls = sum(value is None for value in values)
     validity = bytes(valid) if nulls else None
-    if column.format in LETTERS:
-        data = struct.pack(f"{len(values)}{LETTERS[column.format]}", *(0 if value is None else value for value in values))
+    letter = "i" if column.format == "tdD" else "q" if column.format.startswith(("ts", "tdm")) else LETTERS.get(column.format)
+    if letter:
+        data = struct.pack(f"{len(values)}{letter}", *(0 if value is None else value for value in values))
         return nulls, [validity, data]
     texts = [b"" if value is None else value.encode() if isinstance(value, str) else value for value in values]
     if column.format == "vu":

@@ -162,3 +162,37 @@ def test_the_same_data_as_from_a_frame():
     table = Table([{"user": Column("l", frame.user.tolist()), "item": Column("l", frame.item.tolist())}])
     ours, theirs = poise.Dataset.from_arrow(table), poise.Dataset.from_dataframe(frame)
     assert (ours.train != theirs.train).nnz == 0 and ours.items.tolist() == theirs.items.tolist()
+
+
+SECONDS = [1_300_000_000, 1_300_086_400, 1_300_172_800, 1_300_259_200, 1_300_345_600]
+DAYS = [second // 86400 for second in SECONDS]
+
+
+@pytest.mark.parametrize("format, times", [
+    ("tss:", SECONDS), ("tsm:UTC", [1000 * each for each in SECONDS]), ("tsu:", [10**6 * each for each in SECONDS]),
+    ("tsn:Europe/Berlin", [10**9 * each + 1 for each in SECONDS]), ("l", SECONDS), ("g", [float(each) for each in SECONDS]),
+    ("u", [str(np.datetime64(each, "s")) for each in SECONDS]), ("tdD", DAYS), ("tdm", [86_400_000 * each for each in DAYS]),
+])
+def test_times(format, times, tmp_path):
+    """Each column of times splits as the same rows of a frame do."""
+    pandas = pytest.importorskip("pandas")
+    seconds = [86400 * day for day in DAYS] if format.startswith("td") else SECONDS
+    frame = pandas.DataFrame({"user": [str(k % 2) for k in range(5)], "item": [1, 1, 2, 2, 3], "when": seconds})
+    table = table_of(user=("u", frame["user"].tolist()), item=("l", frame["item"].tolist()), when=Column(format, times))
+    for folder, data in (("a", poise.Dataset.from_arrow(table, time="when")), ("f", poise.Dataset.from_dataframe(frame, time="when"))):
+        poise.split(data, "last", min_user_items=1).save(tmp_path / folder)
+    assert (tmp_path / "a" / "data.poise").read_bytes() == (tmp_path / "f" / "data.poise").read_bytes()
+    check_released(table)
+
+
+def test_times_that_cannot_be():
+    row = {"user": Column("u", ["a", "a"]), "item": Column("l", [1, 2])}
+    for column, message in (
+        (Column("l", [1, None]), "'t' has a null in row 2"),
+        (Column("u", ["2011-01-01", "soon"]), "the time 'soon'"),
+        (Column("l", [1, 10**12]), "counts another unit than those before it"),
+        (Column("tss:", [1, 2**62]), "out of range in row 2"),
+        (Column("ttu", [b"", b""]), "Arrow type 'ttu'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            poise.Dataset.from_arrow(Table([{**row, "t": column}]), time="t")

@@ -168,3 +168,15 @@ def test_searched_with_them():
         data, poise.EASE(alpha_negative=4), regularization=[1, 10], alpha=[1, 2], grid="paper", expand=False, show_progress=False
     )
     assert found.best_model.alpha_negative == 4 and found.best["alpha_negative"] == 4
+
+
+def test_their_weight_is_searched():
+    """As a list with a fixed grid, and over its range."""
+    frame = [(u, i, 5 if i % 4 == u % 4 else 1) for u in range(80) for i in range(u % 3, 120, 3)]
+    data = poise.split(poise.Dataset.from_dataframe(pandas.DataFrame(frame, columns=["user", "item", "rating"]), value="rating", dislike_below=3), min_user_items=2)
+    fixed = {"regularization": [20], "alpha": [1], "show_progress": False}
+    found = poise.search(data, poise.EASE(), alpha_negative=[0.5, 1, 4], grid="paper", expand=False, **fixed)
+    assert sorted(point.get("alpha_negative", 1) for point in found.points) == [0.5, 1, 4]
+    assert found.best_model.alpha_negative == found.best.get("alpha_negative", 1)
+    profile = poise.search(data, poise.EASE(), alpha_negative="auto", points=6, **fixed)
+    assert len({point.get("alpha_negative", 1) for point in profile.points}) > 1

@@ -103,3 +103,21 @@ def test_what_cannot_be_is_refused(file):
         poise.EASE(feature_weight=2).fit(x, show_progress=False)
     with pytest.raises(ValueError, match="neighbours"):
         poise.EASE(neighbours=3).fit(x, item_features=kinds(), show_progress=False)
+
+
+def test_explanations_name_shared_features(file, tmp_path):
+    """As `poise recommend --explain` does; a model that learnt from none, or from a matrix, names none."""
+    data = poise.Dataset.from_csr(interactions()).with_item_features(file)
+    model = poise.EASE(regularization=5, feature_weight=3).fit(data, show_progress=False)
+    history = sp.csr_matrix((np.ones(3, np.float32), ([0, 0, 0], [2, 6, 11])), shape=(1, ITEMS))
+    why = model.explain(0, history, 38)
+    assert {item: names for (item, _), names in zip(why.contributions, why.features)} == {2: ["kind=kind 2"], 6: ["kind=kind 2"], 11: []}
+    score, contributions = why
+    assert score == why.score and contributions == why.contributions
+    first = model.explain(0, history, 38, N=1)
+    assert first.contributions == contributions[:1] and first.features == why.features[:1]
+    model.save(tmp_path / "model")
+    assert poise.load(tmp_path / "model").explain(0, history, 38).features == why.features
+    by_matrix = poise.EASE(regularization=5, feature_weight=3).fit(interactions(), item_features=kinds(), show_progress=False)
+    assert by_matrix.explain(0, history, 38).features == []
+    assert poise.EASE(feature_weight=0).fit(data, show_progress=False).explain(0, history, 38).features == []

@@ -238,9 +238,19 @@ class TestEveryModel:
 
     def test_evaluate(self, model, train):
         result = poise.evaluate(model, train[:200], taste_matrix(seed=6)[:200])
-        assert list(result) == ["users", "users_without_targets", "metrics", "seconds"]
+        assert list(result) == ["users", "users_without_targets", "known_targets", "metrics", "seconds"]
         assert list(result["metrics"]) == ["recall@20", "recall@50", "ndcg@100"]
         assert all(0 < entry["mean"] < 1 and entry["stderr"] > 0 for entry in result["metrics"].values())
+
+    def test_targets_of_the_history(self, model, train):
+        """Nothing is found that every list leaves out: an error where it is all, a warning where it is some."""
+        with pytest.raises(ValueError, match="every target is in its user's history"):
+            poise.evaluate(model, train, train)
+        held = train.tolil()
+        held[0, [i for i in range(train.shape[1]) if train[0, i] == 0][0]] = 1
+        with pytest.warns(UserWarning, match="targets are in their users' histories"):
+            result = poise.evaluate(model, train, held.tocsr())
+        assert result["known_targets"] == train.nnz
 
     def test_item_index(self, model):
         assert model.item_index(7) == 7 and model.item_index(["3", 4.0]).tolist() == [3, 4]

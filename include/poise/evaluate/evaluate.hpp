@@ -34,6 +34,8 @@ struct MetricResult {
 struct EvaluationResult {
   std::int64_t users = 0;  ///< the measured users: those with at least one target
   std::int64_t users_without_targets = 0;
+  std::int64_t targets = 0;           ///< of all users
+  std::int64_t known_targets = 0;     ///< targets in their user's history, or disliked: they cannot be found
   std::vector<MetricResult> metrics;  ///< in the order asked for
 
   std::vector<Metric> per_user_metrics;  ///< the means over users, the columns of per_user
@@ -80,9 +82,13 @@ class Evaluation {
 /// Row u of `histories` belongs to row u of `targets`. Works in blocks of users; the result does not depend
 /// on the threads. With a GPU's backend it scores and ranks there; scores then differ by rounding, and whole
 /// rows of scores are copied back for auc alone. Error{input} if shapes differ, no user has a target or
-/// `training` lacks what a metric needs, Error{usage} without metrics, Error{numerical} for a NaN score.
+/// `training` lacks what a metric needs, Error{usage} without metrics,
+/// Error{numerical} for a NaN score.
 EvaluationResult evaluate(const Scorer& scorer, const UserRows& histories, CsrView targets,
                           const TrainingView& training, const EvaluateOptions& options,
                           const Execution& execution, Backend* backend = nullptr);
+
+/// Error{input} if no target could have been found, whatever the model.
+void check_findable(const EvaluationResult& result);
 
 }  // namespace poise

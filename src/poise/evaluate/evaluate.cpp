@@ -50,6 +50,21 @@ void check(const Scorer& scorer, const UserRows& histories, CsrView targets, con
   }
 }
 
+/// The targets that are in their user's history, or disliked.
+std::int64_t known_targets(const UserRows& histories, CsrView targets) {
+  std::int64_t known = 0;
+  for (std::int64_t row = 0; row < targets.rows; ++row) {
+    const auto history = histories.items.row(row);
+    const auto disliked = histories.any_disliked() ? histories.disliked.row(row) : Indices();
+    for (const std::int32_t target : targets.row(row)) {
+      const bool is_known =
+          std::ranges::binary_search(history, target) || std::ranges::binary_search(disliked, target);
+      known += is_known ? 1 : 0;
+    }
+  }
+  return known;
+}
+
 /// The R of the metrics that are one number for all users.
 std::vector<std::int64_t> exposure_cutoffs(const std::vector<Metric>& metrics) {
   std::vector<std::int64_t> cutoffs;
@@ -157,6 +172,8 @@ Evaluation::Evaluation(const Scorer& scorer, const UserRows& histories, CsrView 
   result.users = std::ssize(result.user_rows);
   result.users_without_targets = targets.rows - result.users;
   if (result.users == 0) fail(ErrorKind::input, "no user has a target: there is nothing to evaluate on");
+  result.targets = targets.entries();
+  result.known_targets = known_targets(histories, targets);
   std::int64_t longest = std::max<std::int64_t>(1, options.item_hits_at);
   for (const Metric& metric : options.metrics) {
     longest = std::max(longest, metric.at);
@@ -254,6 +271,13 @@ EvaluationResult Evaluation::finish() {
                            .mean = poise::measure_all(metric, measuring_->exposure.shown(metric.at))});
   }
   return std::move(result);
+}
+
+void check_findable(const EvaluationResult& result) {
+  if (result.known_targets == result.targets)
+    fail(ErrorKind::input,
+         "every target is in its user's history or disliked, and neither is recommended: no model could find "
+         "one; give as targets what the histories leave out");
 }
 
 EvaluationResult evaluate(const Scorer& scorer, const UserRows& histories, CsrView targets,

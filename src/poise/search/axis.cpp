@@ -133,6 +133,10 @@ Axis feature_axis(const std::vector<double>& range) {
   return axis;
 }
 
+Axis dislike_axis(const std::vector<double>& range) {
+  return logarithmic(within(decades(-4, 8, 6), range, bounds_of(range, 1e-2, 1e3)), 0, 6, 0.34);
+}
+
 Axis even_axis(const std::vector<double>& range, double low, double high, double spacing, double start,
                int step) {
   const Bounds bounds = bounds_of(range, low, high);

@@ -42,6 +42,10 @@ Axis slope_axis(const std::vector<double>& range);
 /// logarithm and is placed a decade below the least other.
 Axis feature_axis(const std::vector<double>& range);
 
+/// The weight of dislikes, six nodes a decade from 0.01 to 1000, or over the range; begins at 1, where they
+/// are not known.
+Axis dislike_axis(const std::vector<double>& range);
+
 /// Nodes `spacing` apart from `low` to `high`, or over the range; begins at the node nearest to `start`.
 Axis even_axis(const std::vector<double>& range, double low, double high, double spacing, double start,
                int step);

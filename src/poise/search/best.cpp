@@ -253,7 +253,7 @@ SearchResult BestSearch::result() {
   std::ranges::stable_sort(tried_, {}, [](const ModelParameters& point) {
     return std::tuple(point.rank, point.neighbours, static_cast<int>(point.weighting.scheme),
                       point.weighting.alpha, point.dropout, point.lambda_exponent, point.feature_weight,
-                      point.weighting.gamma, point.lambda);
+                      point.weighting.alpha_negative, point.weighting.gamma, point.lambda);
   });
   // Of what was trained again, to convergence, that counts.
   std::set<std::string> tried;

@@ -38,8 +38,7 @@ ModelParameters BestSetting::at(const Place& place) const {
   point.lambda = space.axes[0].value[place[0]];
   point.weighting.alpha = space.axes[1].value[place[1]];
   for (std::size_t k = 0; k < parameters.size(); ++k)
-    point.*parameters[k] = space.axes[k + 2].value[place[k + 2]];
-  if (gamma) point.weighting.gamma = space.axes.back().value[place.back()];
+    parameters[k](point) = space.axes[k + 2].value[place[k + 2]];
   if (point.family == Family::full_rank) {
     const double alpha =
         point.weighting.scheme == Scheme::constant ? std::min(1.0, point.weighting.alpha) : 1;
@@ -56,22 +55,26 @@ std::vector<BestSetting> best_settings(const SearchSpace& space) {
     axes.push_back(space.lambda.size() == 1 ? fixed_axis(space.lambda.front()) : lambda_axis(space.lambda));
     axes.push_back(alpha_axis_of(space, scheme));
     setting.space.kinds = kinds_of(axes[1], traits(scheme).unweighted_alpha);
-    const auto put = [&](double ModelParameters::*parameter, const std::vector<double>& range,
+    const auto put = [&](double& (*parameter)(ModelParameters&), const std::vector<double>& range,
                          const Axis& axis) {
       setting.parameters.push_back(parameter);
       axes.push_back(range.size() == 1 ? fixed_axis(range.front()) : axis);
     };
     if (!space.dropout.empty() || space.automatic.dropout)
-      put(&ModelParameters::dropout, space.dropout,
+      put([](ModelParameters& each) -> double& { return each.dropout; }, space.dropout,
           even_axis(space.dropout, 0, most_dropout, dropout_spacing, usual_dropout, first_step));
     if (!space.lambda_exponent.empty() || space.automatic.lambda_exponent)
-      put(&ModelParameters::lambda_exponent, space.lambda_exponent,
+      put([](ModelParameters& each) -> double& { return each.lambda_exponent; }, space.lambda_exponent,
           even_axis(space.lambda_exponent, least_exponent, most_exponent, exponent_spacing, 0, first_step));
     if (!space.feature_weight.empty() || space.automatic.feature_weight)
-      put(&ModelParameters::feature_weight, space.feature_weight, feature_axis(space.feature_weight));
+      put([](ModelParameters& each) -> double& { return each.feature_weight; }, space.feature_weight,
+          feature_axis(space.feature_weight));
+    if (!space.alpha_negative.empty() || space.automatic.alpha_negative)
+      put([](ModelParameters& each) -> double& { return each.weighting.alpha_negative; },
+          space.alpha_negative, dislike_axis(space.alpha_negative));
     if (scheme == Scheme::inverse_popularity && is_free(space.gamma, space.automatic.gamma)) {
-      setting.gamma = true;
-      axes.push_back(even_axis(space.gamma, 0, most_gamma, gamma_spacing, usual_gamma, first_step));
+      put([](ModelParameters& each) -> double& { return each.weighting.gamma; }, space.gamma,
+          even_axis(space.gamma, 0, most_gamma, gamma_spacing, usual_gamma, first_step));
     } else if (!space.gamma.empty()) {
       setting.base.weighting.gamma = space.gamma.front();
     }

@@ -12,8 +12,7 @@ namespace poise {
 struct BestSetting {
   ModelParameters base;
   ProfileSpace space;
-  std::vector<double ModelParameters::*> parameters;  ///< of the axes after alpha, except gamma
-  bool gamma = false;                                 ///< the last axis is gamma
+  std::vector<double& (*)(ModelParameters&)> parameters;  ///< of the axes after alpha
 
   [[nodiscard]] ModelParameters at(const Place& place) const;
 };

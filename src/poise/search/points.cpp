@@ -22,7 +22,8 @@ constexpr int method = 10;
 auto sharing_order(const ModelParameters& point) {
   return std::tuple(point.rank, point.lambda_exponent, static_cast<int>(point.weighting.scheme),
                     point.dropout, point.feature_weight, point.lambda, point.weighting.alpha,
-                    point.weighting.gamma, point.zero_diagonal, point.neighbours);
+                    point.weighting.alpha_negative, point.weighting.gamma, point.zero_diagonal,
+                    point.neighbours);
 }
 
 ModelParameters with_diagonal(ModelParameters parameters, bool zero) {

@@ -38,6 +38,7 @@ void set_alpha(ModelParameters& point, double value) { point.weighting.alpha = v
 void set_dropout(ModelParameters& point, double value) { point.dropout = value; }
 void set_exponent(ModelParameters& point, double value) { point.lambda_exponent = value; }
 void set_feature_weight(ModelParameters& point, double value) { point.feature_weight = value; }
+void set_alpha_negative(ModelParameters& point, double value) { point.weighting.alpha_negative = value; }
 void set_gamma(ModelParameters& point, double value) { point.weighting.gamma = value; }
 
 /// The parameters of points while searching. Rounds of wmf cost little, and its last ones change the metric
@@ -58,6 +59,7 @@ std::vector<ModelParameters> settings_of(const SearchSpace& space) {
   vary(settings, space.dropout, set_dropout);
   vary(settings, space.lambda_exponent, set_exponent);
   vary(settings, space.feature_weight, set_feature_weight);
+  vary(settings, space.alpha_negative, set_alpha_negative);
   vary(settings, space.gamma, set_gamma);
   vary(settings, space.scheme, set_scheme);
   vary(settings, space.neighbours, set_neighbours);
@@ -165,6 +167,7 @@ void validate(const SearchSpace& space) {
       check(space.dropout, set_dropout);
       check(space.lambda_exponent, set_exponent);
       check(space.feature_weight, set_feature_weight);
+      check(space.alpha_negative, set_alpha_negative);
       check(space.gamma, set_gamma);
     }
   }

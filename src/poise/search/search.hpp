@@ -35,6 +35,7 @@ struct SearchSpace {
   std::vector<double> dropout = {};
   std::vector<double> lambda_exponent = {};
   std::vector<double> feature_weight = {};
+  std::vector<double> alpha_negative = {};
   std::vector<double> gamma = {};
   std::vector<Scheme> scheme = {};
   /// Axes that are searched by profiles over their default range.
@@ -42,6 +43,7 @@ struct SearchSpace {
     bool dropout = false;
     bool lambda_exponent = false;
     bool feature_weight = false;
+    bool alpha_negative = false;
     bool gamma = false;
   } automatic = {};
   bool expand = true;  ///< for grids, as refine

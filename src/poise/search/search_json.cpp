@@ -26,6 +26,7 @@ Json parameters_json(const ModelParameters& parameters) {
   if (family_of(parameters).find("lambda-exponent") != nullptr)
     json["lambda_exponent"] = parameters.lambda_exponent;
   if (parameters.weighting.scheme == Scheme::inverse_popularity) json["gamma"] = parameters.weighting.gamma;
+  if (parameters.weighting.alpha_negative != 1) json["alpha_negative"] = parameters.weighting.alpha_negative;
   return json;
 }
 

@@ -22,6 +22,7 @@ constexpr NumberAxis number_axes[] = {
     {"dropout", &SearchSpace::dropout, &SearchSpace::Automatic::dropout},
     {"lambda-exponent", &SearchSpace::lambda_exponent, &SearchSpace::Automatic::lambda_exponent},
     {"feature-weight", &SearchSpace::feature_weight, &SearchSpace::Automatic::feature_weight},
+    {"alpha-negative", &SearchSpace::alpha_negative, &SearchSpace::Automatic::alpha_negative},
     {"gamma", &SearchSpace::gamma, &SearchSpace::Automatic::gamma},
 };
 

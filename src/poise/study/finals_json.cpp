@@ -29,8 +29,8 @@ StudyRow row_from_json(const Json& json, const std::string& data, const StudyMod
   StudyRow row{{data, model, parse_row_kind(json.at("kind").get<std::string>())}, {}};
   each_field(fields<StudyRow>, row, [&](std::string_view key, auto& value) {
     // Older entries are of plain models, and of accuracy alone.
-    const bool newer =
-        key == "lambda_exponent" || key == "gamma" || key == "feature_weight" || key == "beyond_accuracy";
+    const bool newer = key == "lambda_exponent" || key == "gamma" || key == "feature_weight" ||
+                       key == "alpha_negative" || key == "beyond_accuracy";
     if (!newer || json.contains(key)) read_field(json.at(key), value);
   });
   return row;

@@ -25,7 +25,8 @@ SearchedValues searched_values(const ModelParameters& parameters) {
           .lambda_exponent =
               family_of(parameters).find("lambda-exponent") != nullptr ? parameters.lambda_exponent : 0,
           .gamma = weighting.scheme == Scheme::inverse_popularity ? weighting.gamma : 0,
-          .feature_weight = parameters.family == Family::full_rank ? parameters.feature_weight : 0};
+          .feature_weight = parameters.family == Family::full_rank ? parameters.feature_weight : 0,
+          .alpha_negative = weighting.alpha_negative};
 }
 
 std::string_view to_string(UnfinishedSearch::State state) {

@@ -52,14 +52,19 @@ struct SearchedValues {
   double lambda_exponent = 0;
   double gamma = 0;           ///< of weights by inverse popularity
   double feature_weight = 0;  ///< of full rank; without effect where the data have no features
+  double alpha_negative = 1;  ///< of disliked entries
 };
 SearchedValues searched_values(const ModelParameters& parameters);
 
 template <>
-inline constexpr auto fields<SearchedValues> = std::tuple{
-    Field{"alpha", &SearchedValues::alpha},     Field{"lambda", &SearchedValues::lambda},
-    Field{"dropout", &SearchedValues::dropout}, Field{"lambda_exponent", &SearchedValues::lambda_exponent},
-    Field{"gamma", &SearchedValues::gamma},     Field{"feature_weight", &SearchedValues::feature_weight}};
+inline constexpr auto fields<SearchedValues> =
+    std::tuple{Field{"alpha", &SearchedValues::alpha},
+               Field{"lambda", &SearchedValues::lambda},
+               Field{"dropout", &SearchedValues::dropout},
+               Field{"lambda_exponent", &SearchedValues::lambda_exponent},
+               Field{"gamma", &SearchedValues::gamma},
+               Field{"feature_weight", &SearchedValues::feature_weight},
+               Field{"alpha_negative", &SearchedValues::alpha_negative}};
 
 /// One trained point of a search.
 struct StudyPoint : RowName, SearchedValues {

@@ -32,7 +32,9 @@ CsvCells result_cells(const StudyRow& row, const std::string& metric) {
                          {"lambda_exponent", number(row.lambda_exponent)},
                          {"weighting", trained(row.model.weighting)},
                          {"gamma", number(row.gamma)},
-                         {"neighbours", trained(row.model.neighbours)}});
+                         {"neighbours", trained(row.model.neighbours)},
+                         {"feature_weight", number(row.feature_weight)},
+                         {"alpha_negative", number(row.alpha_negative)}});
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const SearchSpace& 
   for (const Scheme scheme : space.scheme) schemes.push_back(scheme_name(scheme));
   put("--weighting", schemes);
   put("--gamma", space.gamma, space.automatic.gamma);
+  put("--alpha-negative", space.alpha_negative, space.automatic.alpha_negative);
   // The model's other parameters.
   ModelParameters usual;
   usual.family = base.family;

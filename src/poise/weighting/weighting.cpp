@@ -75,7 +75,8 @@ std::vector<DeclaredParameter<WeightingOptions>> weighting_parameters() {
       {{.id = "alpha-negative",
         .help = "Weight of disliked entries, relative to what is neither liked nor disliked; 1 ignores them",
         .least = 0,
-        .above_least = true},
+        .above_least = true,
+        .axis = SearchAxis::free},
        in_member(&WeightingOptions::alpha_negative)}};
 }
 

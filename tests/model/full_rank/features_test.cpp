@@ -204,6 +204,42 @@ TEST_F(FeaturesTest, RefusesWhatCannotBe) {
   EXPECT_EQ(message({.neighbours = 3, .feature_weight = 0}, F.view()), "");
 }
 
+/// beta F'F is part of what is inverted, and so of what is kept of it for updates.
+TEST_F(FeaturesTest, TheKeptInverseIsOfTheSystemWithThem) {
+  const Csr F = testing::random_csr(9, items, 0.3, true, 12);
+  for (const WeightingOptions& weighting : weightings) {
+    for (const double lambda : {5.0, 1e-4}) {  // with an inverse in float32, and in float64
+      const Weights W = make_weights({X_.view(), {}}, weighting);
+      const ModelParameters parameters{
+          .zero_diagonal = true, .lambda = lambda, .feature_weight = 2, .weighting = weighting};
+      const FullRankOptions options = full_rank_options(parameters, 1U << 30U, F.view());
+      FitContext context{X_.view(), 1U << 30U, *backend_, {}};
+      const TrainedToUpdate trained = train_to_update(options, W, context);
+      const ColumnProblem problem = make_column_problem(X_.view(), W, full_rank_lambda(X_.view(), options));
+      const Eigen::MatrixXd X = testing::to_dense(X_.view());
+      const Eigen::MatrixXd features = testing::to_dense(F.view());
+      Eigen::VectorXd a(X.rows());
+      for (Eigen::Index u = 0; u < X.rows(); ++u) a(u) = W.a_of(u);
+      Eigen::MatrixXd A = X.cwiseSign().transpose() * a.asDiagonal() * X.cwiseSign();
+      A += 2 * features.transpose() * features;
+      for (Eigen::Index i = 0; i < A.rows(); ++i) A(i, i) += problem.l[i] / problem.b_bar;
+      const Eigen::MatrixXd inverse = A.inverse();
+      const double close = trained.kept.float64 ? 1e-9 : 1e-5;
+      const auto compare = [&](const auto& kept) {
+        for (std::int64_t i = 0; i < items; ++i)
+          for (std::int64_t j = 0; j < items; ++j)
+            EXPECT_NEAR(kept(i, j), inverse(i, j), close * inverse.cwiseAbs().maxCoeff());
+      };
+      if (const auto* const narrow = std::get_if<Matrix<float>>(&trained.kept.A_inverse)) compare(*narrow);
+      if (const auto* const wide = std::get_if<Matrix<double>>(&trained.kept.A_inverse)) compare(*wide);
+      if (problem.weighted()) continue;
+      for (std::int64_t i = 0; i < items; ++i) {
+        EXPECT_NEAR(trained.kept.h[i], inverse(i, i), close * inverse.cwiseAbs().maxCoeff());
+      }
+    }
+  }
+}
+
 TEST_F(FeaturesTest, TheirGramIsExactlySymmetric) {
   const Csr F = testing::random_csr(30, 40, 0.4, true, 11);
   Resident<double> G(*backend_, 40, 40);

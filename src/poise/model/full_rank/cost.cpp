@@ -149,10 +149,22 @@ FullRankMemory full_rank_memory(CsrView X, bool weighted, int solutions) {
   return {.least = least, .with_T = least + users * n * sizeof(float)};
 }
 
+std::uint64_t feature_bytes(const FullRankOptions& options) {
+  if (!options.with_features()) return 0;
+  // F', rows of F'F while they are added, and products of F with the probes.
+  constexpr std::uint64_t rows_together = 256;
+  constexpr std::uint64_t probes = 64;
+  const auto items = static_cast<std::uint64_t>(options.features.cols);
+  return static_cast<std::uint64_t>(options.features.entries()) * (sizeof(std::int32_t) + sizeof(float)) +
+         items * sizeof(std::int64_t) + rows_together * items * sizeof(float) +
+         probes * static_cast<std::uint64_t>(options.features.rows) * sizeof(double);
+}
+
 void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options) {
   const bool weighted = !W.c.empty() || !W.b.empty();
   const int solutions = (options.unconstrained ? 1 : 0) + (options.zero_diagonal ? 1 : 0);
-  const FullRankMemory memory = full_rank_memory(X, weighted, solutions);
+  FullRankMemory memory = full_rank_memory(X, weighted, solutions);
+  memory.least += feature_bytes(options);
   if (memory.least > options.memory_limit) {
     const double scale =
         std::sqrt(static_cast<double>(options.memory_limit) / static_cast<double>(memory.least));

@@ -147,7 +147,7 @@ FullRankFit fit_full_rank(CsrView X, const Weights& W, const FullRankOptions& op
     if (!result.float64 || solution.good()) result.solutions.push_back(std::move(solution));
   }
   std::ranges::sort(result.solutions, {}, &FullRankSolution::zero_diagonal);
-  for (const FullRankSolution& solution : result.solutions) refuse_nonsense(solution, W);
+  for (const FullRankSolution& solution : result.solutions) refuse_nonsense(solution, X, W);
   return result;
 }
 

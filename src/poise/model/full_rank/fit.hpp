@@ -106,6 +106,8 @@ struct FullRankMemory {
   std::uint64_t least = 0;
   std::uint64_t with_T = 0;
 };
+/// The bytes that features of items take besides F itself; 0 where they have no weight.
+std::uint64_t feature_bytes(const FullRankOptions& options);
 /// Error{resources}, which says what would fit, if a fit does not.
 void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& options);
 /// The least memory of a GPU for a fit, in bytes; with more it processes more columns at a time.

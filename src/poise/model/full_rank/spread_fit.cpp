@@ -276,7 +276,7 @@ FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOpti
            result.condition, needed_text, limit, "memory-limit"_p, "lambda"_p);
     }
     if (result.solutions.empty()) fail_as_singular(result.condition);
-    refuse_nonsense(result.solutions.front(), W);
+    refuse_nonsense(result.solutions.front(), X, W);
   }
   join_iterations(result, share);
   return result;

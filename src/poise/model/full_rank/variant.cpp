@@ -1,7 +1,12 @@
 #include "poise/model/full_rank/variant.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <string>
 #include <type_traits>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "poise/base/error.hpp"
 #include "poise/linalg/vector.hpp"
@@ -214,19 +219,42 @@ FullRankSolution FullRankVariant<T>::take() {
           .settled = proof_.settled()};
 }
 
-void refuse_nonsense(const FullRankSolution& solution, const Weights& W) {
+namespace {
+
+/// 1 + C of the disliked entries, which are in the support and not in X; 1 if there are none.
+double weight_of_dislikes(CsrView X, const Weights& W) {
+  if (W.own_support == nullptr) return 1;
+  for (std::int64_t u = 0; u < X.rows; ++u) {
+    for (std::int64_t k = W.support.offsets[u]; k < W.support.offsets[u + 1]; ++k) {
+      if (!std::ranges::binary_search(X.row(u), W.support.indices[k])) return 1.0 + W.c[k];
+    }
+  }
+  return 1;
+}
+
+/// What to change, by what made the weights differ most from 1.
+std::string less_extreme(CsrView X, const Weights& W) {
+  const bool by_dislikes =
+      std::abs(std::log(weight_of_dislikes(X, W))) >= std::max(std::log(W.highest), -std::log(W.lowest));
+  return by_dislikes ? fmt::format("use a {} nearer to 1", "alpha-negative"_p)
+                     : fmt::format("use a smaller {} or {}, or other values", "alpha"_p, "clip"_p);
+}
+
+}  // namespace
+
+void refuse_nonsense(const FullRankSolution& solution, CsrView X, const Weights& W) {
   if (solution.converged) return;
   const double apart = W.highest / W.lowest;
   if (solution.objective > solution.observed_weight)
     fail(ErrorKind::numerical,
          "the weights of single entries differ by a factor of {:.1e}, too much for float64: the result "
-         "has an objective of {:.3g}, a model of zeros {:.3g}; use a smaller {}, or other values",
-         apart, solution.objective, solution.observed_weight, "alpha"_p);
+         "has an objective of {:.3g}, a model of zeros {:.3g}; {}",
+         apart, solution.objective, solution.observed_weight, less_extreme(X, W));
   if (!(solution.certificate.relative < 1))
     fail(ErrorKind::numerical,
          "the weights of single entries differ by a factor of {:.1e}, too much for float64: nothing can be "
-         "proven of the result; use a smaller {}, or other values",
-         apart, "alpha"_p);
+         "proven of the result; {}",
+         apart, less_extreme(X, W));
 }
 
 void fail_as_singular(double condition) {

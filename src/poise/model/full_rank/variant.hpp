@@ -116,7 +116,7 @@ class FullRankVariant {
 
 /// Error{numerical} for a model that is, or may be, worse than B = 0: weights differ by more than float64 can
 /// resolve.
-void refuse_nonsense(const FullRankSolution& solution, const Weights& W);
+void refuse_nonsense(const FullRankSolution& solution, CsrView X, const Weights& W);
 /// Error{numerical}: not even float64 can hold the inverse.
 [[noreturn]] void fail_as_singular(double condition);
 
