@@ -17,8 +17,8 @@ poise::Csr ml_20m(double scale, const poise::Execution& execution) {
   return poise::synthesize({.shape = poise::SynthShape::ml_20m, .scale = scale}, execution);
 }
 
-/// The first round of a fit with dropout and alpha = 2 on 2 threads, once the spectrum exists (inner solves to
-/// 1e-3 of the explained weight, acceleration included), and the share of it that as many products with an
+/// The first round of a fit with dropout and alpha = 2 on 2 threads, once the spectrum exists (inner solves
+/// to 1e-3 of the explained weight, acceleration included), and the share of it that as many products with an
 /// n x n inverse would be.
 void asymmetric_round(benchmark::State& state) {
   const poise::Execution execution{.threads = 2};

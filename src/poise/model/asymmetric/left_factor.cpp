@@ -18,8 +18,10 @@ constexpr std::int64_t eigen_items = 2048;
 constexpr std::int64_t singular_eigen_items = 4096;
 /// Below, what is made of items x items takes no time.
 constexpr std::int64_t fewest_items = 512;
-/// The iterations of a certificate (kronecker_bound.cpp) suffice for this.
-constexpr double most_growth = 20;
+/// The root of the condition up to which U in float32 is solved as well with few pairs as with all. With
+/// weight decay nu is above 1 where V is large.
+constexpr double most_root_with_dropout = 30;
+constexpr double most_root_with_weight_decay = 12;
 
 enum class Route { all_eigenpairs, inverse, top_eigenpairs };
 
@@ -45,14 +47,17 @@ double growth_of_iterations(CsrView X, const Weights& W, double lambda, std::int
   return std::sqrt(1 + trace_of(X, W.a) / (4 * static_cast<double>(pairs) * lambda));
 }
 
-/// Whether the top eigenpairs take fewer operations than `others` per iteration and column. Where they take
-/// much more iterations the certificate would be loose.
+/// Whether the top eigenpairs take fewer operations than `others` per iteration and column, and suffice in
+/// float32: what it rounds counts 1 + s_k / lambda times in the certificate, with weights of either kind.
 bool few_pairs_do(CsrView X, const Weights& W, Regularizer regularizer, double lambda, std::int64_t pairs,
                   double others) {
   if (regularizer == Regularizer::data_weight_decay || X.cols < fewest_items || pairs == 0 || !(lambda > 0))
     return false;
   const double growth = growth_of_iterations(X, W, lambda, pairs);
-  return growth <= most_growth && growth * 8 * static_cast<double>(X.cols * pairs) <= others;
+  const double root = growth * std::sqrt(W.highest / W.lowest);
+  return root <=
+             (regularizer == Regularizer::dropout ? most_root_with_dropout : most_root_with_weight_decay) &&
+         growth * 8 * static_cast<double>(X.cols * pairs) <= others;
 }
 
 Route first_route(CsrView X, const Weights& W, Regularizer regularizer, double lambda, std::int64_t pairs,
