@@ -421,6 +421,7 @@ TEST(LeftFactor, SaysTheMemoryOfTheRouteItTakes) {
   const Csr X = testing::grouped_matrix(60, 23, 5);
   const Weights W = make_weights(X.view(), {.alpha = 3});
   constexpr std::uint64_t square = 23 * 23;
+  constexpr std::uint64_t pairs = 4 * 23 * 4;  // bytes of four top ones
   const auto backend = testing::tested_backend(1);
   const Spectrum spectrum = top_spectrum(X.view(), {}, 4, *backend, {});
   struct Case {
@@ -431,16 +432,59 @@ TEST(LeftFactor, SaysTheMemoryOfTheRouteItTakes) {
   for (const auto& [regularizer, limit, wanted] :
        {Case{Regularizer::weight_decay, 24 * square, 24 * square},
         Case{Regularizer::weight_decay, 24 * square - 1, 4 * square},
-        Case{Regularizer::dropout, 24 * square, 4 * square}, Case{Regularizer::dropout, 4 * square - 1, 0}}) {
-    EXPECT_EQ(left_factor_memory(X.view(), W, regularizer, limit), wanted);
+        Case{Regularizer::dropout, 24 * square, 4 * square},
+        Case{Regularizer::dropout, 4 * square - 1, pairs}}) {
+    EXPECT_EQ(left_factor_cost(X.view(), W, regularizer, 20, 4, limit).bytes, wanted);
     const LeftFactor left = make_left_factor(X.view(), W, regularizer, 20, spectrum, limit, *backend, {});
     EXPECT_EQ(left.inverse.rows() > 0, wanted == 4 * square);
-    EXPECT_EQ(left.Q.cols(), wanted == 24 * square ? 23 : wanted == 0 ? 4 : 0);
+    EXPECT_EQ(left.Q.cols(), wanted == 24 * square ? 23 : wanted == pairs ? 4 : 0);
   }
   const Regularizer no_eigenpairs = Regularizer::data_weight_decay;
-  EXPECT_EQ(left_factor_memory(X.view(), W, no_eigenpairs, 4 * square - 1), 8 * square);
+  EXPECT_EQ(left_factor_cost(X.view(), W, no_eigenpairs, 20, 4, 4 * square - 1).bytes, 8 * square);
   EXPECT_THROW(make_left_factor(X.view(), W, no_eigenpairs, 20, spectrum, 4 * square - 1, *backend, {}),
                Error);
+}
+
+TEST(LeftFactor, FewPairsReplaceItemsTimesItemsWhereTheyAreFewerOperations) {
+  constexpr std::uint64_t n = 600;
+  const Csr X = testing::grouped_matrix(500, n, 5);
+  const auto backend = testing::tested_backend(1);
+  const Spectrum few = top_spectrum(X.view(), {}, 24, *backend, {});
+  const Spectrum many = top_spectrum(X.view(), {}, 300, *backend, {});
+  const Weights constant = make_weights(X.view(), {.alpha = 3});
+  const Weights by_user = make_weights(X.view(), {.scheme = Scheme::user_oriented, .alpha = 3, .clip = 2});
+  ASSERT_FALSE(by_user.a.empty());
+  for (const Regularizer regularizer : {Regularizer::weight_decay, Regularizer::dropout}) {
+    for (const Weights& W : {std::cref(constant), std::cref(by_user)}) {
+      SCOPED_TRACE(regularizer_name(regularizer));
+      EXPECT_EQ(left_factor_cost(X.view(), W, regularizer, 40, 24, 1U << 30U).bytes, 4 * n * 24);
+      EXPECT_GE(left_factor_cost(X.view(), W, regularizer, 40, 300, 1U << 30U).bytes, 4 * n * n);
+      // Almost without regularization U would take too many iterations with few pairs.
+      EXPECT_GE(left_factor_cost(X.view(), W, regularizer, 1e-3, 24, 1U << 30U).bytes, 4 * n * n);
+      const LowRankFit by_pairs =
+          fit_asymmetric(X.view(), W, options_of(regularizer, 8, 40), few, *backend, {});
+      const LowRankFit by_all =
+          fit_asymmetric(X.view(), W, options_of(regularizer, 8, 40), many, *backend, {});
+      EXPECT_LE(by_pairs.certificate.relative, 1e-5);
+      EXPECT_LE(by_all.certificate.relative, 1e-5);
+      EXPECT_NEAR(by_pairs.objective, by_all.objective, 1e-3 * by_all.objective);
+    }
+  }
+}
+
+TEST(LeftFactor, ThePairsOfOneLambdaServeAllOthersButZero) {
+  const Csr X = testing::grouped_matrix(500, 600, 5);
+  const auto backend = testing::tested_backend(1);
+  const Spectrum few = top_spectrum(X.view(), {}, 24, *backend, {});
+  const Weights W = make_weights(X.view(), {.alpha = 3});
+  LeftFactorCache cache;
+  const auto get = [&](double lambda) -> const LeftFactor& {
+    return cache.get(X.view(), W, Regularizer::dropout, lambda, few, 1U << 30U, *backend, {});
+  };
+  const float* const first = get(20).Q.view().data;
+  EXPECT_EQ(get(50).Q.view().data, first);
+  const LeftFactor& without = get(0);
+  EXPECT_TRUE(without.has_inverse() || without.complete);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "poise/base/stopwatch.hpp"
 #include "poise/model/asymmetric/asymmetric.hpp"
 #include "poise/model/asymmetric/fit.hpp"
+#include "poise/model/spectrum/cache.hpp"
 
 namespace poise {
 namespace {
@@ -69,10 +70,13 @@ class AsymmetricFamily : public ModelFamily {
                                   const Weights& W, int /*threads*/) const override {
     const std::int64_t rank = std::min(each.rank, X.cols);
     std::uint64_t held = asymmetric_memory(X, rank) + eigenpair_bytes(each, X);
+    LeftFactorCost left;
     if (has_rounds(each))
-      held += left_factor_memory(X, W, each.regularizer, memory_limit - std::min(held, memory_limit));
-    const auto n = static_cast<double>(X.cols);
-    return low_rank_cost(each, X, held, true, 300, 6 * n * n * static_cast<double>(rank));
+      left = left_factor_cost(X, W, each.regularizer, each.lambda, spectrum_step(each.rank, X.cols),
+                              memory_limit - std::min(held, memory_limit));
+    constexpr double iterations = 3;  // of U's, in a round
+    return low_rank_cost(each, X, held + left.bytes, true, 300,
+                         iterations * left.operations * static_cast<double>(rank));
   }
 
   [[nodiscard]] double gpu_bytes(const ModelParameters& each, CsrView X) const override {

@@ -28,9 +28,10 @@ struct AsymmetricOptions : LowRankOptions {
 /// least min(rank, n) pairs of X'X. Columns of dropped directions are zero. Error{resources} if it does not
 /// fit the memory limit.
 ///
-/// A round costs some 30 nnz d operations on entries, 2 n^2 d a U iteration (by the inverse) and 10 m d^2.
-/// `earlier` are factors at which the rounds begin, in place of the start of the options. A `cache` keeps the
-/// items x items part for fits that differ in C alone, and changes no bit.
+/// A round costs some 30 nnz d operations on entries, 10 m d^2, and those of the preconditioner in each of
+/// U's iterations (left_factor.hpp): 8 n k d by k eigenpairs, 2 n^2 d by an inverse. `earlier` are factors at
+/// which the rounds begin, in place of the start of the options. A `cache` keeps the preconditioner's left
+/// part for fits that differ in C alone, and changes no bit.
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
                           const Spectrum& spectrum, Backend& backend, const Execution& execution,
                           LeftFactorCache* cache = nullptr, RoundCheckpoint* checkpoint = nullptr,

@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::int64_t eigen_items = 2048;
 constexpr std::int64_t singular_eigen_items = 4096;
+/// Below, what is made of items x items takes no time.
+constexpr std::int64_t fewest_items = 512;
+/// The root of the condition up to which U in float32 is solved as well with few pairs as with all. With
+/// weight decay nu is above 1 where V is large.
+constexpr double most_root_with_dropout = 30;
+constexpr double most_root_with_weight_decay = 12;
 
 enum class Route { all_eigenpairs, inverse, top_eigenpairs };
 
@@ -25,9 +31,42 @@ bool exact_by_inverse(const Weights& W, Regularizer regularizer) {
   return regularizer == Regularizer::dropout && W.b.empty();
 }
 
-Route first_route(std::int64_t items, bool exact_inverse, std::uint64_t bytes) {
-  const auto n = static_cast<std::uint64_t>(items);
-  if (!exact_inverse && items <= eigen_items && 24 * n * n <= bytes) return Route::all_eigenpairs;
+/// The trace of G.
+double trace_of(CsrView X, std::span<const float> a) {
+  if (a.empty()) return static_cast<double>(X.entries());
+  double sum = 0;
+  for (std::int64_t u = 0; u < X.rows; ++u)
+    sum += static_cast<double>(a[u]) * static_cast<double>(X.row(u).size());
+  return sum;
+}
+
+/// How many times as many iterations U takes where all but the top eigenvalues count as 0: the root of the
+/// condition that is left, 1 + s_k / lambda. k s_k is at most the trace, and about a quarter of it on real
+/// data.
+double growth_of_iterations(CsrView X, const Weights& W, double lambda, std::int64_t pairs) {
+  return std::sqrt(1 + trace_of(X, W.a) / (4 * static_cast<double>(pairs) * lambda));
+}
+
+/// Whether the top eigenpairs take fewer operations than `others` per iteration and column, and suffice in
+/// float32: what it rounds counts 1 + s_k / lambda times in the certificate, with weights of either kind.
+bool few_pairs_do(CsrView X, const Weights& W, Regularizer regularizer, double lambda, std::int64_t pairs,
+                  double others) {
+  if (regularizer == Regularizer::data_weight_decay || X.cols < fewest_items || pairs == 0 || !(lambda > 0))
+    return false;
+  const double growth = growth_of_iterations(X, W, lambda, pairs);
+  const double root = growth * std::sqrt(W.highest / W.lowest);
+  return root <=
+             (regularizer == Regularizer::dropout ? most_root_with_dropout : most_root_with_weight_decay) &&
+         growth * 8 * static_cast<double>(X.cols * pairs) <= others;
+}
+
+Route first_route(CsrView X, const Weights& W, Regularizer regularizer, double lambda, std::int64_t pairs,
+                  std::uint64_t bytes) {
+  const auto n = static_cast<std::uint64_t>(X.cols);
+  const bool by_all = !exact_by_inverse(W, regularizer) && X.cols <= eigen_items && 24 * n * n <= bytes;
+  if (few_pairs_do(X, W, regularizer, lambda, pairs, static_cast<double>((by_all ? 4 : 2) * n * n)))
+    return Route::top_eigenpairs;
+  if (by_all) return Route::all_eigenpairs;
   return 4 * n * n <= bytes ? Route::inverse : Route::top_eigenpairs;
 }
 
@@ -37,8 +76,8 @@ class LeftFactorMaker {
                   const Execution& execution)
       : X_(X),
         W_(W),
+        regularizer_(regularizer),
         data_metric_(regularizer == Regularizer::data_weight_decay),
-        exact_inverse_(exact_by_inverse(W, regularizer)),
         lambda_(lambda),
         kappa_(data_metric_ ? lowest_a() : mean_b()),
         backend_(backend),
@@ -46,7 +85,7 @@ class LeftFactorMaker {
 
   [[nodiscard]] LeftFactor make(const Spectrum& spectrum, std::uint64_t bytes) const {
     const auto n = static_cast<std::uint64_t>(X_.cols);
-    const Route route = first_route(X_.cols, exact_inverse_, bytes);
+    const Route route = first_route(X_, W_, regularizer_, lambda_, spectrum.pairs(), bytes);
     if (route == Route::all_eigenpairs) return by_eigenpairs();
     LeftFactor left;
     left.kappa = kappa_;
@@ -163,8 +202,8 @@ class LeftFactorMaker {
 
   CsrView X_;
   const Weights& W_;
+  Regularizer regularizer_;
   bool data_metric_;
-  bool exact_inverse_;
   double lambda_;
   double kappa_;
   Backend& backend_;
@@ -184,11 +223,15 @@ const LeftFactor& LeftFactorCache::get(CsrView X, const Weights& W, Regularizer 
                                        const Execution& execution) {
   // Routes ask for at most six of them.
   const auto matrix = std::max<std::uint64_t>(1, 4 * static_cast<std::uint64_t>(X.cols * X.cols));
+  const bool top_pairs =
+      first_route(X, W, regularizer, lambda, spectrum.pairs(), bytes) == Route::top_eigenpairs;
   const Key key{.X = support_fingerprint(X),
                 .a = W.a,
                 .b = W.b,
                 .regularizer = regularizer,
-                .lambda = regularizer == Regularizer::data_weight_decay ? 0 : lambda,  // K = G0 either way
+                .top_pairs = top_pairs,
+                // K = G0 with data/weight decay, and the top pairs are those of G.
+                .lambda = top_pairs || regularizer == Regularizer::data_weight_decay ? 0 : lambda,
                 .matrices = static_cast<std::int64_t>(std::min<std::uint64_t>(6, bytes / matrix)),
                 .pairs = spectrum.pairs()};
   if (key == key_) return left_;
@@ -199,21 +242,26 @@ const LeftFactor& LeftFactorCache::get(CsrView X, const Weights& W, Regularizer 
   return left_;
 }
 
-std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regularizer, std::uint64_t bytes) {
+LeftFactorCost left_factor_cost(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
+                                std::int64_t pairs, std::uint64_t bytes) {
   const auto n = static_cast<std::uint64_t>(X.cols);
-  switch (first_route(X.cols, exact_by_inverse(W, regularizer), bytes)) {
+  const auto k = static_cast<std::uint64_t>(pairs);
+  const auto square = static_cast<double>(n * n);
+  switch (first_route(X, W, regularizer, lambda, pairs, bytes)) {
     case Route::all_eigenpairs:
-      return 24 * n * n;
+      return {24 * n * n, 4 * square};
     case Route::inverse:
-      if (regularizer != Regularizer::data_weight_decay) return 4 * n * n;
+      if (regularizer != Regularizer::data_weight_decay) return {4 * n * n, 2 * square};
       // G0 = X'X is beyond float32, and singular where there are fewer users than items.
-      return std::min(bytes, (X.rows < X.cols && X.cols <= singular_eigen_items ? 24 : 8) * n * n);
+      return {std::min(bytes, (X.rows < X.cols && X.cols <= singular_eigen_items ? 24 : 8) * n * n),
+              2 * square};
     case Route::top_eigenpairs:
       // Data/weight decay cannot use them: it is refused before the eigenpairs are computed.
-      if (regularizer == Regularizer::data_weight_decay) return 8 * n * n;
+      if (regularizer == Regularizer::data_weight_decay) return {8 * n * n, 0};
       break;
   }
-  return 0;
+  const double growth = lambda > 0 && pairs > 0 ? growth_of_iterations(X, W, lambda, pairs) : 1;
+  return {4 * n * k, growth * 8 * static_cast<double>(n * k)};
 }
 
 LeftFactor left_factor_of(const Spectrum& spectrum, Backend& backend) {

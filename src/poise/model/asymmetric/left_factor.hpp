@@ -13,16 +13,17 @@
 
 namespace poise {
 
-/// The preconditioner's n x n part (KroneckerPreconditioner), made once a fit. By counted operations, the
+/// The preconditioner's left part (KroneckerPreconditioner), made once a fit. By counted operations, the
 /// condition and the memory limit,
 ///
+///     top eigenpairs       where they are fewer operations, although U takes more iterations with them (not
+///                          data/weight decay; those of `spectrum` where a = 1): 4 n k bytes
 ///     all eigenpairs       where no single inverse is exact (weight decay; dropout with b; data/weight decay
 ///                          with a) and n <= 2048, or where A is singular and n <= 4096: 9 n^3 operations and
 ///                          24 n^2 bytes
 ///     A^-1                 else: n^3 operations, 4 n^2 bytes, 8 n^2 where its condition is beyond 1e5;
 ///                          A is shifted by the cut-off where it is singular
-///     top eigenpairs       where the memory limit allows neither (not data/weight decay): those of
-///                          `spectrum` where a = 1.
+///     top eigenpairs       where the memory limit allows neither (not data/weight decay)
 ///
 /// Error{resources} if none of these fits `bytes`.
 LeftFactor make_left_factor(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
@@ -44,6 +45,7 @@ class LeftFactorCache {
     std::vector<float> a;
     std::vector<float> b;
     Regularizer regularizer = {};
+    bool top_pairs = false;
     double lambda = 0;
     std::int64_t matrices = 0;  ///< of items x items in float32 that fit
     std::int64_t pairs = 0;
@@ -53,9 +55,16 @@ class LeftFactorCache {
   LeftFactor left_;
 };
 
-/// The bytes of the route that is tried first; the condition, computed later, may need more. Above `bytes` if
-/// nothing fits.
-std::uint64_t left_factor_memory(CsrView X, const Weights& W, Regularizer regularizer, std::uint64_t bytes);
+/// The bytes of the route that is tried first, above `bytes` if nothing fits; the condition, computed later,
+/// may need more. And its operations for each column of U and iteration.
+struct LeftFactorCost {
+  std::uint64_t bytes = 0;
+  double operations = 0;
+};
+
+/// With `pairs` known eigenpairs.
+LeftFactorCost left_factor_cost(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
+                                std::int64_t pairs, std::uint64_t bytes);
 
 /// From the available pairs, with s = 0 for the others: enough to bound the rounding of a closed form.
 LeftFactor left_factor_of(const Spectrum& spectrum, Backend& backend);

@@ -9,7 +9,7 @@ namespace poise {
 std::vector<FamilyParameter> low_rank_parameters(const FamilyParameter& beside) {
   return {{.id = "rank", .reported = true},
           beside,
-          {.id = "lambda", .reported = true, .costs = false},
+          {.id = "lambda", .reported = true},
           {.id = "alpha", .reported = true},
           {.id = "weighting", .reported = true},
           {.id = "epsilon"},
