@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from conftest import run, shop_log
-from updating import metrics, same_as_trained, write
+from conftest import run
+from updating import given_split, metrics, same_as_trained, write
 
 FULL = ("--model", "full-rank", "--lambda", 8)
 # Of iterated columns a metric of few users shows errors far within the usual tolerance, of a training as of an update.
@@ -30,15 +30,11 @@ COUNTED = {
     "item-oriented": (*FULL, "--weighting", "item-oriented", "--alpha", 2),
     "inverse-popularity": (*FULL, "--weighting", "inverse-popularity", "--alpha", 2, "--zero-diagonal"),
 }
+
+
 @pytest.fixture(scope="module")
 def given(tmp_path_factory):
-    """A given split of the shop's log: every user trains, a fifth of the pairs are targets."""
-    folder = tmp_path_factory.mktemp("given")
-    rows = [line.split(",") for line in shop_log(7).split("\n")[1:] if line]
-    write(folder / "train.csv", [row for k, row in enumerate(rows) if k % 5])
-    write(folder / "test.csv", rows[::5])
-    run("prepare", folder / "train.csv", "--split", "given", "--test", folder / "test.csv", "--out", folder / "data")
-    return folder / "data"
+    return given_split(tmp_path_factory.mktemp("given")) / "data"
 
 
 def new_rows(path, users, seed=3, new_items=3):

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from conftest import run, shop_log
-from updating import metrics, write
+from conftest import run
+from updating import given_split, metrics, write
 
 WEIGHTED = ("--rank", 4, "--lambda", 2, "--alpha", 3)
 WARM = {
@@ -22,13 +22,7 @@ WARM = {
 
 @pytest.fixture(scope="module")
 def shop_rows(tmp_path_factory):
-    """The shop's log as a given split: every user trains, a fifth of the pairs are targets."""
-    folder = tmp_path_factory.mktemp("given")
-    rows = [line.split(",") for line in shop_log(7).split("\n")[1:] if line]
-    write(folder / "train.csv", [row for k, row in enumerate(rows) if k % 5])
-    write(folder / "test.csv", rows[::5])
-    run("prepare", folder / "train.csv", "--split", "given", "--test", folder / "test.csv", "--out", folder / "data")
-    return folder
+    return given_split(tmp_path_factory.mktemp("given"))
 
 
 def today(path, seed=1):

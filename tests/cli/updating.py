@@ -1,13 +1,22 @@
 """What the tests of updates have in common."""
 import pytest
 
-from conftest import run
+from conftest import run, shop_log
 
 
 def write(path, rows):
     """A log of users, items and counts."""
     path.write_text("user,item,count\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows))
     return path
+
+
+def given_split(folder):
+    """The shop's log as a given split, at folder/data: every user trains, a fifth of the pairs are targets."""
+    rows = [line.split(",") for line in shop_log(7).split("\n")[1:] if line]
+    write(folder / "train.csv", [row for k, row in enumerate(rows) if k % 5])
+    write(folder / "test.csv", rows[::5])
+    run("prepare", folder / "train.csv", "--split", "given", "--test", folder / "test.csv", "--out", folder / "data")
+    return folder
 
 
 def metrics(model, data):
