@@ -93,7 +93,9 @@ void copy_listed(MatrixView<const T> from, Indices from_rows, MatrixView<T> to, 
                  int threads) {
   const auto count = static_cast<std::int64_t>(std::max(from_rows.size(), to_rows.size()));
   for_each_row(row_tiles(count, to.cols), threads, [&](std::int64_t k) {
-    std::ranges::copy(from.row(at(from_rows, k)), to.row(at(to_rows, k)).begin());
+    // Not std::ranges::copy: GCC 12's copies constant elements in a loop, not by memmove.
+    const auto source = from.row(at(from_rows, k));
+    std::copy(source.begin(), source.end(), to.row(at(to_rows, k)).begin());
   });
 }
 
