@@ -169,8 +169,9 @@ class BestSearch {
     return wanted;
   }
 
-  /// What was cut although something depends on it: were its score, or how far it scatters, another one that
-  /// it may be, the search would go on otherwise.
+  /// What was cut although something depends on it: it would be trained again, or the search would go on
+  /// otherwise if it was scored on all users and its score, or how far it scatters, was another one that it
+  /// may be.
   [[nodiscard]] std::vector<Wanted> doubtful() const {
     std::vector<Wanted> doubted;
     for (std::size_t k = 0; k < running_.size(); ++k) {
@@ -183,6 +184,7 @@ class BestSearch {
         const auto changes = [&](double errors, double scatter) {
           ProfileScores other = each.scores;
           other.score[place] += errors * error;
+          other.cut.erase(place);  // what is scored on all users may be chosen
           other.noise = [&](const Place& a, const Place& b) {
             return each.scores.noise(a, b) * (a == place || b == place ? scatter : 1);
           };
