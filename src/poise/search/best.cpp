@@ -32,6 +32,7 @@ bool shares_factors(const Running& a, const Running& b) {
 /// What a search does next, or ends with.
 auto decided(const std::vector<Profile>& profiles) {
   std::vector<std::tuple<bool, bool, std::optional<Place>>> ends;
+  ends.reserve(profiles.size());
   for (const Profile& each : profiles)
     ends.emplace_back(each.complete, each.complete && each.interior,
                       each.complete ? each.best : std::nullopt);
@@ -313,7 +314,7 @@ std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpac
   for (const SearchSpace& space : spaces) searches.emplace_back(points, space);
   const auto racing = [&](const ModelParameters& point) -> std::optional<Race> {
     for (const BestSearch& search : searches) {
-      if (const auto race = search.race(point)) return race;
+      if (auto race = search.race(point)) return race;
     }
     return {};
   };
@@ -327,6 +328,7 @@ std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpac
   }
   points.drop_models();
   std::vector<SearchResult> results;
+  results.reserve(searches.size());
   for (BestSearch& search : searches) results.push_back(search.result());
   return results;
 }
