@@ -14,7 +14,7 @@
 namespace poise::app {
 
 /// The output of `poise train` while it is assembled: its JSON without times, and its text.
-struct TrainReport {
+struct TrainReport {  // NOLINT(bugprone-exception-escape): the JSON library moves without throwing
   Json json;
   std::string text;
 };

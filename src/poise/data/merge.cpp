@@ -229,7 +229,7 @@ class Merger {
 
   /// A held-out part over the longer catalogue. With the split `given` its users are the training users, then
   /// its own, of whom some may have become training users.
-  HeldOut moved(const HeldOut& part) const {
+  [[nodiscard]] HeldOut moved(const HeldOut& part) const {
     const Dataset& merged = result_.dataset;
     HeldOut result = part;
     result.targets.cols = result.fold_in.cols = merged.items.size();

@@ -106,9 +106,9 @@ class ModelFamily {
   }
   /// A lower bound on the operations of training with this many items, to decide early that a GPU is used.
   [[nodiscard]] virtual double least_operations(double /*items*/) const { return 0; }
-  /// Error{resources}, which says what would fit, if training does not; `cost` if it is known.
+  /// Error{resources}, which says what would fit, if training does not; its cost where it is known.
   virtual void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
-                            const Weights& W, const TrainingCost* cost, bool both_diagonals) const;
+                            const Weights& W, const TrainingCost* known, bool both_diagonals) const;
 
   /// Reads the model of a file; Error{input} if it is damaged.
   [[nodiscard]] virtual std::unique_ptr<Scorer> read(const Container& file, int threads) const = 0;

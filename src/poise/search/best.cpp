@@ -32,6 +32,7 @@ bool shares_factors(const Running& a, const Running& b) {
 /// What a search does next with these scores, or ends with.
 auto decided(const Running& search, const std::vector<Profile>& profiles, const ProfileScores& scores) {
   std::vector<std::tuple<bool, bool, std::optional<Place>>> ends;
+  ends.reserve(profiles.size());
   for (const Profile& each : profiles)
     ends.emplace_back(each.complete, each.complete && each.interior,
                       each.complete ? each.best : std::nullopt);
@@ -320,7 +321,7 @@ std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpac
   for (const SearchSpace& space : spaces) searches.emplace_back(points, space);
   const auto racing = [&](const ModelParameters& point) -> std::optional<Race> {
     for (const BestSearch& search : searches) {
-      if (const auto race = search.race(point)) return race;
+      if (auto race = search.race(point)) return race;
     }
     return {};
   };
@@ -334,6 +335,7 @@ std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpac
   }
   points.drop_models();
   std::vector<SearchResult> results;
+  results.reserve(searches.size());
   for (BestSearch& search : searches) results.push_back(search.result());
   return results;
 }

@@ -27,7 +27,7 @@ std::vector<int> SpreadInverse<T>::ask_who_works(bool working) const {
   std::string all;
   if (processes.first()) {
     for (int rank = 0; rank < processes.size(); ++rank) {
-      const std::string message = rank == 0 ? std::move(own) : processes.receive(rank).bytes;
+      const std::string message = rank == 0 ? own : processes.receive(rank).bytes;
       all += message.substr(0, marks);
       if (message.size() > marks) news_->take(message.substr(marks));
     }

@@ -98,9 +98,9 @@ class SpreadSweep {
   /// U of S_kk = U'U at all processes; false if there is none. All learn that by its absence.
   bool share_diagonal(std::int64_t k) {
     const int owner = grid_.owner(k, k);
-    std::vector<int> ranks;
+    std::vector<int> ranks(processes_.size());
     for (int other = 0; other < processes_.size(); ++other)
-      ranks.push_back((owner + other) % processes_.size());
+      ranks[other] = (owner + other) % processes_.size();
     const MatrixView<T> u = diagonal(k);
     Bytes bytes;
     if (holds_diagonal(k)) {

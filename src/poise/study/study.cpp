@@ -170,6 +170,7 @@ class DataStudy {
     }
     if (team != nullptr) {
       std::vector<Searched> searches;
+      searches.reserve(all.size());
       for (const Task& task : all) searches.push_back({task.model, task.space, results.at(&task)});
       found_.measure_together(*team, searches);
       for (const Searched& each : searches) found_.add(each.model, each.space, each.result);

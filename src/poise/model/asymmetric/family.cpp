@@ -36,7 +36,8 @@ class AsymmetricFamily : public ModelFamily {
                      "+ |V|^2)",
              .names = regularizers()},
             in_member(&ModelParameters::regularizer)}};
-    const auto kind = [](int place, const std::string& regularizer, std::string title, std::string penalty) {
+    const auto kind = [](int place, const std::string& regularizer, std::string title,
+                         const std::string& penalty) {
       return ModelKind{.place = place,
                        .key = "awmf/" + regularizer,
                        .title = std::move(title),
