@@ -182,6 +182,7 @@ void expect_model_of_one_process(std::initializer_list<int> counts, bool own_mem
         const FullRankSolution& solution = fit.solutions.front();
         EXPECT_TRUE(solution.converged);
         EXPECT_LE(solution.certificate.worst_column, 1e-9);
+        EXPECT_EQ(solution.certificate.verified_columns, 0);  // proven by probes, none measured alone
         EXPECT_NEAR(fit.condition / alone.condition, 1, 1e-3);
         EXPECT_NEAR(solution.objective, alone.solutions.front().objective,
                     1e-7 * alone.solutions.front().observed_weight);
