@@ -158,11 +158,13 @@ void remove_checkpoint(const std::filesystem::path& folder, const ModelParameter
   parameters.neighbours > 0 ? NeighbourCheckpoint::remove(folder) : DenseParts::remove(folder);
 }
 
-/// Whether this process trains, and the places that it will write to. `shared`: all processes do.
-bool takes_part(const TrainOptions& options, bool shared, const Context& context) {
+/// Whether this process trains, and the places that it will write to. `shared`: all processes do;
+/// `on_gpus`: each of them may on a GPU.
+bool takes_part(const TrainOptions& options, bool shared, bool on_gpus, const Context& context) {
   const Processes& processes = *context.processes;
-  refuse_unless(!shared || !processes.several() || parse_device(context.device) != DeviceChoice::cuda,
-                "--device cuda", "more than one process that train a model together");
+  refuse_unless(
+      !shared || on_gpus || !processes.several() || parse_device(context.device) != DeviceChoice::cuda,
+      "--device cuda", "more than one process that train such a model together");
   if (!shared && processes.several())
     context.say(fmt::format("note: the first of the {} processes trains this model; the others wait",
                             processes.size()));
@@ -172,7 +174,8 @@ bool takes_part(const TrainOptions& options, bool shared, const Context& context
   return true;
 }
 
-/// The peak memory of each process, to the first one.
+/// The peak memory of each process, to the first one; not with neighbours, where that one still takes columns
+/// from anybody when others are done.
 std::vector<std::uint64_t> gather_peaks(Processes& processes) {
   std::vector<std::uint64_t> peaks;
   for (const std::string& each : processes.gather(bytes_of(std::vector{peak_memory()})))
@@ -225,7 +228,8 @@ void run_train(TrainOptions options, const Context& context) {
   Processes& processes = *context.processes;
   refuse_unless(!options.keep_inverse || !processes.several(), "--keep-inverse", "more than one process");
   const bool shared = is_shared(parameters, processes);
-  if (!takes_part(options, shared, context)) return;
+  const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
+  if (!takes_part(options, shared, spread_out, context)) return;
   double rate = 0;
   // A dense model whose parts are saved as they are finished is trained on the processor.
   const bool in_parts = !options.checkpoint.empty() && !parameters.low_rank();
@@ -237,9 +241,8 @@ void run_train(TrainOptions options, const Context& context) {
   watch.book("load");
   check_data(options, parameters, data.dataset, context);
   const int threads = context.execution.threads;
-  const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
   std::optional<HostCsr> once;
-  if (spread_out) once.emplace(std::exchange(data.dataset.train, {})).hold_once(processes);
+  if (shared && processes.several()) once.emplace(std::exchange(data.dataset.train, {})).hold_once(processes);
   const CsrView X = once ? once->view() : data.dataset.train.view();
   const Weights W = weights_of(parameters, {X, data.dataset.disliked.view()}, threads);
   watch.book("weights");
@@ -262,10 +265,10 @@ void run_train(TrainOptions options, const Context& context) {
                                          : train_together(parameters, data, X, W, options.data,
                                                           options.checkpoint, *backend, context);
   const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
+  const bool in_step = once && parameters.neighbours == 0;
   if (!processes.first()) {
-    if (!spread) return;
-    spread->serve(threads);
-    static_cast<void>(gather_peaks(processes));
+    if (spread) spread->serve(threads);
+    if (in_step) static_cast<void>(gather_peaks(processes));
     return;
   }
   watch.book("train");
@@ -283,7 +286,7 @@ void run_train(TrainOptions options, const Context& context) {
   report.json["seconds"] = phases_json(total, seconds, written, trained.seconds);
   report.json["peak_bytes"] = peak_memory();
   report.json["bytes_before_training"] = before;
-  if (spread) report.json["peak_bytes_of_ranks"] = gather_peaks(processes);
+  if (in_step) report.json["peak_bytes_of_ranks"] = gather_peaks(processes);
   report.json["expected_bytes"] = static_cast<std::uint64_t>(cost.bytes);
   report.json["device"] = backend->name();
   context.print(

@@ -62,7 +62,7 @@ class AsymmetricFamily : public ModelFamily {
     std::optional<RoundCheckpoint> checkpoint = round_checkpoint(context);
     LowRankFit fit = fit_asymmetric(context.X, W, asymmetric_options(each, context.memory_limit), pairs,
                                     context.backend, context.execution, &context.left,
-                                    checkpoint ? &*checkpoint : nullptr, context.earlier);
+                                    checkpoint ? &*checkpoint : nullptr, context.earlier, context.processes);
     fit.seconds.merge(seconds);
     return trained_of(fit, std::make_shared<Asymmetric>(std::move(fit.U), std::move(fit.V)));
   }

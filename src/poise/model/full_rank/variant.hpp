@@ -39,13 +39,13 @@ struct FullRankWork {
   /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size decides,
   /// not its free memory, so that a result depends on the machine alone.
   [[nodiscard]] std::int64_t block_columns() const {
-    if (share != nullptr) return spread_block(problem.items(), share->processes().size());
-    if (!backend.traits().wide_blocks) return full_rank_block;
     const std::int64_t items = problem.items();
+    const int parts = share != nullptr ? share->processes().size() : 1;
+    if (!backend.traits().wide_blocks) return share != nullptr ? spread_block(items, parts) : full_rank_block;
     const auto n = static_cast<double>(items);
     constexpr double bytes = 8 * (sizeof(T) + sizeof(float));
-    const double room =
-        0.9 * static_cast<double>(backend.memory_bytes()) - gpu_matrices(true, 2) * sizeof(float) * n * n;
+    const double room = 0.9 * static_cast<double>(backend.memory_bytes()) -
+                        gpu_matrices(true, 2) * sizeof(float) * n * n / parts;
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / (bytes * n + 1)), 256,
                                     std::max<std::int64_t>(256, items));
   }

@@ -60,7 +60,7 @@ class WmfFamily : public ModelFamily {
     watch.book("eigenpairs");
     std::optional<RoundCheckpoint> checkpoint = round_checkpoint(context);
     LowRankFit fit = fit_wmf(context.X, W, options, pairs, context.backend, context.execution,
-                             checkpoint ? &*checkpoint : nullptr, context.earlier);
+                             checkpoint ? &*checkpoint : nullptr, context.earlier, context.processes);
     fit.seconds.merge(seconds);
     WmfTraining training{.weighting = each.weighting,
                          .lambda = options.regularization(),
