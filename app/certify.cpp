@@ -93,8 +93,12 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   }
   const CsrView X = data.dataset.train.view();
   const Weights W = weights_of(parameters, data.dataset.training_rows(), context.execution.threads);
-  const auto backend =
-      backend_for([&] { return work_of(training_cost(parameters, X, context.memory_limit, W)); }, context);
+  const auto backend = backend_for(
+      [&] {
+        return work_of(
+            training_cost(parameters, {X, data.dataset.features.rows.view()}, context.memory_limit, W));
+      },
+      context);
   check_device(std::span(&parameters, 1), *backend);
   const FullRankCheck check =
       check_of(full_rank, parameters, X, data.dataset.features.rows.view(), W, *backend, context);

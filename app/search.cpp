@@ -240,13 +240,14 @@ void run_search(const SearchFlags& options, const Context& context) {
   const LoadedDataset& data = with_validation ? *with_validation : prepared;
   const AllRows all_rows = with_validation ? AllRows{&prepared, options.data} : AllRows{};
   check_data(data.dataset, space, options, context);
-  check_memory(space, prepared.dataset.training_rows(), context.memory_limit);
+  check_memory(space, prepared.dataset.training_rows(), prepared.dataset.features.rows.view(),
+               context.memory_limit);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.data / "search.journal" : options.searching.journal;
   const auto backend = backend_for(
       [&] {
-        return training_work(first_points(space), data.dataset.training_rows(), context.memory_limit,
-                             worth_a_gpu);
+        return training_work(first_points(space), data.dataset.training_rows(),
+                             data.dataset.features.rows.view(), context.memory_limit, worth_a_gpu);
       },
       context);
   check_device(first_points(space), *backend);

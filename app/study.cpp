@@ -32,6 +32,7 @@ struct StudyFlags {
   std::filesystem::path out;
   std::vector<std::int64_t> ranks = {10, 100, 1000};
   std::vector<std::int64_t> neighbours;
+  std::vector<std::string> alpha_negative;
   std::string models = "all";
   std::vector<std::string> compare_paper;
   std::vector<std::uint32_t> seeds;
@@ -89,6 +90,8 @@ std::vector<std::pair<std::string, std::string>> option_list(const StudyFlags& o
       {"--seed", fmt::format("{}", context.seed)}};
   if (!options.neighbours.empty())
     list.emplace_back("--neighbours", fmt::format("{}", fmt::join(options.neighbours, ",")));
+  if (!options.alpha_negative.empty())
+    list.emplace_back("--alpha-negative", fmt::format("{}", fmt::join(options.alpha_negative, ",")));
   if (options.searching.grid != "best")
     list.emplace_back("--refine", fmt::format("{}", options.searching.refine));
   if (options.searching.points) list.emplace_back("--points", fmt::format("{}", *options.searching.points));
@@ -142,6 +145,7 @@ void run_study(const StudyFlags& options, const Context& context) {
   StudyOptions study_options{.kinds = parse_kinds(options.models),
                              .ranks = options.ranks,
                              .neighbours = options.neighbours,
+                             .alpha_negative = options.alpha_negative,
                              .method = options.searching.method(),
                              .alphas = options.searching.alphas(),
                              .expand = !options.searching.no_expand,
@@ -208,6 +212,25 @@ void run_study(const StudyFlags& options, const Context& context) {
                           duration(results.seconds), (options.out / "report.html").string()));
 }
 
+/// What every search of the study has.
+void add_parameters_of_all(CLI::App& parser, StudyFlags& options) {
+  parser
+      .add_option(
+          "--neighbours", options.neighbours,
+          "Also study full rank with so many entries in each column of B, as `poise train` does; where "
+          "dense models do not fit, these alone")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(whole_number(1, 2'147'483'647));
+  parser
+      .add_option("--alpha-negative", options.alpha_negative,
+                  "Weight of dislikes in every model, as `poise train` has it; several values: a,b,c, with "
+                  "--grid best a range, or auto (default: 1)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(number_or("auto"));
+}
+
 }  // namespace
 
 Run setup_study(CLI::App& parser) {
@@ -223,14 +246,7 @@ Run setup_study(CLI::App& parser) {
       ->allow_extra_args(false)
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  parser
-      .add_option(
-          "--neighbours", options->neighbours,
-          "Also study full rank with so many entries in each column of B, as `poise train` does; where "
-          "dense models do not fit, these alone")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(whole_number(1, 2'147'483'647));
+  add_parameters_of_all(parser, *options);
   parser
       .add_option("--models", options->models,
                   fmt::format("all, or a list of (the paper's numbers in brackets): {}; {} by name only",

@@ -22,6 +22,7 @@
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
 #include "poise/train/update.hpp"
+#include "poise/train/validation.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "device.hpp"
@@ -62,21 +63,6 @@ void write_trace(const std::filesystem::path& path, const Trained& trained) {
 /// Error{usage} where two flags contradict each other.
 void refuse_unless(bool fit, std::string_view flag, std::string_view other) {
   if (!fit) fail(ErrorKind::usage, "{} does not go with {}; leave one of them out", flag, other);
-}
-
-/// What a share of the dense optimum does not say: how a model with neighbours ranks.
-void report_validation(const Scorer& model, const Dataset& dataset, const Context& context,
-                       TrainReport& report) {
-  // Some ten seconds; beyond, `poise evaluate` is the place.
-  constexpr double most_scores = 1e10;
-  if (!dataset.validation ||
-      static_cast<double>(dataset.validation->targets.rows) * static_cast<double>(model.items()) >
-          most_scores)
-    return;
-  const std::optional<double> ndcg = validation_ndcg(model, dataset, context.execution);
-  if (!ndcg) return;
-  report.json["validation"] = {{"ndcg@100", *ndcg}};
-  report.text += fmt::format("  ranks      validation ndcg@100 {:.4f}\n", *ndcg);
 }
 
 /// Error{usage} where a flag does not go with the model.
@@ -207,7 +193,10 @@ TrainReport report_on(Trained& trained, const TrainOptions& options, const Model
   warn_about(parameters, trained, context);
   if (!options.trace.empty()) write_trace(options.trace, trained);
   TrainReport report{trained_json(parameters, trained), trained_text(parameters, trained, X)};
-  if (parameters.neighbours > 0) report_validation(*trained.model, data.dataset, context, report);
+  if (const auto ndcg = reported_ndcg(parameters, *trained.model, data.dataset, context.execution)) {
+    report.json["validation"] = {{"ndcg@100", *ndcg}};
+    report.text += fmt::format("  ranks      validation ndcg@100 {:.4f}\n", *ndcg);
+  }
   if (options.keep_top) {
     texts["keep-top"] = fmt::format("{}", *options.keep_top);
     trained.model = std::make_shared<FullRank>(
@@ -247,13 +236,13 @@ void run_train(TrainOptions options, const Context& context) {
   const Weights W = weights_of(parameters, {X, data.dataset.disliked.view()}, threads);
   watch.book("weights");
   const CsrView features = data.dataset.features.rows.view();
-  TrainingCost cost = cost_of(parameters, X, features, W, context);
+  TrainingCost cost = training_cost(parameters, {X, features}, context.memory_limit, W, threads);
   if (spread_out) cost = cost_of_each(cost, X, W, processes);
   if (in_parts) cost.gpu = false;
   watch.book("estimate");
   const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
-    if (!spread_out) check_memory_or_suggest(parameters, X, W, cost, *backend, context);
+    if (!spread_out) check_memory_or_suggest(parameters, {X, features}, W, cost, *backend, context);
     announce(*backend, parameters, X, cost, rate, context);
   }
   if (options.keep_inverse) say_kept_inverse(X.cols, !W.c.empty() || !W.b.empty(), options.out, context);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "poise/backend/backend.hpp"
@@ -18,10 +17,6 @@ struct TrainReport {  // NOLINT(bugprone-exception-escape): the JSON library mov
   Json json;
   std::string text;
 };
-
-/// nDCG@100 on the validation part; none if there is no such part.
-std::optional<double> validation_ndcg(const Scorer& model, const Dataset& dataset,
-                                      const Execution& execution);
 
 /// The sparse model of the K largest entries per column of a dense one, of this process or of several; the
 /// report gains its loss. The dense matrix's certificate and both objectives bound the sparse model's

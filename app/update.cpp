@@ -34,6 +34,7 @@ struct UpdateFlags {
   fs::path data;
   std::vector<fs::path> logs;
   fs::path remove;
+  fs::path item_features;
   fs::path out;
   fs::path out_data;
   LogFlags log;
@@ -65,7 +66,12 @@ Merged merge_logs(const UpdateFlags& options, const LoadedDataset& data, const C
   std::optional<Interactions> removed;
   if (!options.logs.empty()) log = read_new_rows(options, context);
   if (!options.remove.empty()) removed = read_rows_to_remove(options.remove, context.execution);
-  return merge(data.dataset, log ? &*log : nullptr, removed ? &*removed : nullptr, context.execution);
+  std::optional<FeatureTable> features;
+  if (!options.item_features.empty())
+    features =
+        read_further_features(options.item_features, data.dataset.features.names, options.log.skip_bad_lines);
+  return merge(data.dataset, log ? &*log : nullptr, removed ? &*removed : nullptr, context.execution,
+               features ? &*features : nullptr);
 }
 
 std::string merge_text(const MergeCounts& counts) {
@@ -80,6 +86,10 @@ std::string merge_text(const MergeCounts& counts) {
   count(counts.duplicates, "rows of the log repeat others");
   count(counts.held_out, "rows left out: they are of held-out users, or targets");
   count(counts.not_there, "rows to remove were not there");
+  count(counts.described_items, "items got features");
+  count(counts.described_before, "items of --item-features had features before, and keep them");
+  count(counts.unknown_features,
+        "features of such items left out: the data lack them (prepare the whole log again to take them in)");
   return text;
 }
 
@@ -149,12 +159,13 @@ EarlierModel earlier_model(const LoadedModel& model, const fs::path& path, int t
 }
 
 void check_flags(const UpdateFlags& options, const CLI::App& parser) {
-  if (options.logs.empty() && options.remove.empty())
-    fail(ErrorKind::usage, "nothing to update: give --log FILE, --remove FILE or both");
+  if (options.logs.empty() && options.remove.empty() && options.item_features.empty())
+    fail(ErrorKind::usage, "nothing to update: give --log FILE, --remove FILE or --item-features FILE");
   for (const char* const flag :
        {"--format", "--columns", "--delimiter", "--header", "--keep-above", "--query", "--skip-bad-lines"}) {
-    if (options.logs.empty() && parser.count(flag) > 0)
-      fail(ErrorKind::usage, "{} says how to read --log, which is not given", flag);
+    if (!options.logs.empty() || parser.count(flag) == 0) continue;
+    if (flag == std::string_view("--skip-bad-lines") && !options.item_features.empty()) continue;
+    fail(ErrorKind::usage, "{} says how to read --log, which is not given", flag);
   }
   options.log.check();
 }
@@ -211,8 +222,9 @@ void run_update(UpdateFlags options, const CLI::App& parser, const Context& cont
   Merged merged = merge_logs(options, data, context);
   watch.book("merge");
   const CsrView X = merged.dataset.train.view();
+  const TrainingInput on(X, merged.dataset.features.rows.view());
   const auto backend = backend_for(
-      [&] { return work_of(training_cost(parameters, X, context.memory_limit, weights_of(parameters, X))); },
+      [&] { return work_of(training_cost(parameters, on, context.memory_limit, weights_of(parameters, X))); },
       context);
   const UpdateOptions how{
       .keep_lambda = options.keep_lambda, .refit = options.refit, .memory_limit = context.memory_limit};
@@ -257,6 +269,11 @@ Run setup_update(CLI::App& parser) {
   parser
       .add_option("--remove", options->remove,
                   "Rows to take out of the training data: user and item in each line")
+      ->type_name("FILE");
+  parser
+      .add_option("--item-features", options->item_features,
+                  "Features of items that have none so far, as for `poise prepare`; those that the data know "
+                  "are taken")
       ->type_name("FILE");
   parser.add_option("--out", options->out, "Model file to write (default: MODEL itself)")->type_name("FILE");
   parser

@@ -67,8 +67,10 @@ class AsymmetricFamily : public ModelFamily {
     return trained_of(fit, std::make_shared<Asymmetric>(std::move(fit.U), std::move(fit.V)));
   }
 
-  [[nodiscard]] TrainingCost cost(const ModelParameters& each, CsrView X, std::uint64_t memory_limit,
-                                  const Weights& W, int /*threads*/) const override {
+  [[nodiscard]] TrainingCost cost(const ModelParameters& each, const TrainingInput& on,
+                                  std::uint64_t memory_limit, const Weights& W,
+                                  int /*threads*/) const override {
+    const CsrView X = on.X;
     const std::int64_t rank = std::min(each.rank, X.cols);
     std::uint64_t held = asymmetric_memory(X, rank) + eigenpair_bytes(each, X);
     LeftFactorCost left;
