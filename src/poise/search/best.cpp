@@ -16,8 +16,8 @@ namespace poise {
 namespace {
 
 /// How far the estimate of a point that was cut is trusted, in standard errors and as a factor.
-constexpr double errors_in_doubt = 2.5;
-constexpr double scatter_in_doubt = 1.1;
+constexpr double errors_in_doubt = 4;
+constexpr double scatter_in_doubt = 1.3;
 /// What is in doubt is scored on so many times as many users.
 constexpr std::int64_t more_in_doubt = 2;
 
@@ -29,13 +29,13 @@ bool shares_factors(const Running& a, const Running& b) {
   return option_texts(other) == option_texts(b.setting.base);
 }
 
-/// What a search does next, or ends with.
-auto decided(const std::vector<Profile>& profiles) {
+/// What a search does next with these scores, or ends with.
+auto decided(const Running& search, const std::vector<Profile>& profiles, const ProfileScores& scores) {
   std::vector<std::tuple<bool, bool, std::optional<Place>>> ends;
   for (const Profile& each : profiles)
     ends.emplace_back(each.complete, each.complete && each.interior,
                       each.complete ? each.best : std::nullopt);
-  return std::pair(next_round(profiles), ends);
+  return std::tuple(next_round(profiles), ends, search.may_be_best(profiles, scores));
 }
 
 /// What a batch is: a round of new points, points that were cut and are in doubt, or points that stopped
@@ -175,6 +175,8 @@ class BestSearch {
     std::vector<Wanted> doubted;
     for (std::size_t k = 0; k < running_.size(); ++k) {
       const Running& each = running_[k];
+      if (each.scores.cut.empty()) continue;
+      const auto here = decided(each, each.profiles, each.scores);
       for (const auto& cut : each.scores.cut) {
         const Place& place = cut.first;
         const double error = cut.second;
@@ -184,10 +186,13 @@ class BestSearch {
           other.noise = [&](const Place& a, const Place& b) {
             return each.scores.noise(a, b) * (a == place || b == place ? scatter : 1);
           };
-          return decided(profiles_of(each.setting.space, other)) != decided(each.profiles);
+          return decided(each, profiles_of(each.setting.space, other), other) != here;
         };
-        if (changes(-errors_in_doubt, 1) || changes(errors_in_doubt, 1) || changes(0, scatter_in_doubt) ||
-            changes(0, 1 / scatter_in_doubt))
+        const auto contains = [&](const std::vector<Place>& places) {
+          return std::ranges::find(places, place) != places.end();
+        };
+        if (std::ranges::any_of(std::get<2>(here), contains) || changes(-errors_in_doubt, 1) ||
+            changes(errors_in_doubt, 1) || changes(0, scatter_in_doubt) || changes(0, 1 / scatter_in_doubt))
           doubted.push_back({k, place, more_in_doubt * each.scored.at(place)});
       }
     }

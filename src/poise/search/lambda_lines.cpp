@@ -23,6 +23,9 @@ constexpr double near_the_top = 0.01;
 constexpr double before_flank = 0.5;
 /// Below this part of a line's top it makes no difference how low a point is.
 constexpr double low_enough = 0.012;
+/// After so many points of a kind for each axis beside lambda the best is ahead of its equals by chance, and
+/// so would be what is found by looking more closely.
+constexpr std::size_t most_closely = 56;
 /// Lines of unweighted models are read further: they cost little, and what weights gain is read against them.
 constexpr double unweighted_may_hide = 1e-4;
 
@@ -94,6 +97,13 @@ bool LambdaLines::sharp() const {
          std::ranges::any_of(unweighted_, [&](const auto& line) { return is_narrow(line.second); });
 }
 
+bool LambdaLines::looked_closely() const {
+  std::size_t tried = 0;
+  for (const auto& line : lines_) tried += line.second.size();
+  const auto axes = std::ranges::count_if(space_.axes, [](const Axis& each) { return each.nodes() > 1; });
+  return tried >= most_closely * static_cast<std::size_t>(std::max<std::ptrdiff_t>(axes - 1, 1));
+}
+
 LineAdvice LambdaLines::begin_at(const Outer& outer, int start, bool lost) const {
   return advise(line_of(outer, start, lost), {});
 }
@@ -101,10 +111,10 @@ LineAdvice LambdaLines::begin_at(const Outer& outer, int start, bool lost) const
 LineAdvice LambdaLines::advise_lambda(const Outer& outer, const std::vector<LinePoint>& points) const {
   Line line = line_of(outer, axis(0).start, !anchored_ && lines_.size() == 1);
   line.rival = best_score_;
-  line.sharp = best_.has_value();
+  line.sharp = best_.has_value() && !looked_closely();
   // What cannot be told from the best is looked at closely, and the best itself most closely, unless it
   // lies so close to the unweighted one that this was.
-  if (best_ && !next_to_unweighted(outer)) {
+  if (best_ && !looked_closely() && !next_to_unweighted(outer)) {
     const LinePoint& top = *std::ranges::max_element(points, {}, &LinePoint::score);
     const double behind = best_score_ - top.score;
     if (behind == 0)

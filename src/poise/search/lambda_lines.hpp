@@ -45,6 +45,9 @@ class LambdaLines {
   /// is narrow.
   [[nodiscard]] bool sharp() const;
 
+  /// Whether so many points of the kind were tried that looking more closely would follow chance.
+  [[nodiscard]] bool looked_closely() const;
+
   /// What to try next on the line of a place that has these points.
   [[nodiscard]] LineAdvice advise_lambda(const Outer& outer, const std::vector<LinePoint>& points) const;
   /// The same of a line without points: `lost` where nothing says that its best lambda is near `start`.

@@ -9,7 +9,7 @@
 namespace poise {
 namespace {
 
-constexpr double errors_behind = 3;
+constexpr double errors_behind = 4;
 constexpr double share_behind = 0.002;
 constexpr std::size_t least_users = 24;
 /// A direction with less than this share of its scatter left adds no information.

@@ -40,7 +40,7 @@ struct Standing {
 Standing standing_of(std::span<const std::int32_t> values, const Race& race);
 
 /// Whether a point with these values on the first sampled users loses the race, and its standing then. It is
-/// tested after each of the parts that end at `ends`: it loses if it is 3 standard errors and 0.2 percent
+/// tested after each of the parts that end at `ends`: it loses if it is 4 standard errors and 0.2 percent
 /// behind the leader.
 std::optional<Standing> lost(std::span<const std::int32_t> values, std::span<const std::size_t> ends,
                              const Race& race);

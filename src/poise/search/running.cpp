@@ -40,36 +40,54 @@ bool Running::stops_early(const Place& place) const {
   return point.low_rank() && point.least_decrease > trained.least_decrease && !point.uniform();
 }
 
+double Running::distance(const Place& a, const Place& b) const {
+  double sum = 0;
+  for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    const std::vector<double>& position = setting.space.axes[axis].position;
+    sum += std::abs(position[a[axis]] - position[b[axis]]);
+  }
+  return sum;
+}
+
 bool Running::begins_converged(const Place& place) const {
   return ending.contains(kind_of(place)) && stops_early(place);
 }
 
-std::vector<Place> Running::to_converge() {
-  std::vector<Place> wanted;
-  for (std::size_t k = 0; k < profiles.size(); ++k) {
-    if (!profiles[k].complete || !profiles[k].best) continue;
+std::vector<std::vector<Place>> Running::may_be_best(const std::vector<Profile>& found,
+                                                     const ProfileScores& with) const {
+  std::vector<std::vector<Place>> wanted(found.size());
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    if (!found[k].complete || !found[k].best) continue;
     const RowKind kind = setting.space.kinds[k].kind;
-    const Place& best = *profiles[k].best;
-    ending.insert(kind);
+    const Place& best = *found[k].best;
     // Compared as they stopped early, which moves neighbouring points alike.
     const auto before = early.find(best);
-    const double highest = before == early.end() ? scores.score.at(best) : before->second;
+    const double highest = before == early.end() ? with.score.at(best) : before->second;
     std::vector<std::pair<double, Place>> behind;
-    for (const auto& [place, score] : scores.score) {
-      if (kind_of(place) != kind || scores.cut.contains(place) || !stops_early(place)) continue;
+    for (const auto& [place, score] : with.score) {
+      if (kind_of(place) != kind || !stops_early(place)) continue;
       const double difference = highest - score;
-      if (place == best || difference <= errors_in_reach * scores.noise(best, place))
+      if (place == best || difference <= errors_in_reach * with.noise(best, place))
         behind.emplace_back(place == best ? -std::numeric_limits<double>::infinity() : difference, place);
     }
     std::ranges::sort(behind);
     for (const auto& each : std::span(behind).first(std::min(most_at_once, behind.size())))
-      wanted.push_back(each.second);
+      wanted[k].push_back(each.second);
+  }
+  return wanted;
+}
+
+std::vector<Place> Running::to_converge() {
+  std::vector<Place> wanted;
+  for (const std::vector<Place>& of_kind : may_be_best(profiles, scores))
+    wanted.insert(wanted.end(), of_kind.begin(), of_kind.end());
+  for (std::size_t k = 0; k < profiles.size(); ++k) {
+    if (profiles[k].complete && profiles[k].best) ending.insert(setting.space.kinds[k].kind);
   }
   return wanted;
 }
 
 std::optional<Race> Running::race(const Points& points, const Place& runner, std::int64_t least) const {
-  const std::vector<Axis>& axes = setting.space.axes;
   const RowKind kind = kind_of(runner);
   struct Known {
     Rival rival;
@@ -81,10 +99,7 @@ std::optional<Race> Running::race(const Points& points, const Place& runner, std
     if (scores.cut.contains(place)) continue;
     const std::optional<Rival> rival = points.rival(at(place));
     if (!rival) continue;
-    double distance = 0;
-    for (std::size_t axis = 0; axis < place.size(); ++axis)
-      distance += std::abs(axes[axis].position[place[axis]] - axes[axis].position[runner[axis]]);
-    known.push_back({*rival, kind_of(place) == kind, distance});
+    known.push_back({*rival, kind_of(place) == kind, distance(place, runner)});
   }
   const auto leader = std::ranges::max_element(
       known, {}, [](const Known& each) { return std::pair(each.same_kind, each.rival.mean); });

@@ -32,13 +32,18 @@ struct Running {
   [[nodiscard]] RowKind kind_of(const Place& place) const;
   /// Whether this place is trained to convergence from the start.
   [[nodiscard]] bool begins_converged(const Place& place) const;
-  /// What may be the best of a complete profile, but stopped early.
+  /// What may be the best of a profile that is complete with these scores, but stopped early: kind by kind.
+  [[nodiscard]] std::vector<std::vector<Place>> may_be_best(const std::vector<Profile>& found,
+                                                            const ProfileScores& with) const;
+  /// The same of all kinds as they are, which end from now on.
   std::vector<Place> to_converge();
   /// The race of a place against the best of its kind in the rounds before, with what is known next to it.
   [[nodiscard]] std::optional<Race> race(const Points& points, const Place& runner, std::int64_t least) const;
 
  private:
   [[nodiscard]] bool stops_early(const Place& place) const;
+  /// Along all axes together.
+  [[nodiscard]] double distance(const Place& a, const Place& b) const;
 };
 
 }  // namespace poise
