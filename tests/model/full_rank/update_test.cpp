@@ -252,9 +252,11 @@ TEST(FullRankUpdateTest, TheObjectiveWithoutAPassThroughTheData) {
     const FullRankFit measured =
         continue_full_rank(Y.view(), after, strict, start, strictly, *backend, {.threads = 2});
     EXPECT_EQ(measured.seconds.count("objective"), 1U);
-    EXPECT_NEAR(measured.solutions.front().objective, objective, solution.objective_error);
+    const FullRankSolution& same = measured.solutions.front();
+    EXPECT_LT(same.objective_error, 1e-5 * objective);
+    EXPECT_NEAR(same.objective, objective, same.objective_error);
     const auto values = [](const Matrix<float>& of) { return std::span(of.view().data, 1600 * 1600); };
-    EXPECT_TRUE(std::ranges::equal(values(measured.solutions.front().B), values(solution.B)));
+    EXPECT_TRUE(std::ranges::equal(values(same.B), values(solution.B)));
   }
 }
 
