@@ -26,6 +26,7 @@
 #include "poise/weighting/weighting.hpp"
 
 #include "device.hpp"
+#include "help.hpp"
 #include "model_flags.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
@@ -309,22 +310,19 @@ Run setup_train(CLI::App& parser) {
       .add_option("--trace", options->trace,
                   "For awmf and wmf: csv file to write: round, objective, iterations, seconds of each round")
       ->type_name("FILE");
+  put_into_group(parser, "Full rank", {"--keep-top", "--keep-inverse"});
+  put_into_group(parser, "Files", {"--checkpoint", "--trace"});
   parser.footer(
       "Unweighted low-rank models have closed forms, from eigenvectors that are stored beside the data.\n\n"
       "Examples:\n"
-      "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --out ease.model\n"
-      "  poise train ml-20m.data --model full-rank --lambda 300 --dropout 0.33 --zero-diagonal --out "
-      "edlae.model\n"
-      "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --lambda-exponent 0.5 --out "
-      "ease-nu.model\n"
+      "  poise train ml-20m.data --model ease --lambda 500 --out ease.model\n"
+      "  poise train ml-20m.data --model edlae --lambda 300 --dropout 0.33 --out edlae.model\n"
+      "  poise train ml-20m.data --model ease --lambda 500 --lambda-exponent 0.5 --out ease-nu.model\n"
       "  poise train shop.data --model ease --lambda 200 --keep-inverse --out shop.model\n"
-      "  poise train shop.data --model ease --lambda 200 --lambda-exponent 0.5 --neighbours 100 --out "
-      "million.model\n"
+      "  poise train shop.data --model ease --lambda 200 --neighbours 100 --out million.model\n"
       "  poise train ml-20m.data --model full-rank --lambda 500 --alpha 2 --out weighted.model\n"
-      "  poise train ml-20m.data --model awmf --rank 100 --regularizer dropout --lambda 50 --alpha 5 --out "
-      "awmf.model\n"
-      "  poise train ml-20m.data --model wmf --rank 64 --lambda 0.05 --lambda-exponent 1 --alpha 10 --out "
-      "wmf.model\n"
+      "  poise train ml-20m.data --model dropout --rank 100 --lambda 50 --alpha 5 --out dropout.model\n"
+      "  poise train ml-20m.data --model wmf --rank 64 --lambda 0.05 --alpha 10 --out wmf.model\n"
       "  poise train ml-20m.data --model popularity --out popularity.model");
   return [options](const Context& context) { run_train(*options, context); };
 }

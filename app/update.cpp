@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "dataset_report.hpp"
 #include "device.hpp"
+#include "help.hpp"
 #include "input_files.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
@@ -266,9 +267,7 @@ Run setup_update(CLI::App& parser) {
       ->type_name("DIR");
   parser.add_option("--log", options->logs, "Logs with the new rows, as for `poise prepare`")
       ->type_name("FILE");
-  parser
-      .add_option("--remove", options->remove,
-                  "Rows to take out of the training data: user and item in each line")
+  parser.add_option("--remove", options->remove, "Rows to take out: user and item in each line")
       ->type_name("FILE");
   parser
       .add_option("--item-features", options->item_features,
@@ -278,30 +277,30 @@ Run setup_update(CLI::App& parser) {
   parser.add_option("--out", options->out, "Model file to write (default: MODEL itself)")->type_name("FILE");
   parser
       .add_option("--out-data", options->out_data,
-                  "Folder for the merged data, which the next update needs; may be DATA itself")
+                  "Folder for the merged data; may be DATA itself;\nthe next update needs it")
       ->type_name("DIR");
-  parser
-      .add_option("--format", options->log.format,
-                  "auto, csv, movielens, netflix, triplets, pairs, adjacency, jsonl or sqlite")
+  parser.add_option("--format", options->log.format, "How the logs are written (default: found)")
       ->check(one_of(
           {"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "jsonl", "sqlite"}))
       ->capture_default_str();
   add_log_flags(parser, options->log);
-  parser.add_flag("--keep-lambda", options->keep_lambda,
-                  "Where Lambda or the weights depend on counts: keep those of the last training instead of "
-                  "training again");
+  parser.add_flag(
+      "--keep-lambda", options->keep_lambda,
+      "Keep the counts of the last training,\nwhere Lambda or the weights depend on counts, instead "
+      "of training again");
   parser.add_flag("--refit", options->refit,
-                  "Train again on the merged data, and keep nothing of the earlier model");
+                  "Train again on the merged data,\nand keep nothing of the earlier model");
+  put_into_group(parser, "Reading", {"--format"});
   parser.footer(
-      "The result is that of a training on the merged data, up to the same certificate. A dense full-rank "
-      "model that was\ntrained with --keep-inverse takes a part of the time of a training, one with "
-      "--neighbours solves the columns again on\nwhich something changed, a weighted one of low rank takes "
-      "further rounds from its factors (and may end at others than a\ntraining's), and other models are "
-      "trained again. Rows of held-out users are left out.\n\n"
+      "The result is that of a training on the merged data, up to the same certificate. A dense\n"
+      "full-rank model that was trained with --keep-inverse takes a part of the time of a\n"
+      "training, one with --neighbours solves the columns again on which something changed, a\n"
+      "weighted one of low rank takes further rounds from its factors (and may end at others than\n"
+      "a training's), and other models are trained again. Rows of held-out users are left out.\n\n"
       "Examples:\n"
       "  poise update shop.model shop.data --log today.csv --out-data shop.data\n"
-      "  poise update shop.model shop.data --log today.csv --remove returned.csv --out new.model --out-data "
-      "new.data");
+      "  poise update shop.model shop.data --log today.csv --remove returned.csv --out-data shop.data\n"
+      "  poise update shop.model shop.data --log today.csv --out new.model --out-data new.data");
   return [options, &parser](const Context& context) { run_update(*options, parser, context); };
 }
 

@@ -31,9 +31,8 @@ class AsymmetricFamily : public ModelFamily {
         "regularizer"_p);
     parameters = low_rank_parameters({.id = "regularizer", .reported = true});
     own = {{{.id = "regularizer",
-             .help = "weight-decay, lambda (|U|^2 + |V|^2); dropout, lambda |U V'|^2; or data-weight-decay, "
-                     "lambda (|X U|^2 "
-                     "+ |V|^2)",
+             .help = "what lambda weighs; weight-decay: |U|^2 + |V|^2, dropout: |U V'|^2, data-weight-decay: "
+                     "|X U|^2 + |V|^2",
              .names = regularizers()},
             in_member(&ModelParameters::regularizer)}};
     const auto kind = [](int place, const std::string& regularizer, std::string title,
