@@ -35,6 +35,7 @@ class DelimitedParser {
         last_column_(
             std::max({layout_.user, layout_.item, layout_.value.value_or(0), layout_.time.value_or(0)})),
         parsed_(rules) {
+    row_.utf8 = contents_.ascii;
     const std::size_t likely_rows = chunk.bytes.size() / 24;
     parsed_.user.reserve(likely_rows);
     parsed_.item.reserve(likely_rows);
@@ -66,16 +67,14 @@ class DelimitedParser {
  private:
   bool plain_line(std::string_view line) {
     if (contents_.nul && line.find('\0') != std::string_view::npos) return reject_nul();
-    Row row;
-    row.utf8 = contents_.ascii;
     std::size_t begin = 0;
     for (int column = 0; column <= last_column_; ++column) {
       if (begin > line.size()) return reject_short(column);
       const std::size_t end = std::min(find_delimiter(line, begin), line.size());
-      take(row, column, line.substr(begin, end - begin));
+      take(column, line.substr(begin, end - begin));
       begin = end == line.size() ? line.size() + 1 : end + layout_.delimiter.size();
     }
-    return parsed_.add(row);
+    return parsed_.add(row_);
   }
 
   /// Reads the record at `at` and moves `at` behind it.
@@ -95,10 +94,8 @@ class DelimitedParser {
     } else if (static_cast<int>(record_.count) <= last_column_) {
       go_on = reject_short(static_cast<int>(record_.count));
     } else {
-      Row row;
-      row.utf8 = contents_.ascii;
-      for (int column = 0; column <= last_column_; ++column) take(row, column, record_.fields[column]);
-      go_on = parsed_.add(row);
+      for (int column = 0; column <= last_column_; ++column) take(column, record_.fields[column]);
+      go_on = parsed_.add(row_);
     }
     parsed_.lines += record_.lines;
     at += record_.size;
@@ -110,15 +107,15 @@ class DelimitedParser {
                                          : line.find(layout_.delimiter, from);
   }
 
-  void take(Row& row, int column, std::string_view text) const {
+  void take(int column, std::string_view text) {
     if (column == layout_.user) {
-      row.user = text;
+      row_.user = text;
     } else if (column == layout_.item) {
-      row.item = text;
+      row_.item = text;
     } else if (column == layout_.value) {
-      row.value = text;
+      row_.value = text;
     } else if (column == layout_.time) {
-      row.time = text;
+      row_.time = text;
     }
   }
 
@@ -135,6 +132,7 @@ class DelimitedParser {
   const Contents contents_;
   const int last_column_;
   ParsedChunk parsed_;
+  Row row_;  // each row sets the same fields; to clear them for every row took a tenth of the time
   Record record_;
 };
 
