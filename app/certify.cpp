@@ -93,8 +93,12 @@ void run_certify(const CertifyFlags& options, const Context& context) {
   }
   const CsrView X = data.dataset.train.view();
   const Weights W = weights_of(parameters, data.dataset.training_rows(), context.execution.threads);
-  const auto backend =
-      backend_for([&] { return work_of(training_cost(parameters, X, context.memory_limit, W)); }, context);
+  const auto backend = backend_for(
+      [&] {
+        return work_of(
+            training_cost(parameters, {X, data.dataset.features.rows.view()}, context.memory_limit, W));
+      },
+      context);
   check_device(std::span(&parameters, 1), *backend);
   const FullRankCheck check =
       check_of(full_rank, parameters, X, data.dataset.features.rows.view(), W, *backend, context);
@@ -144,11 +148,11 @@ Run setup_certify(CLI::App& parser) {
       ->required()
       ->type_name("DIR");
   parser.footer(
-      "Nothing that training computed is trusted: the bound is made from the data and the saved matrix, by "
-      "random probes\nthat cover every column. Exit code 5 where a column is not proven to be within the "
-      "model's tolerance (never for\nmodels of --keep-top, whose bound says what keeping only some entries "
-      "costs). With --neighbours every column is measured on its "
-      "neighbours,\nwhich are found again in the data, in the time and memory of training.\n\n"
+      "Nothing that training computed is trusted: the bound is made from the data and the saved\n"
+      "matrix, by random probes that cover every column. Exit code 5 where a column is not proven\n"
+      "to be within the model's tolerance (never for models of --keep-top, whose bound says what\n"
+      "keeping only some entries costs). With --neighbours every column is measured on its\n"
+      "neighbours, which are found again in the data, in the time and memory of training.\n\n"
       "Examples:\n"
       "  poise certify ease.model ml-20m.data\n"
       "  poise certify ease.model ml-20m.data --json");

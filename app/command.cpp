@@ -62,8 +62,12 @@ const std::vector<Command>& commands() {
   return all;
 }
 
+namespace {
+
 void add_shared_options(CLI::App& parser, SharedOptions& options) {
-  parser.add_option("--threads", options.threads, "Threads to use; results do not depend on it")
+  parser
+      .add_option("--threads", options.threads,
+                  "Threads to use (default: all cores); results do not depend on it")
       ->check(whole_number(1, max_threads))
       ->capture_default_str()
       ->group("Shared");
@@ -96,8 +100,15 @@ void add_shared_options(CLI::App& parser, SharedOptions& options) {
   parser.add_flag("--print-config", options.print_config, "Print the options as such a file and stop")
       ->configurable(false)
       ->group("Shared");
+  parser
+      .set_help_flag(
+          "-h,--help",
+          "Help: the main options; with the name of a group or of an option, its details; with all, "
+          "everything")
+      ->group("Shared");
 }
 
+/// Of commands that several processes run together.
 void add_rank_timeout(CLI::App& parser, SharedOptions& options) {
   constexpr int a_day = 86'400;
   parser
@@ -106,6 +117,15 @@ void add_rank_timeout(CLI::App& parser, SharedOptions& options) {
       ->check(whole_number(1, a_day))
       ->type_name("SECONDS")
       ->group("Shared");
+}
+
+}  // namespace
+
+Run declare_options(const Command& command, CLI::App& parser, SharedOptions& options) {
+  Run run = command.setup(parser);
+  add_shared_options(parser, options);
+  if (command.run_by == RunBy::all || command.all_if != nullptr) add_rank_timeout(parser, options);
+  return run;
 }
 
 std::uint64_t thread_stack_size() {

@@ -75,10 +75,9 @@ struct SharedOptions {
   bool print_config = false;
   std::optional<int> rank_timeout = {};  ///< seconds
 };
-/// `options` has the defaults of --threads and --memory-limit.
-void add_shared_options(CLI::App& parser, SharedOptions& options);
-/// --rank-timeout, of commands that several processes run together.
-void add_rank_timeout(CLI::App& parser, SharedOptions& options);
+/// Declares all options of a command, its own first, and returns what runs it. `options` has the defaults of
+/// --threads and --memory-limit.
+Run declare_options(const Command& command, CLI::App& parser, SharedOptions& options);
 
 /// One line of JSON, without the end of the line; bytes that are not UTF-8 are replaced.
 std::string to_text(const Json& json);

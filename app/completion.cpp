@@ -1,16 +1,15 @@
 #include "command.hpp"
 #include "completion_script.hpp"
+#include "help.hpp"
 #include "option_values.hpp"
 
 namespace poise::app {
 
 namespace {
 
-/// An option's help as one line for a list: its first sentence.
+/// An option's help as one line for a list: the first sentence of its first line.
 std::string short_help(const CLI::Option& option) {
-  std::string text = option.get_description();
-  for (char& letter : text)
-    if (letter == '\n') letter = ' ';
+  std::string text = brief_description(option);
   if (const std::size_t end = text.find(". "); end != std::string::npos) text.resize(end);
   return text;
 }
@@ -34,12 +33,16 @@ CompletedOption completed(CLI::Option& option) {
 CompletedCommand completed(const Command& command) {
   CLI::App parser;
   SharedOptions shared;
-  command.setup(parser);
-  add_shared_options(parser, shared);
+  declare_options(command, parser, shared);
   CompletedCommand found{.name = command.name, .summary = command.summary};
   bool first = true;
   for (CLI::Option* option : all_options(parser)) {
     CompletedOption each = completed(*option);
+    if (option == parser.get_help_ptr()) {
+      each.takes_value = true;
+      each.offer = Offer::words;
+      each.words = help_topics(parser);
+    }
     if (!each.names.empty()) {
       found.options.push_back(std::move(each));
       continue;

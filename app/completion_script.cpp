@@ -21,6 +21,7 @@ std::string quoted(const std::string& text) { return "'" + replaced(text, "'", "
 
 std::string names_of(const std::vector<CompletedCommand>& commands) {
   std::vector<std::string> names;
+  names.reserve(commands.size());
   for (const CompletedCommand& command : commands) names.push_back(command.name);
   return fmt::format("{}", fmt::join(names, " "));
 }

@@ -13,6 +13,7 @@
 
 #include "poise/base/suggest.hpp"
 
+#include "help.hpp"
 #include "option_values.hpp"
 
 namespace poise::app {
@@ -140,7 +141,7 @@ std::string ConfigFile::to_config(const CLI::App* parser, bool defaults, bool de
     if (!option->get_configurable() || (option->count() == 0 && !(defaults && may_be_set(*option)))) continue;
     const std::string value = current_text(*option);
     if (value.empty()) continue;
-    if (descriptions) text += fmt::format("\n# {}\n", option->get_description());
+    if (descriptions) text += fmt::format("\n# {}\n", whole_description(*option));
     const std::string name = prefix + option->get_single_name();
     text += fmt::format("{} = {}\n", is_bare(name) ? name : quote(name), value);
   }

@@ -168,19 +168,20 @@ Run setup_evaluate(CLI::App& parser) {
   auto options = std::make_shared<EvaluateFlags>();
   parser.add_option("MODEL", options->model, "Model file")->required()->type_name("FILE");
   parser.add_option("DATA", options->data, "Folder that `poise prepare` wrote")->required()->type_name("DIR");
-  parser.add_option("--on", options->on, "test or validation")
+  parser.add_option("--on", options->on, "Part of the data: test or validation")
       ->check(one_of({"test", "validation"}))
       ->capture_default_str();
   parser
       .add_option(
           "--metrics", options->metrics,
-          "Accuracy: recall, ndcg, precision, map, hit-rate, mrr, stratified-recall, each @R, and auc; what "
-          "is shown: coverage, gini, entropy, popularity, tail-share, novelty, diversity, calibration, each "
-          "@R")
+          "What is measured, e.g. recall@20,auc,coverage@20;\naccuracy: recall, ndcg, precision, map, "
+          "hit-rate, "
+          "mrr, stratified-recall, each @R, and auc; what is shown: coverage, gini, entropy, popularity, "
+          "tail-share, novelty, diversity, calibration, each @R")
       ->capture_default_str();
   parser
       .add_option("--recall-denominator", options->denominator,
-                  "Recall divides by min(R, targets), or by all targets as papers on given splits do")
+                  "Recall divides by min(R, targets), or by all targets,\nas papers on given splits do")
       ->check(one_of({"min", "targets"}))
       ->capture_default_str();
   add_dislike_share_option(parser, options->dislike_share);
@@ -189,8 +190,7 @@ Run setup_evaluate(CLI::App& parser) {
   parser.footer(
       "Examples:\n"
       "  poise evaluate popularity.model ml-20m.data\n"
-      "  poise evaluate ease.model gowalla.data --metrics recall@20,ndcg@20 --recall-denominator targets "
-      "--json\n"
+      "  poise evaluate ease.model gowalla.data --metrics ndcg@20 --recall-denominator targets --json\n"
       "  poise evaluate ease.model ml-20m.data --metrics ndcg@100,auc,coverage@20,novelty@20,diversity@20");
   return [options](const Context& context) { run_evaluate(*options, context); };
 }

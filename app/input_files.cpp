@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> matching_files(const std::vector<std::filesys
 }
 
 std::string shown_inputs(const std::vector<std::filesystem::path>& inputs) {
-  const std::string first = logs::display_name(inputs.front());
+  std::string first = logs::display_name(inputs.front());
   if (inputs.size() == 1) return first;
   return fmt::format("{} and {} more file{}", first, inputs.size() - 1, inputs.size() == 2 ? "" : "s");
 }

@@ -2,26 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "poise/evaluate/evaluate.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
 #include "poise/model/full_rank/spread_full_rank.hpp"
+#include "poise/train/validation.hpp"
 
 #include "train.hpp"
 
 namespace poise::app {
-
-std::optional<double> validation_ndcg(const Scorer& model, const Dataset& dataset,
-                                      const Execution& execution) {
-  if (!dataset.validation || dataset.validation->targets.entries() == 0) return {};
-  const HeldOut& part = *dataset.validation;
-  return evaluate(
-             model, dataset.histories(part), part.targets.view(), column_counts(dataset.train.view()),
-             {.metrics = {{MetricKind::ndcg, 100}}, .cold_items = dataset.split == SplitKind::cold_items},
-             execution)
-      .metrics.front()
-      .mean;
-}
 
 FullRank sparsify(const Scorer& dense, std::int64_t keep, const LoadedDataset& data, CsrView X,
                   const ModelParameters& parameters, const Weights& W, Backend& backend,

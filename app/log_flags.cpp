@@ -80,21 +80,21 @@ void hint_about_values(const Interactions& log, const Context& context) {
 }
 
 std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags) {
-  return {
+  std::vector<CLI::Option*> options = {
       parser
-          .add_option(
-              "--columns", flags.columns,
-              "User, item, value and time column, by name or number (from 1; a list with a 0 counts from 0)")
+          .add_option("--columns", flags.columns,
+                      "Columns of the log: by name or number (from 1);\na list with a 0 counts from 0")
           ->type_name("USER,ITEM[,VALUE[,TIME]]"),
       parser.add_option("--delimiter", flags.delimiter,
                         "Text between fields, e.g. ';', '::' or '\\t' (default: found)"),
-      parser.add_option("--header", flags.header, "auto, yes or no")
+      parser
+          .add_option("--header", flags.header, "Whether the first line names the columns: auto, yes or no")
           ->check(one_of({"auto", "yes", "no"}))
           ->capture_default_str(),
       parser
           .add_option(
               "--keep-above", flags.keep_above,
-              "Keep rows whose value is greater (default: 3.5 for movielens and netflix, otherwise off)")
+              "Keep rows whose value is greater;\n3.5 by default for movielens and netflix, otherwise off")
           ->check(finite_number()),
       parser
           .add_option("--dislike-below", flags.dislike_below,
@@ -107,6 +107,8 @@ std::vector<CLI::Option*> add_log_flags(CLI::App& parser, LogFlags& flags) {
           ->type_name("SQL"),
       parser.add_flag("--skip-bad-lines", flags.skip_bad_lines,
                       "Count and skip bad lines instead of stopping at the first")};
+  for (CLI::Option* const option : options) option->group("Reading");
+  return options;
 }
 
 }  // namespace poise::app

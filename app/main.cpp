@@ -23,6 +23,7 @@
 #include "command.hpp"
 #include "config_file.hpp"
 #include "exit_code.hpp"
+#include "help.hpp"
 #include "interrupt.hpp"
 #include "option_values.hpp"
 #include "progress.hpp"
@@ -42,7 +43,7 @@ std::string usage() {
   for (const Command& command : commands())
     text += fmt::format("  {:<11} {}\n", command.name, command.summary);
   text +=
-      "\n`poise COMMAND --help` shows a command's options and examples; `poise --version` the version.\n\n"
+      "\n`poise COMMAND --help` shows a command's options and examples.\n\n"
       "Example:\n"
       "  poise synth --like demo --out demo\n"
       "  poise train demo --model popularity --out demo.model\n"
@@ -143,7 +144,6 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
   Processes alone;
   Processes& processes = by_first ? alone : job;
   CLI::App parser(command.summary, "poise " + command.name);
-  parser.get_formatter()->column_width(36);
   SharedOptions shared{.memory_limit = total_memory() / 5 * 4};
   std::vector<Rank> ranks;
   if (processes.several()) {
@@ -152,14 +152,16 @@ Outcome run_command(const Command& command, const std::vector<std::string>& argu
     shared.threads = threads_of(ranks, processes.rank());
     shared.memory_limit = memory_of(ranks);
   }
-  const Run run = command.setup(parser);
-  add_shared_options(parser, shared);
-  if (command.run_by == RunBy::all || command.all_if != nullptr) add_rank_timeout(parser, shared);
+  const Run run = declare_options(command, parser, shared);
+  if (const AskedHelp help = asked_help(arguments); help.asked) {
+    write_stdout(help_page(parser, command.name, help.topic));
+    return {};
+  }
   try {
     std::vector<std::string> last_first(arguments.rbegin(), arguments.rend());
     parser.parse(last_first);
   } catch (const CLI::CallForHelp&) {
-    write_stdout(parser.help() + "\n");
+    write_stdout(help_page(parser, command.name, ""));
     return {};
   } catch (const CLI::FileError& error) {
     return failure(exit_input, fmt::format("cannot read the file given with --config: {}", error.what()));
@@ -260,7 +262,11 @@ Outcome run_program(const std::vector<std::string>& arguments, Processes& proces
     write_stdout(fmt::format("poise {}\n", version()));
     return {};
   }
-  if (help) return run_command(find_command(arguments[1]), {"--help"}, processes);
+  if (help) {
+    std::vector<std::string> asked = {"--help"};
+    asked.insert(asked.end(), arguments.begin() + 2, arguments.end());
+    return run_command(find_command(arguments[1]), asked, processes);
+  }
   return run_command(find_command(name), {arguments.begin() + 1, arguments.end()}, processes);
 }
 

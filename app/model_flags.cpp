@@ -1,12 +1,14 @@
 #include "model_flags.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/ranges.h>
 
 #include "poise/base/error.hpp"
 #include "poise/study/models.hpp"
 
+#include "help.hpp"
 #include "option_values.hpp"
 
 namespace poise::app {
@@ -30,15 +32,32 @@ CLI::Validator check_of(const ModelParameter& parameter, bool whole, FlagValues 
   return is.above_least ? positive_number() : finite_number();
 }
 
+/// Where the help shows a flag: on its first page, or in a group.
+std::string group_of(const std::string& id) {
+  static const std::set<std::string> main = {"lambda",  "rank",          "alpha",      "weighting",
+                                             "dropout", "zero-diagonal", "regularizer"};
+  if (main.contains(id)) return main_group;
+  const auto is_weight = [&](const auto& each) { return each.is.id == id; };
+  if (std::ranges::any_of(weighting_parameters(), is_weight)) return "Weights";
+  const std::vector<std::string> with = families_with(id);
+  return std::ranges::find(with, "awmf") == with.end() ? "Full rank" : "Solving";
+}
+
 std::string flag_help(const ModelParameter& parameter, FlagValues values) {
   std::string help = with_names(help_of(parameter), flag_name);
   std::string usual = usual_text(parameter);
+  std::string more;
   if (values == FlagValues::several && parameter.is.axis != SearchAxis::none) {
-    help += "; several values: a,b,c";
-    if (parameter.is.axis == SearchAxis::free) help += ", with --grid best a range, or auto";
+    more = ";\nseveral values: a,b,c";
+    if (parameter.is.axis == SearchAxis::free) more += ", with --grid best a range, or auto";
     if (parameter.is.id == "lambda" || parameter.is.id == "alpha") usual = "that of --grid";
   }
-  return fmt::format("{} (default: {})", help, usual);
+  if (const std::size_t end = help.find("; ");
+      end != std::string::npos && group_of(parameter.is.id) == main_group) {
+    more = ";\n" + help.substr(end + 2) + more;
+    help.resize(end);
+  }
+  return fmt::format("{} (default: {}){}", help, usual, more);
 }
 
 /// The flag with values of type T, kept as text.
@@ -61,7 +80,8 @@ void add_flag_of(CLI::App& parser, ModelFlags& flags, const ModelParameter& para
     const auto take = [&flags, id, text](const T& value) { flags.given[id] = {text(value)}; };
     option = parser.add_option_function<T>(flag_name(id), take, help);
   }
-  option->check(check_of(parameter, std::is_same_v<T, std::int64_t>, values));
+  if (parameter.is.names.empty() && std::is_same_v<T, std::string>) option->type_name("FLOAT");
+  option->check(check_of(parameter, std::is_same_v<T, std::int64_t>, values))->group(group_of(id));
 }
 
 void add_flag(CLI::App& parser, ModelFlags& flags, const ModelParameter& parameter, FlagValues values) {
@@ -69,9 +89,11 @@ void add_flag(CLI::App& parser, ModelFlags& flags, const ModelParameter& paramet
   const ParameterPlace place = parameter.in(usual);
   const bool free_axis = values == FlagValues::several && parameter.is.axis == SearchAxis::free;
   if (std::holds_alternative<bool*>(place)) {
-    parser.add_flag_callback(
-        flag_name(parameter.is.id), [&flags, id = parameter.is.id] { flags.given[id] = {"true"}; },
-        with_names(help_of(parameter), flag_name));
+    parser
+        .add_flag_callback(
+            flag_name(parameter.is.id), [&flags, id = parameter.is.id] { flags.given[id] = {"true"}; },
+            with_names(help_of(parameter), flag_name))
+        ->group(group_of(parameter.is.id));
   } else if (std::holds_alternative<ChoicePlace>(place) || free_axis) {
     add_flag_of<std::string>(parser, flags, parameter, values);
   } else if (std::holds_alternative<double*>(place)) {
@@ -89,16 +111,14 @@ void add_model_flags(CLI::App& parser, ModelFlags& flags, FlagValues values) {
   for (const auto& family : families()) {
     if (family->parameters.empty() && values == FlagValues::several) continue;
     names.push_back(family->name);
-    helps.push_back(family->help.empty()
-                        ? family->name
-                        : fmt::format("{} ({})", family->name, with_names(family->help, flag_name)));
+    if (!family->help.empty())
+      helps.push_back(fmt::format("{}: {}", family->name, with_names(family->help, flag_name)));
   }
+  const std::string brief = fmt::format("{} or a short form: ease, edlae, ...", fmt::join(names, ", "));
   for (const ModelKind& kind : studied_kinds()) {
     if (std::ranges::find(names, kind.name) == names.end()) names.push_back(kind.name);
   }
-  const std::string last = helps.back();
-  helps.pop_back();
-  parser.add_option("--model", flags.model, fmt::format("{} or {}", fmt::join(helps, ", "), last))
+  parser.add_option("--model", flags.model, fmt::format("{};\n{}", brief, fmt::join(helps, "; ")))
       ->required()
       ->check(one_of(names));
   for (const ModelParameter& parameter : parameter_table()) {

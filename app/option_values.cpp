@@ -186,8 +186,8 @@ void add_dislike_share_option(CLI::App& parser, double& share) {
   parser
       .add_option(
           "--dislike-share", share,
-          "For full-rank and awmf: what a disliked item of a history counts below 0, where a liked one "
-          "counts 1")
+          "What a disliked item of a history counts below 0,\nwhere a liked one counts 1; for full-rank and "
+          "awmf")
       ->check(accept_number([](double number) { return number >= 0; }, "a number of at least 0"))
       ->capture_default_str();
 }

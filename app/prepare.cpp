@@ -17,6 +17,7 @@
 
 #include "command.hpp"
 #include "dataset_report.hpp"
+#include "help.hpp"
 #include "input_files.hpp"
 #include "interrupt.hpp"
 #include "log_flags.hpp"
@@ -275,16 +276,14 @@ void run_prepare(PrepareFlags options, const Context& context) {
 Run setup_prepare(CLI::App& parser) {
   auto options = std::make_shared<PrepareFlags>();
   parser
-      .add_option("INPUT", options->inputs,
-                  "Logs (plain, .gz, .zst), patterns such as 'log-*.csv', - for standard input, an SQLite "
-                  "database, or a "
-                  "folder for netflix and pro-sg")
+      .add_option(
+          "INPUT", options->inputs,
+          "Logs: files (also .gz, .zst), 'log-*.csv', or -;\n- is standard input; an SQLite database; "
+          "for netflix and pro-sg a folder")
       ->required()
       ->type_name("FILE");
   parser.add_option("--out", options->out, "Folder for the prepared data")->required()->type_name("DIR");
-  parser
-      .add_option("--format", options->log.format,
-                  "auto, csv, movielens, netflix, triplets, pairs, adjacency, jsonl, sqlite or pro-sg")
+  parser.add_option("--format", options->log.format, "How the logs are written (default: found)")
       ->check(one_of({"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "jsonl",
                       "sqlite", "pro-sg"}))
       ->capture_default_str();
@@ -298,8 +297,9 @@ Run setup_prepare(CLI::App& parser) {
   parser.add_flag("--k-core", options->k_core, "Repeat both filters until nothing changes");
   parser
       .add_option("--split", options->split,
-                  "users (hold out whole users), time (--test-from), last (each user's last items), "
-                  "cold-items (a tenth of the items, with --item-features), given (with --test) or none")
+                  "users, time, last, cold-items, given or none;\nholds out whole users, what came after "
+                  "--test-from, each user's last items, a tenth of the items (with --item-features), what "
+                  "--test holds, or nothing")
       ->check(one_of({"users", "time", "last", "cold-items", "given", "none"}))
       ->capture_default_str();
   parser
@@ -313,7 +313,8 @@ Run setup_prepare(CLI::App& parser) {
   add_time_flags(parser, options->time);
   parser
       .add_option("--item-features", options->item_features,
-                  "Features of items: id, feature and perhaps value; or columns that describe each id")
+                  "Features of items, for models that use them:\nrows of id, feature and perhaps value, or "
+                  "columns that describe each id")
       ->type_name("FILE");
   parser.add_option("--test", options->test, "Test log of --split given")->type_name("FILE");
   parser.add_option("--validation", options->validation, "Validation log of --split given")
@@ -325,19 +326,21 @@ Run setup_prepare(CLI::App& parser) {
                   "Also write the csv layout of Liang et al. to this folder")
       ->type_name("DIR");
   parser.add_flag("--export-values", options->export_values, "Export the entries' values as a third column");
+  put_into_group(parser, main_group, {"--columns", "--keep-above"});
+  put_into_group(parser, "Filters", {"--min-user-items", "--min-item-users", "--k-core"});
+  put_into_group(parser, "Splits",
+                 {"--held-out-users", "--target-share", "--test", "--validation", "--seed"});
+  put_into_group(parser, "Export", {"--export-pro-sg", "--export-values"});
   parser.footer(
       "Examples:\n"
       "  poise prepare ml-20m/ratings.csv --out ml-20m.data --held-out-users 10000\n"
       "  poise prepare shop.csv.zst --columns CustomerID,StockCode,Quantity --keep-above 0 --out shop.data\n"
       "  poise prepare ratings.csv --keep-above 3.5 --dislike-below 2.5 --out ratings.data\n"
       "  poise prepare train.txt --test test.txt --format adjacency --split given --out gowalla.data\n"
-      "  poise prepare shop.csv --columns customer,product,,bought --split time --test-from 2011-11-01 --out "
-      "shop.data\n"
+      "  poise prepare shop.csv --columns buyer,item,,time --split time --test-from 10% --out shop.data\n"
       "  poise prepare ratings.csv --item-features movies.csv --out ratings.data\n"
-      "  poise prepare pro_sg/ --out data\n"
       "  poise prepare 'logs/2024-*.jsonl.gz' --columns user,item --out data\n"
-      "  poise prepare shop.db --query \"select customer, product, sum(quantity) from orders group by 1, 2\" "
-      "--out shop.data\n"
+      "  poise prepare shop.db --query \"select customer, product, bought from orders\" --out shop.data\n"
       "  zcat log.csv.gz | grep -v robot | poise prepare - --out data");
   return [options](const Context& context) { run_prepare(*options, context); };
 }

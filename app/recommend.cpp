@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "device.hpp"
 #include "exclude_pairs.hpp"
+#include "help.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
 #include "ranks.hpp"
@@ -140,30 +141,37 @@ Run setup_recommend(CLI::App& parser) {
   parser.add_option("MODEL", options->model, "Model file")->required()->type_name("FILE");
   auto* sources = parser.add_option_group("History", "what the user has already, or all users have");
   sources
-      ->add_option("--items", options->items,
-                   "Item ids, separated by commas; ids that hold commas go into a file for --history")
+      ->add_option(
+          "--items", options->items,
+          "Item ids that the user has, separated by commas;\nids that hold commas go into a file for "
+          "--history")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->type_name("ID");
   sources->add_option("--history", options->history, "File with one item id per line")->type_name("FILE");
   CLI::Option* const histories =
       sources
-          ->add_option(
-              "--histories", options->histories,
-              "Log of user,item rows, read as `prepare` does: recommend to every user in it; unknown items "
-              "are skipped, and what --keep-above leaves out is not recommended either")
+          ->add_option("--histories", options->histories,
+                       "Log of user,item rows: recommend to every user in it,\nread as `prepare` does; "
+                       "unknown items are "
+                       "skipped, and what --keep-above leaves out is not recommended either")
           ->type_name("FILE");
   sources->require_option(1);
+  sources->set_help_flag();
   parser
       .add_option("--dislikes", options->dislikes,
                   "Item ids that the user dislikes, separated by commas: never recommended")
       ->delimiter(',')
       ->allow_extra_args(false)
+      ->type_name("ID")
       ->excludes(histories);
   add_dislike_share_option(parser, options->dislike_share);
   for (CLI::Option* const option : add_log_flags(parser, options->log)) {
-    option->needs(histories)->group("Histories");
+    option->needs(histories);
   }
-  parser.add_option("-k", options->k, "How many")->check(whole_number(1, 1'000'000))->capture_default_str();
+  parser.add_option("-k", options->k, "How many items")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
   parser.add_option("--exclude", options->exclude, "File of item ids never to recommend, one per line")
       ->type_name("FILE");
   parser
@@ -175,18 +183,18 @@ Run setup_recommend(CLI::App& parser) {
       ->type_name("FILE");
   parser
       .add_option("--diversify", options->diversify,
-                  "0 to 1: how much it counts that an item is unlike those listed before it")
+                  "0 to 1: how much to prefer items unlike those listed\nbefore them")
       ->check(number_from(0, 1))
       ->capture_default_str();
   parser.add_flag("--explain", options->explain, "Also show what each item of the history adds to a score");
   add_titles_option(parser, options->titles);
   add_format_option(parser, options->format);
+  put_into_group(parser, "Lists", {"--dislikes", "--dislike-share", "--exclude-pairs", "--diversify"});
   parser.footer(
       "Examples:\n"
       "  poise recommend ease.model --items 85123A,22423 -k 10 --explain --titles titles.csv\n"
       "  poise recommend popularity.model --history bought.txt --exclude sold_out.txt --format csv\n"
-      "  poise recommend ease.model --histories shop.csv --columns CustomerID,StockCode,Quantity "
-      "--keep-above 0 -k 5 --format csv > recommended.csv");
+      "  poise recommend ease.model --histories shop.csv --columns customer,product -k 5 --format csv");
   return [options](const Context& context) { run_recommend(*options, context); };
 }
 

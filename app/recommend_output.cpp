@@ -93,7 +93,7 @@ void add_titles(const std::vector<Recommendation>& list, const Ids& items, Title
 }  // namespace
 
 void add_format_option(CLI::App& parser, std::string& format) {
-  parser.add_option("--format", format, "table, csv or json")
+  parser.add_option("--format", format, "What is printed: table, csv or json")
       ->check(one_of({"table", "csv", "json"}))
       ->capture_default_str();
 }
@@ -106,7 +106,7 @@ OutputFormat output_format(const std::string& format, const Context& context) {
 void add_titles_option(CLI::App& parser, std::filesystem::path& titles) {
   parser
       .add_option("--titles", titles,
-                  "csv with a header: id, title and any further columns; the output then has titles")
+                  "csv with a header and titles to show:\nid, title and any further columns")
       ->type_name("FILE");
 }
 

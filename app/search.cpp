@@ -16,6 +16,7 @@
 #include "poise/train/cost.hpp"
 
 #include "device.hpp"
+#include "help.hpp"
 #include "interrupt.hpp"
 #include "model_flags.hpp"
 #include "output_check.hpp"
@@ -240,13 +241,14 @@ void run_search(const SearchFlags& options, const Context& context) {
   const LoadedDataset& data = with_validation ? *with_validation : prepared;
   const AllRows all_rows = with_validation ? AllRows{&prepared, options.data} : AllRows{};
   check_data(data.dataset, space, options, context);
-  check_memory(space, prepared.dataset.training_rows(), context.memory_limit);
+  check_memory(space, prepared.dataset.training_rows(), prepared.dataset.features.rows.view(),
+               context.memory_limit);
   const std::filesystem::path path =
       options.searching.journal.empty() ? options.data / "search.journal" : options.searching.journal;
   const auto backend = backend_for(
       [&] {
-        return training_work(first_points(space), data.dataset.training_rows(), context.memory_limit,
-                             worth_a_gpu);
+        return training_work(first_points(space), data.dataset.training_rows(),
+                             data.dataset.features.rows.view(), context.memory_limit, worth_a_gpu);
       },
       context);
   check_device(first_points(space), *backend);
@@ -304,26 +306,25 @@ Run setup_search(CLI::App& parser) {
   add_searching_options(parser, options->searching);
   parser
       .add_option("--journal", options->searching.journal,
-                  "File of finished points, to resume from (default: search.journal in DATA)")
+                  "Finished points, to resume from;\nby default search.journal in DATA")
       ->type_name("FILE");
-  parser.add_option("--out", options->out, "Model file to write: the best point, trained to convergence")
+  parser.add_option("--out", options->out, "Model file to write: the best point, trained fully")
       ->type_name("FILE");
   parser
-      .add_option(
-          "--report", options->report,
-          "Folder for report.html, tables and results as `poise study` writes them, of this model: the best "
-          "points of each kind, trained to convergence and, where there is a test part, tested")
+      .add_option("--report", options->report,
+                  "Folder for tables, results and report.html,\nas `poise study` writes them, of this model: "
+                  "the best "
+                  "points of each kind, trained to convergence and, where there is a test part, tested")
       ->type_name("DIR");
+  put_into_group(parser, "Search", {"--journal"});
   parser.footer(
-      "With --grid best several values of an axis are its range, and one value fixes it; --rank and "
-      "--weighting\n"
-      "are searched one by one. Points in the journal are not trained again. A search that runs out of "
-      "--time-limit\n"
-      "or --points, or is interrupted, writes the best model so far to --out.\n\n"
+      "With --grid best several values of an axis are its range, and one value fixes it; --rank\n"
+      "and --weighting are searched one by one. Points in the journal are not trained again. A\n"
+      "search that runs out of --time-limit or --points, or is interrupted, writes the best model\n"
+      "so far to --out.\n\n"
       "Examples:\n"
       "  poise search ml-20m.data --model full-rank --zero-diagonal --out ease.model\n"
       "  poise search ml-20m.data --model edlae --dropout auto --time-limit 2h --out edlae.model\n"
-      "  poise search ml-20m.data --model ease-nu --out ease-nu.model\n"
       "  poise search ml-20m.data --model wmf --rank 64 --weighting constant,log --report wmf\n"
       "  poise search ml-20m.data --model wmf --rank 64,128 --alpha 1,50 --lambda-exponent auto\n"
       "  poise search ml-20m.data --model awmf --regularizer dropout --rank 100 --grid extended --refine 3");

@@ -9,6 +9,7 @@
 #include "poise/data/validation_from_training.hpp"
 #include "poise/search/search.hpp"
 
+#include "help.hpp"
 #include "interrupt.hpp"
 #include "option_values.hpp"
 
@@ -42,17 +43,18 @@ std::optional<Points::Clock::time_point> SearchingOptions::until() const {
 
 void add_searching_options(CLI::App& parser, SearchingOptions& options) {
   parser
-      .add_option("--grid", options.grid,
-                  "best: the best lambda of each alpha, then the best alpha, below 1 and above it; or a "
-                  "fixed grid: paper (alpha 1,2,5,10,20) or extended (0.2 and 0.5 too)")
+      .add_option(
+          "--grid", options.grid,
+          "What is tried: best, paper or extended;\nbest: the best lambda of each alpha, then the best "
+          "alpha, below 1 and above it; or a fixed grid: paper (alpha 1,2,5,10,20) or extended (0.2 and "
+          "0.5 too)")
       ->check(one_of({"best", "paper", "extended"}))
       ->capture_default_str();
-  parser.add_option("--metric", options.metric, "Metric that chooses the best point on the validation part")
-      ->capture_default_str();
+  parser.add_option("--metric", options.metric, "Metric that chooses the best point")->capture_default_str();
   parser.add_option("--metrics", options.metrics, "What else is measured")->capture_default_str();
   parser
       .add_option("--recall-denominator", options.denominator,
-                  "Recall divides by min(R, targets), or by all targets as papers on given splits do")
+                  "Recall divides by min(R, targets), or by all targets,\nas papers on given splits do")
       ->check(one_of({"min", "targets"}))
       ->capture_default_str();
   parser
@@ -65,11 +67,13 @@ void add_searching_options(CLI::App& parser, SearchingOptions& options) {
                   "For a fixed grid: stay inside it, even if the best point lies on its edge");
   parser.add_option(
       "--time-limit", options.time_limit,
-      "Begin no point after this time (90s, 30m, 2h, 1d); finished points are kept in the journal");
+      "Begin no point after this time (90s, 30m, 2h, 1d);\nfinished points are kept in the journal");
   parser.add_option("--points", options.points, "Try no more points than this in a search")
       ->check(whole_number(1, 1'000'000));
   parser.add_flag("--no-race", options.no_race,
                   "For --grid best: score every point on all users, even one that falls far behind");
+  put_into_group(parser, "Search",
+                 {"--metrics", "--recall-denominator", "--refine", "--no-expand", "--points", "--no-race"});
 }
 
 void say_what_has_no_effect(const SearchingOptions& options, const Context& context) {

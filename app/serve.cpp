@@ -13,6 +13,7 @@
 
 #include "access_log.hpp"
 #include "command.hpp"
+#include "help.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
 #include "recommend_output.hpp"
@@ -197,12 +198,12 @@ void add_limits(CLI::App& parser, Limits& limits) {
 }
 
 void add_access(CLI::App& parser, ServeFlags& options) {
-  parser.add_option("--host", options.host, "Address to listen at; any but a loopback needs --api-key-file")
+  parser.add_option("--host", options.host, "Address to listen at;\nany but a loopback needs --api-key-file")
       ->capture_default_str();
   parser.add_option("--port", options.port, "Port; 0 takes a free one, which is said")->capture_default_str();
   parser
       .add_option("--api-key-file", options.api_key_file,
-                  "Keys that clients send as `Authorization: Bearer KEY`: one on each line, or NAME:KEY")
+                  "Keys of clients, one on each line,\nor NAME:KEY; clients send `Authorization: Bearer KEY`")
       ->type_name("FILE");
   parser.add_option(
       "--allow-host", options.allow_host,
@@ -221,26 +222,25 @@ void add_access(CLI::App& parser, ServeFlags& options) {
 Run setup_serve(CLI::App& parser) {
   auto options = std::make_shared<ServeFlags>();
   parser.add_option("MODEL", options->models, "Model files, or NAME=FILE; the first is the default")
-      ->type_name("FILE ...");
-  parser.add_flag("--demo", options->demo, "Serve small models of generated data; needs no files");
+      ->type_name("FILE");
+  parser.add_flag("--demo", options->demo, "Serve small models of made data; needs no files");
   parser
       .add_option("--items,--titles", options->items,
-                  "csv with a header: id, title and any further columns; answers then carry titles")
+                  "csv with a header and titles to show:\nid, title and any further columns")
       ->type_name("FILE");
   CLI::Option* const histories =
       parser
           .add_option("--histories", options->histories,
-                      "Log of user,item rows, or prepared data: histories for requests with a user")
+                      "Log of user,item rows, or prepared data:\nhistories for requests with a user")
           ->type_name("FILE|DATA");
-  for (CLI::Option* const option : add_log_flags(parser, options->log))
-    option->needs(histories)->group("Histories");
+  for (CLI::Option* const option : add_log_flags(parser, options->log)) option->needs(histories);
   parser.add_option("--exclude", options->exclude, "File of item ids never to recommend, one per line")
       ->type_name("FILE");
   parser.add_option("--only", options->only, "File of item ids to choose from, one per line")
       ->type_name("FILE");
   parser
       .add_option("--ab", options->ab,
-                  "Share of users and sessions that a model answers, e.g. wmf=0.1; repeatable")
+                  "Share of users that a model answers, e.g. wmf=0.1;\nof users and sessions; repeatable")
       ->type_name("NAME=SHARE");
   parser
       .add_option("--shadow", options->shadow,
@@ -251,6 +251,8 @@ Run setup_serve(CLI::App& parser) {
                   "Map model files instead of reading them: less memory, but files may only be replaced by "
                   "renaming");
   add_access(parser, *options);
+  put_into_group(parser, "Models", {"--shadow", "--map", "--exclude", "--only"});
+  put_into_group(parser, "Access", {"--allow-host", "--cors-origin", "--picture-origin"});
   add_limits(parser, options->limits);
   parser.footer(
       "GET /openapi.json describes all paths; docs/serve.md leads to production.\n\n"
@@ -258,8 +260,8 @@ Run setup_serve(CLI::App& parser) {
       "  poise serve --demo\n"
       "  poise serve ease.model --items titles.csv --histories shop.data --watch\n"
       "  poise serve ease.model wmf=models/wmf.model --ab wmf=0.1 --access-log access.jsonl\n"
-      "  curl -d '{\"history\": [\"1\", \"2\"], \"k\": 3}' -H 'Content-Type: application/json' "
-      "http://127.0.0.1:8080/v1/recommend");
+      "  curl -H 'Content-Type: application/json' -d '{\"history\": [\"1\", \"2\"], \"k\": 3}' \\\n"
+      "    http://127.0.0.1:8080/v1/recommend");
   return [options](const Context& context) { run_serve(*options, context); };
 }
 

@@ -39,13 +39,14 @@ Run setup_similar(CLI::App& parser) {
       ->required()
       ->type_name("FILE");
   parser.add_option("--item", options->item, "Item id")->required();
-  parser.add_option("-k", options->k, "How many")->check(whole_number(1, 1'000'000))->capture_default_str();
+  parser.add_option("-k", options->k, "How many items")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
   add_titles_option(parser, options->titles);
   add_format_option(parser, options->format);
   parser.footer(
-      "The score is that of the other item for a history of this item alone (full rank: its row of B; awmf: "
-      "of\n"
-      "U V'); for wmf it is the cosine of the items' factors.\n\n"
+      "The score is that of the other item for a history of this item alone (full rank: its row of\n"
+      "B; awmf: of U V'); for wmf it is the cosine of the items' factors.\n\n"
       "Examples:\n"
       "  poise similar ease.model --item 85123A --titles titles.csv\n"
       "  poise similar ease.model --item 85123A -k 5 --json");

@@ -14,6 +14,7 @@
 #include "poise/report/report.hpp"
 
 #include "device.hpp"
+#include "help.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
 #include "point_progress.hpp"
@@ -32,6 +33,7 @@ struct StudyFlags {
   std::filesystem::path out;
   std::vector<std::int64_t> ranks = {10, 100, 1000};
   std::vector<std::int64_t> neighbours;
+  std::vector<std::string> alpha_negative;
   std::string models = "all";
   std::vector<std::string> compare_paper;
   std::vector<std::uint32_t> seeds;
@@ -89,6 +91,8 @@ std::vector<std::pair<std::string, std::string>> option_list(const StudyFlags& o
       {"--seed", fmt::format("{}", context.seed)}};
   if (!options.neighbours.empty())
     list.emplace_back("--neighbours", fmt::format("{}", fmt::join(options.neighbours, ",")));
+  if (!options.alpha_negative.empty())
+    list.emplace_back("--alpha-negative", fmt::format("{}", fmt::join(options.alpha_negative, ",")));
   if (options.searching.grid != "best")
     list.emplace_back("--refine", fmt::format("{}", options.searching.refine));
   if (options.searching.points) list.emplace_back("--points", fmt::format("{}", *options.searching.points));
@@ -142,6 +146,7 @@ void run_study(const StudyFlags& options, const Context& context) {
   StudyOptions study_options{.kinds = parse_kinds(options.models),
                              .ranks = options.ranks,
                              .neighbours = options.neighbours,
+                             .alpha_negative = options.alpha_negative,
                              .method = options.searching.method(),
                              .alphas = options.searching.alphas(),
                              .expand = !options.searching.no_expand,
@@ -208,6 +213,25 @@ void run_study(const StudyFlags& options, const Context& context) {
                           duration(results.seconds), (options.out / "report.html").string()));
 }
 
+/// What every search of the study has.
+void add_parameters_of_all(CLI::App& parser, StudyFlags& options) {
+  parser
+      .add_option("--neighbours", options.neighbours,
+                  "Also full rank with so many entries in each column\nof B, as `poise train` does; where "
+                  "dense models do not fit, these alone")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(whole_number(1, 2'147'483'647));
+  parser
+      .add_option("--alpha-negative", options.alpha_negative,
+                  "Weight of dislikes in every model (default: 1)\nas `poise train` has it; several values: "
+                  "a,b,c, with "
+                  "--grid best a range, or auto")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(number_or("auto"));
+}
+
 }  // namespace
 
 Run setup_study(CLI::App& parser) {
@@ -223,63 +247,53 @@ Run setup_study(CLI::App& parser) {
       ->allow_extra_args(false)
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  parser
-      .add_option(
-          "--neighbours", options->neighbours,
-          "Also study full rank with so many entries in each column of B, as `poise train` does; where "
-          "dense models do not fit, these alone")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(whole_number(1, 2'147'483'647));
+  add_parameters_of_all(parser, *options);
   parser
       .add_option("--models", options->models,
-                  fmt::format("all, or a list of (the paper's numbers in brackets): {}; {} by name only",
+                  fmt::format("all, or a list of names or of the paper's numbers:\n{}; {} by name only",
                               fmt::join(numbered_names(studied_kinds()), ", "), by_name_only()))
       ->check(list_of(kind_names()))
       ->capture_default_str();
   parser
       .add_option(
           "--compare-paper", options->compare_paper,
-          "Which data of the paper each DATA is (ml-20m, netflix, msd), to show the paper's figures beside")
+          "Which data of the paper each DATA is:\nml-20m, netflix or msd, to show the paper's figures beside")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(one_of({"ml-20m", "netflix", "msd"}));
   parser
-      .add_option("--seeds", options->seeds,
-                  "Split the data again by each of these seeds, study each split, and report means and "
-                  "spread over splits: 1,2,3")
+      .add_option(
+          "--seeds", options->seeds,
+          "Split the data again by each of these seeds: 1,2,3;\nstudy each split, and report means and "
+          "spread over splits")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()));
   parser.add_flag(
       "--over-cuts", options->over_cuts,
-      "DATA are cuts of one log in time (`poise prepare --split time --test-from T1,T2,T3`): study "
-      "each, and report means and spread over cuts");
+      "DATA are cuts of one log in time: means over them;\ncuts of `poise prepare --split time --test-from "
+      "T1,T2,T3`: study each, and report means and spread over cuts");
   parser
       .add_option("--tolerance", options->tolerance,
                   "Bound on certificate.worst_column; for low-rank models, on their final inner solves")
       ->check(positive_number())
       ->capture_default_str();
   add_searching_options(parser, options->searching);
+  put_into_group(parser, "Search", {"--tolerance", "--alpha-negative"});
   parser
       .add_option("--journal", options->searching.journal,
-                  "File of finished work, to resume from (default: study.journal in --out)")
+                  "Finished work, to resume from;\nby default study.journal in --out")
       ->type_name("FILE");
   parser.footer(
-      "Does weighting help, for which rank, with which regularizer? For every model and rank the validation\n"
-      "part chooses the best unweighted point and the best with weights above and below 1; the test part is "
-      "read\n"
-      "once, for these.\n"
-      "Writes tables.md, tables.tex, results.csv, results.json and report.html. If a study is interrupted "
-      "or\n"
-      "killed, the same command continues it; if --time-limit runs out, the tables show the results so far.\n"
-      "With --seeds each split's files are in DIR/seed-N, with --over-cuts in DIR/cut-N, and those over "
-      "splits "
-      "in DIR.\n\n"
+      "Does weighting help, for which rank, with which regularizer? For every model and rank the\n"
+      "validation part chooses the best unweighted point and the best with weights above and\n"
+      "below 1; the test part is read once, for these. Writes tables.md, tables.tex, results.csv,\n"
+      "results.json and report.html. If a study is interrupted or killed, the same command goes on;\n"
+      "if --time-limit runs out, the tables show the results so far. With --seeds each split's\n"
+      "files are in DIR/seed-N, with --over-cuts in DIR/cut-N, and those over splits in DIR.\n\n"
       "Examples:\n"
       "  poise study ml-20m.data --out study --ranks 10,100 --compare-paper ml-20m\n"
       "  poise study netflix.data msd.data --out study --models full-rank,ease --time-limit 8h\n"
-      "  poise study shop.data --out study --grid extended --refine 3 --ranks 50\n"
       "  poise study shop.data --out study --models ease,wmf --ranks 50 --seeds 1,2,3\n"
       "  poise study shop.cuts/cut-* --out study --models ease,wmf --ranks 50 --over-cuts\n"
       "  poise study shop.data --out study --models ease,ease-nu --neighbours 100,300");

@@ -93,7 +93,7 @@ void run_synth(const SynthFlags& options, const Context& context) {
 
 Run setup_synth(CLI::App& parser) {
   auto options = std::make_shared<SynthFlags>();
-  parser.add_option("--like", options->like, "ml-20m, netflix, msd, amazon-book, million or demo")
+  parser.add_option("--like", options->like, "The shape: ml-20m, netflix, msd, amazon-book, million or demo")
       ->required()
       ->check(one_of({"ml-20m", "netflix", "msd", "amazon-book", "million", "demo"}));
   parser.add_option("--scale", options->synth.scale, "Multiplies the users")
@@ -105,7 +105,8 @@ Run setup_synth(CLI::App& parser) {
                   "Also a count per interaction, for the weighting schemes");
   parser
       .add_option("--out", options->out,
-                  "FILE.csv for a raw log, or a folder for prepared data (as `poise prepare --split users`)")
+                  "FILE.csv for a raw log, or a folder for prepared data,\nas `poise prepare --split users` "
+                  "writes them")
       ->required()
       ->type_name("FILE");
   parser.footer(

@@ -7,6 +7,7 @@
 
 #include "poise/base/error.hpp"
 
+#include "help.hpp"
 #include "option_values.hpp"
 
 namespace poise::app {
@@ -81,20 +82,20 @@ void add_time_flags(CLI::App& parser, TimeFlags& flags) {
   parser
       .add_option(
           "--test-from", flags.test_from,
-          "Of --split time: where the test part begins, a date, a number as in the log, or a share of the "
+          "Of --split time: where the test part begins:\na date, a number as in the log, or a share of the "
           "latest rows (10%); several times cut the log several times, for a study over cuts")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("TIME|SHARE");
   parser
       .add_option("--test-to", flags.test_to,
-                  "Where it ends: rows at or after this time are left out (default: the end of the log)")
+                  "Of --split time: rows at or after this time are left out (default: none)")
       ->type_name("TIME");
   parser
-      .add_option(
-          "--validation-from", flags.validation_from,
-          "Where validation begins: a time, a share of the rows before the test part, or none (default: "
-          "the share of --test-from, else 10%)")
+      .add_option("--validation-from", flags.validation_from,
+                  "Of --split time: where validation begins, a time, a share of the rows before the test "
+                  "part, or none "
+                  "(default: the share of --test-from, else 10%)")
       ->type_name("TIME|SHARE");
   parser
       .add_option("--holdout", flags.holdout,
@@ -107,6 +108,7 @@ void add_time_flags(CLI::App& parser, TimeFlags& flags) {
           "What numbers in the column of times count since 1970: auto (by their size), s, ms, us or ns")
       ->check(one_of(unit_names))
       ->capture_default_str();
+  put_into_group(parser, "Splits", {"--test-to", "--validation-from", "--holdout", "--time-unit"});
 }
 
 }  // namespace poise::app

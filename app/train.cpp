@@ -22,9 +22,11 @@
 #include "poise/train/cost.hpp"
 #include "poise/train/parameter_table.hpp"
 #include "poise/train/update.hpp"
+#include "poise/train/validation.hpp"
 #include "poise/weighting/weighting.hpp"
 
 #include "device.hpp"
+#include "help.hpp"
 #include "model_flags.hpp"
 #include "option_values.hpp"
 #include "output_check.hpp"
@@ -62,21 +64,6 @@ void write_trace(const std::filesystem::path& path, const Trained& trained) {
 /// Error{usage} where two flags contradict each other.
 void refuse_unless(bool fit, std::string_view flag, std::string_view other) {
   if (!fit) fail(ErrorKind::usage, "{} does not go with {}; leave one of them out", flag, other);
-}
-
-/// What a share of the dense optimum does not say: how a model with neighbours ranks.
-void report_validation(const Scorer& model, const Dataset& dataset, const Context& context,
-                       TrainReport& report) {
-  // Some ten seconds; beyond, `poise evaluate` is the place.
-  constexpr double most_scores = 1e10;
-  if (!dataset.validation ||
-      static_cast<double>(dataset.validation->targets.rows) * static_cast<double>(model.items()) >
-          most_scores)
-    return;
-  const std::optional<double> ndcg = validation_ndcg(model, dataset, context.execution);
-  if (!ndcg) return;
-  report.json["validation"] = {{"ndcg@100", *ndcg}};
-  report.text += fmt::format("  ranks      validation ndcg@100 {:.4f}\n", *ndcg);
 }
 
 /// Error{usage} where a flag does not go with the model.
@@ -158,11 +145,13 @@ void remove_checkpoint(const std::filesystem::path& folder, const ModelParameter
   parameters.neighbours > 0 ? NeighbourCheckpoint::remove(folder) : DenseParts::remove(folder);
 }
 
-/// Whether this process trains, and the places that it will write to. `shared`: all processes do.
-bool takes_part(const TrainOptions& options, bool shared, const Context& context) {
+/// Whether this process trains, and the places that it will write to. `shared`: all processes do;
+/// `on_gpus`: each of them may on a GPU.
+bool takes_part(const TrainOptions& options, bool shared, bool on_gpus, const Context& context) {
   const Processes& processes = *context.processes;
-  refuse_unless(!shared || !processes.several() || parse_device(context.device) != DeviceChoice::cuda,
-                "--device cuda", "more than one process that train a model together");
+  refuse_unless(
+      !shared || on_gpus || !processes.several() || parse_device(context.device) != DeviceChoice::cuda,
+      "--device cuda", "more than one process that train such a model together");
   if (!shared && processes.several())
     context.say(fmt::format("note: the first of the {} processes trains this model; the others wait",
                             processes.size()));
@@ -172,7 +161,8 @@ bool takes_part(const TrainOptions& options, bool shared, const Context& context
   return true;
 }
 
-/// The peak memory of each process, to the first one.
+/// The peak memory of each process, to the first one; not with neighbours, where that one still takes columns
+/// from anybody when others are done.
 std::vector<std::uint64_t> gather_peaks(Processes& processes) {
   std::vector<std::uint64_t> peaks;
   for (const std::string& each : processes.gather(bytes_of(std::vector{peak_memory()})))
@@ -204,7 +194,10 @@ TrainReport report_on(Trained& trained, const TrainOptions& options, const Model
   warn_about(parameters, trained, context);
   if (!options.trace.empty()) write_trace(options.trace, trained);
   TrainReport report{trained_json(parameters, trained), trained_text(parameters, trained, X)};
-  if (parameters.neighbours > 0) report_validation(*trained.model, data.dataset, context, report);
+  if (const auto ndcg = reported_ndcg(parameters, *trained.model, data.dataset, context.execution)) {
+    report.json["validation"] = {{"ndcg@100", *ndcg}};
+    report.text += fmt::format("  ranks      validation ndcg@100 {:.4f}\n", *ndcg);
+  }
   if (options.keep_top) {
     texts["keep-top"] = fmt::format("{}", *options.keep_top);
     trained.model = std::make_shared<FullRank>(
@@ -225,7 +218,8 @@ void run_train(TrainOptions options, const Context& context) {
   Processes& processes = *context.processes;
   refuse_unless(!options.keep_inverse || !processes.several(), "--keep-inverse", "more than one process");
   const bool shared = is_shared(parameters, processes);
-  if (!takes_part(options, shared, context)) return;
+  const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
+  if (!takes_part(options, shared, spread_out, context)) return;
   double rate = 0;
   // A dense model whose parts are saved as they are finished is trained on the processor.
   const bool in_parts = !options.checkpoint.empty() && !parameters.low_rank();
@@ -237,20 +231,19 @@ void run_train(TrainOptions options, const Context& context) {
   watch.book("load");
   check_data(options, parameters, data.dataset, context);
   const int threads = context.execution.threads;
-  const bool spread_out = shared && parameters.family == Family::full_rank && parameters.neighbours == 0;
   std::optional<HostCsr> once;
-  if (spread_out) once.emplace(std::exchange(data.dataset.train, {})).hold_once(processes);
+  if (shared && processes.several()) once.emplace(std::exchange(data.dataset.train, {})).hold_once(processes);
   const CsrView X = once ? once->view() : data.dataset.train.view();
   const Weights W = weights_of(parameters, {X, data.dataset.disliked.view()}, threads);
   watch.book("weights");
   const CsrView features = data.dataset.features.rows.view();
-  TrainingCost cost = cost_of(parameters, X, features, W, context);
+  TrainingCost cost = training_cost(parameters, {X, features}, context.memory_limit, W, threads);
   if (spread_out) cost = cost_of_each(cost, X, W, processes);
   if (in_parts) cost.gpu = false;
   watch.book("estimate");
   const auto backend = backend_for([&] { return work_of(cost); }, context, std::move(early));
   if (!counts_only) {
-    if (!spread_out) check_memory_or_suggest(parameters, X, W, cost, *backend, context);
+    if (!spread_out) check_memory_or_suggest(parameters, {X, features}, W, cost, *backend, context);
     announce(*backend, parameters, X, cost, rate, context);
   }
   if (options.keep_inverse) say_kept_inverse(X.cols, !W.c.empty() || !W.b.empty(), options.out, context);
@@ -262,10 +255,10 @@ void run_train(TrainOptions options, const Context& context) {
                                          : train_together(parameters, data, X, W, options.data,
                                                           options.checkpoint, *backend, context);
   const auto spread = std::dynamic_pointer_cast<const SpreadFullRank>(trained.model);
+  const bool in_step = once && parameters.neighbours == 0;
   if (!processes.first()) {
-    if (!spread) return;
-    spread->serve(threads);
-    static_cast<void>(gather_peaks(processes));
+    if (spread) spread->serve(threads);
+    if (in_step) static_cast<void>(gather_peaks(processes));
     return;
   }
   watch.book("train");
@@ -283,7 +276,7 @@ void run_train(TrainOptions options, const Context& context) {
   report.json["seconds"] = phases_json(total, seconds, written, trained.seconds);
   report.json["peak_bytes"] = peak_memory();
   report.json["bytes_before_training"] = before;
-  if (spread) report.json["peak_bytes_of_ranks"] = gather_peaks(processes);
+  if (in_step) report.json["peak_bytes_of_ranks"] = gather_peaks(processes);
   report.json["expected_bytes"] = static_cast<std::uint64_t>(cost.bytes);
   report.json["device"] = backend->name();
   context.print(
@@ -317,22 +310,19 @@ Run setup_train(CLI::App& parser) {
       .add_option("--trace", options->trace,
                   "For awmf and wmf: csv file to write: round, objective, iterations, seconds of each round")
       ->type_name("FILE");
+  put_into_group(parser, "Full rank", {"--keep-top", "--keep-inverse"});
+  put_into_group(parser, "Files", {"--checkpoint", "--trace"});
   parser.footer(
       "Unweighted low-rank models have closed forms, from eigenvectors that are stored beside the data.\n\n"
       "Examples:\n"
-      "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --out ease.model\n"
-      "  poise train ml-20m.data --model full-rank --lambda 300 --dropout 0.33 --zero-diagonal --out "
-      "edlae.model\n"
-      "  poise train ml-20m.data --model full-rank --zero-diagonal --lambda 500 --lambda-exponent 0.5 --out "
-      "ease-nu.model\n"
+      "  poise train ml-20m.data --model ease --lambda 500 --out ease.model\n"
+      "  poise train ml-20m.data --model edlae --lambda 300 --dropout 0.33 --out edlae.model\n"
+      "  poise train ml-20m.data --model ease --lambda 500 --lambda-exponent 0.5 --out ease-nu.model\n"
       "  poise train shop.data --model ease --lambda 200 --keep-inverse --out shop.model\n"
-      "  poise train shop.data --model ease --lambda 200 --lambda-exponent 0.5 --neighbours 100 --out "
-      "million.model\n"
+      "  poise train shop.data --model ease --lambda 200 --neighbours 100 --out million.model\n"
       "  poise train ml-20m.data --model full-rank --lambda 500 --alpha 2 --out weighted.model\n"
-      "  poise train ml-20m.data --model awmf --rank 100 --regularizer dropout --lambda 50 --alpha 5 --out "
-      "awmf.model\n"
-      "  poise train ml-20m.data --model wmf --rank 64 --lambda 0.05 --lambda-exponent 1 --alpha 10 --out "
-      "wmf.model\n"
+      "  poise train ml-20m.data --model dropout --rank 100 --lambda 50 --alpha 5 --out dropout.model\n"
+      "  poise train ml-20m.data --model wmf --rank 64 --lambda 0.05 --alpha 10 --out wmf.model\n"
       "  poise train ml-20m.data --model popularity --out popularity.model");
   return [options](const Context& context) { run_train(*options, context); };
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "poise/backend/backend.hpp"
@@ -14,14 +13,10 @@
 namespace poise::app {
 
 /// The output of `poise train` while it is assembled: its JSON without times, and its text.
-struct TrainReport {
+struct TrainReport {  // NOLINT(bugprone-exception-escape): the JSON library moves without throwing
   Json json;
   std::string text;
 };
-
-/// nDCG@100 on the validation part; none if there is no such part.
-std::optional<double> validation_ndcg(const Scorer& model, const Dataset& dataset,
-                                      const Execution& execution);
 
 /// The sparse model of the K largest entries per column of a dense one, of this process or of several; the
 /// report gains its loss. The dense matrix's certificate and both objectives bound the sparse model's

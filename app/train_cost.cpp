@@ -8,8 +8,6 @@
 #include "poise/base/error.hpp"
 #include "poise/data/dataset_file.hpp"
 #include "poise/model/family.hpp"
-#include "poise/model/full_rank/family.hpp"
-#include "poise/model/full_rank/fit.hpp"
 
 #include "device.hpp"
 #include "product_speed.hpp"
@@ -57,33 +55,22 @@ void announce(Backend& backend, const ModelParameters& parameters, CsrView X, co
   print_cost(parameters, X, cost, rate, context);
 }
 
-void check_memory_or_suggest(const ModelParameters& parameters, CsrView X, const Weights& W,
+void check_memory_or_suggest(const ModelParameters& parameters, const TrainingInput& on, const Weights& W,
                              const TrainingCost& cost, Backend& backend, const Context& context) {
   try {
-    check_memory(parameters, X, context.memory_limit, W, &cost);
+    check_memory(parameters, on, context.memory_limit, W, &cost);
   } catch (const Error& error) {
     constexpr std::int64_t usual_neighbours = 100;
     if (parameters.family != Family::full_rank || parameters.neighbours > 0) throw;
     ModelParameters other = parameters;
     other.neighbours = usual_neighbours;
-    const TrainingCost sparse = training_cost(other, X, context.memory_limit, W, context.execution.threads);
+    const TrainingCost sparse = training_cost(other, on, context.memory_limit, W, context.execution.threads);
     if (sparse.bytes > static_cast<double>(context.memory_limit)) throw;
     throw Error(
         error.kind(),
         fmt::format("{}: {} of them an item would take about {} and {}", error.sentence(), usual_neighbours,
                     duration(sparse.fit / product_rate(backend)), amount(sparse.bytes, "B")));
   }
-}
-
-TrainingCost cost_of(const ModelParameters& parameters, CsrView X, CsrView features, const Weights& W,
-                     const Context& context) {
-  TrainingCost cost = training_cost(parameters, X, context.memory_limit, W, context.execution.threads);
-  if (parameters.family != Family::full_rank || parameters.neighbours > 0) return cost;
-  const auto more =
-      static_cast<double>(feature_bytes(full_rank_options(parameters, context.memory_limit, features)));
-  cost.bytes += more;
-  cost.most_bytes += more;
-  return cost;
 }
 
 }  // namespace poise::app

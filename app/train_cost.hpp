@@ -21,11 +21,7 @@ void announce(Backend& backend, const ModelParameters& parameters, CsrView X, co
               double rate, const Context& context);
 
 /// Where the dense model does not fit: Error{resources} with what one with neighbours would take.
-void check_memory_or_suggest(const ModelParameters& parameters, CsrView X, const Weights& W,
+void check_memory_or_suggest(const ModelParameters& parameters, const TrainingInput& on, const Weights& W,
                              const TrainingCost& cost, Backend& backend, const Context& context);
-
-/// What training takes, features of items included.
-TrainingCost cost_of(const ModelParameters& parameters, CsrView X, CsrView features, const Weights& W,
-                     const Context& context);
 
 }  // namespace poise::app

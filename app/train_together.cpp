@@ -32,9 +32,9 @@ std::string checkpoint_key(const ModelParameters& parameters, const LoadedDatase
 
 /// A low-rank model by all processes, or with a checkpoint, or both. With a checkpoint Ctrl-C ends a round
 /// before it ends the program.
-Trained train_low_rank(const ModelParameters& parameters, const LoadedDataset& data, const Weights& W,
-                       const std::filesystem::path& folder, const std::filesystem::path& checkpoint,
-                       Backend& backend, const Context& context) {
+Trained train_low_rank(const ModelParameters& parameters, const LoadedDataset& data, CsrView X,
+                       const Weights& W, const std::filesystem::path& folder,
+                       const std::filesystem::path& checkpoint, Backend& backend, const Context& context) {
   RoundObserver by_rounds(context.execution.observer);
   Execution execution = context.execution;
   if (!checkpoint.empty()) execution.observer = &by_rounds;
@@ -43,7 +43,7 @@ Trained train_low_rank(const ModelParameters& parameters, const LoadedDataset& d
     own = make_team(*context.processes, execution.threads, execution.observer);
   else if (!backend.traits().own_memory)
     own = make_backend(BackendKind::cpu, execution.threads, execution.observer);
-  FitContext fit{.X = data.dataset.train.view(),
+  FitContext fit{.X = X,
                  .memory_limit = context.memory_limit,
                  .backend = own ? *own : backend,
                  .execution = execution,
@@ -126,6 +126,7 @@ bool is_shared(const ModelParameters& parameters, const Processes& processes) {
 
 TrainingCost cost_of_each(TrainingCost cost, CsrView X, const Weights& W, const Processes& processes) {
   cost.bytes = static_cast<double>(spread_full_rank_memory(X, !W.uniform(), false, processes.size()));
+  cost.gpu_bytes = static_cast<double>(spread_gpu_memory(X.cols, processes.size()));
   cost.fit /= processes.size();
   return cost;
 }
@@ -149,7 +150,7 @@ Trained train_together(const ModelParameters& parameters, const LoadedDataset& d
         parameters.neighbours, W, fit, &processes);
   }
   if (parameters.low_rank() && (processes.several() || !checkpoint.empty()))
-    return train_low_rank(parameters, data, W, folder, checkpoint, backend, context);
+    return train_low_rank(parameters, data, X, W, folder, checkpoint, backend, context);
   Trainer trainer(data, folder, Keep::nothing, context.memory_limit, backend, context.execution);
   if (!checkpoint.empty()) trainer.use_checkpoint(checkpoint);
   return trainer.train(parameters, &W);

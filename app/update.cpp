@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "dataset_report.hpp"
 #include "device.hpp"
+#include "help.hpp"
 #include "input_files.hpp"
 #include "log_flags.hpp"
 #include "option_values.hpp"
@@ -34,6 +35,7 @@ struct UpdateFlags {
   fs::path data;
   std::vector<fs::path> logs;
   fs::path remove;
+  fs::path item_features;
   fs::path out;
   fs::path out_data;
   LogFlags log;
@@ -65,7 +67,12 @@ Merged merge_logs(const UpdateFlags& options, const LoadedDataset& data, const C
   std::optional<Interactions> removed;
   if (!options.logs.empty()) log = read_new_rows(options, context);
   if (!options.remove.empty()) removed = read_rows_to_remove(options.remove, context.execution);
-  return merge(data.dataset, log ? &*log : nullptr, removed ? &*removed : nullptr, context.execution);
+  std::optional<FeatureTable> features;
+  if (!options.item_features.empty())
+    features =
+        read_further_features(options.item_features, data.dataset.features.names, options.log.skip_bad_lines);
+  return merge(data.dataset, log ? &*log : nullptr, removed ? &*removed : nullptr, context.execution,
+               features ? &*features : nullptr);
 }
 
 std::string merge_text(const MergeCounts& counts) {
@@ -80,6 +87,10 @@ std::string merge_text(const MergeCounts& counts) {
   count(counts.duplicates, "rows of the log repeat others");
   count(counts.held_out, "rows left out: they are of held-out users, or targets");
   count(counts.not_there, "rows to remove were not there");
+  count(counts.described_items, "items got features");
+  count(counts.described_before, "items of --item-features had features before, and keep them");
+  count(counts.unknown_features,
+        "features of such items left out: the data lack them (prepare the whole log again to take them in)");
   return text;
 }
 
@@ -149,12 +160,13 @@ EarlierModel earlier_model(const LoadedModel& model, const fs::path& path, int t
 }
 
 void check_flags(const UpdateFlags& options, const CLI::App& parser) {
-  if (options.logs.empty() && options.remove.empty())
-    fail(ErrorKind::usage, "nothing to update: give --log FILE, --remove FILE or both");
+  if (options.logs.empty() && options.remove.empty() && options.item_features.empty())
+    fail(ErrorKind::usage, "nothing to update: give --log FILE, --remove FILE or --item-features FILE");
   for (const char* const flag :
        {"--format", "--columns", "--delimiter", "--header", "--keep-above", "--query", "--skip-bad-lines"}) {
-    if (options.logs.empty() && parser.count(flag) > 0)
-      fail(ErrorKind::usage, "{} says how to read --log, which is not given", flag);
+    if (!options.logs.empty() || parser.count(flag) == 0) continue;
+    if (flag == std::string_view("--skip-bad-lines") && !options.item_features.empty()) continue;
+    fail(ErrorKind::usage, "{} says how to read --log, which is not given", flag);
   }
   options.log.check();
 }
@@ -211,8 +223,9 @@ void run_update(UpdateFlags options, const CLI::App& parser, const Context& cont
   Merged merged = merge_logs(options, data, context);
   watch.book("merge");
   const CsrView X = merged.dataset.train.view();
+  const TrainingInput on(X, merged.dataset.features.rows.view());
   const auto backend = backend_for(
-      [&] { return work_of(training_cost(parameters, X, context.memory_limit, weights_of(parameters, X))); },
+      [&] { return work_of(training_cost(parameters, on, context.memory_limit, weights_of(parameters, X))); },
       context);
   const UpdateOptions how{
       .keep_lambda = options.keep_lambda, .refit = options.refit, .memory_limit = context.memory_limit};
@@ -254,37 +267,40 @@ Run setup_update(CLI::App& parser) {
       ->type_name("DIR");
   parser.add_option("--log", options->logs, "Logs with the new rows, as for `poise prepare`")
       ->type_name("FILE");
+  parser.add_option("--remove", options->remove, "Rows to take out: user and item in each line")
+      ->type_name("FILE");
   parser
-      .add_option("--remove", options->remove,
-                  "Rows to take out of the training data: user and item in each line")
+      .add_option("--item-features", options->item_features,
+                  "Features of items that have none so far, as for `poise prepare`; those that the data know "
+                  "are taken")
       ->type_name("FILE");
   parser.add_option("--out", options->out, "Model file to write (default: MODEL itself)")->type_name("FILE");
   parser
       .add_option("--out-data", options->out_data,
-                  "Folder for the merged data, which the next update needs; may be DATA itself")
+                  "Folder for the merged data; may be DATA itself;\nthe next update needs it")
       ->type_name("DIR");
-  parser
-      .add_option("--format", options->log.format,
-                  "auto, csv, movielens, netflix, triplets, pairs, adjacency, jsonl or sqlite")
+  parser.add_option("--format", options->log.format, "How the logs are written (default: found)")
       ->check(one_of(
           {"auto", "csv", "movielens", "netflix", "triplets", "pairs", "adjacency", "jsonl", "sqlite"}))
       ->capture_default_str();
   add_log_flags(parser, options->log);
-  parser.add_flag("--keep-lambda", options->keep_lambda,
-                  "Where Lambda or the weights depend on counts: keep those of the last training instead of "
-                  "training again");
+  parser.add_flag(
+      "--keep-lambda", options->keep_lambda,
+      "Keep the counts of the last training,\nwhere Lambda or the weights depend on counts, instead "
+      "of training again");
   parser.add_flag("--refit", options->refit,
-                  "Train again on the merged data, and keep nothing of the earlier model");
+                  "Train again on the merged data,\nand keep nothing of the earlier model");
+  put_into_group(parser, "Reading", {"--format"});
   parser.footer(
-      "The result is that of a training on the merged data, up to the same certificate. A dense full-rank "
-      "model that was\ntrained with --keep-inverse takes a part of the time of a training, one with "
-      "--neighbours solves the columns again on\nwhich something changed, a weighted one of low rank takes "
-      "further rounds from its factors (and may end at others than a\ntraining's), and other models are "
-      "trained again. Rows of held-out users are left out.\n\n"
+      "The result is that of a training on the merged data, up to the same certificate. A dense\n"
+      "full-rank model that was trained with --keep-inverse takes a part of the time of a\n"
+      "training, one with --neighbours solves the columns again on which something changed, a\n"
+      "weighted one of low rank takes further rounds from its factors (and may end at others than\n"
+      "a training's), and other models are trained again. Rows of held-out users are left out.\n\n"
       "Examples:\n"
       "  poise update shop.model shop.data --log today.csv --out-data shop.data\n"
-      "  poise update shop.model shop.data --log today.csv --remove returned.csv --out new.model --out-data "
-      "new.data");
+      "  poise update shop.model shop.data --log today.csv --remove returned.csv --out-data shop.data\n"
+      "  poise update shop.model shop.data --log today.csv --out new.model --out-data new.data");
   return [options, &parser](const Context& context) { run_update(*options, parser, context); };
 }
 

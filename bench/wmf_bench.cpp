@@ -91,8 +91,8 @@ class Peer {
       poise::RowIterate row(width);
       poise::RowScratch scratch(width);
       for (std::int64_t r = tiling.first(tile); r < tiling.last(tile); ++r) {
-        const std::int64_t begin = rows.offsets[r];
-        const std::int64_t count = rows.offsets[r + 1] - begin;
+        const std::int64_t begin = rows.offsets.view()[r];
+        const std::int64_t count = rows.offsets.view()[r + 1] - begin;
         scratch.gathered.resize(
             std::max<std::size_t>(scratch.gathered.size(), std::max(count, poise::row_chunk) * width));
         std::copy_n(solution.row(r).data(), d, row.y.data());
@@ -102,9 +102,9 @@ class Peer {
                                   .stride = d,
                                   .d = d,
                                   .width = width,
-                                  .indices = rows.indices.data() + begin,
-                                  .c = rows.c.data() + begin,
-                                  .w = rows.w.data() + begin,
+                                  .indices = rows.indices.view().data() + begin,
+                                  .c = rows.c.view().data() + begin,
+                                  .w = rows.w.view().data() + begin,
                                   .count = count,
                                   .D = D.data(),
                                   .D_inverse = ones.data()};

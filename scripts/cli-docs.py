@@ -14,15 +14,14 @@ HEAD = """# The program
 
 Written by `scripts/cli-docs.py` from the program's own help; change the declarations, not this page. The parameters of models are
 declared in `src/poise/model/*/family.cpp`, `src/poise/model/parameters.cpp` and `src/poise/weighting/weighting.cpp`, the other flags
-in `app/`. A config file (`--config`) sets any flag by its name without the dashes.
+in `app/`. Below is `poise COMMAND --help all`; `poise COMMAND --help` is one screen with the main options. A config file (`--config`) sets any flag by
+its name without the dashes.
 
 """
 
 
 def said(program, *arguments):
-    text = subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout
-    # The default number of threads depends on the machine.
-    return re.sub(r"--threads INT=\d+", lambda match: "--threads INT".ljust(len(match[0])), text).rstrip()
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout.rstrip()
 
 
 def commands(program):
@@ -34,9 +33,7 @@ def page(program):
     usage, listed = commands(program)
     text = f"{HEAD}```text\n{usage}\n```\n"
     for command, _ in listed:
-        lines = said(program, command, "--help").splitlines()
-        body = "\n".join(line.rstrip() for line in lines).strip()
-        text += f"\n## poise {command}\n\n```text\n{body}\n```\n"
+        text += f"\n## poise {command}\n\n```text\n{said(program, command, '--help', 'all')}\n```\n"
     return text
 
 
@@ -75,11 +72,10 @@ def man_pages(program):
     text = head("poise", version, title) + ".B poise\nCOMMAND [OPTIONS]\n.SH COMMANDS\n"
     for command, summary in listed:
         text += f".TP\n.BR poise\\-{command} (1)\n{roff(summary)}\n"
-        lines = said(program, command, "--help").splitlines()
-        used = next(k for k, line in enumerate(lines) if line.startswith("Usage:"))
-        synopsis = roff(lines[used].split(": ", 1)[1])
+        _, used, details = said(program, command, "--help", "all").split("\n\n", 2)
+        synopsis = roff(" ".join(used.split()[1:]))
         pages[f"poise-{command}.1"] = (
-            head(f"poise-{command}", version, summary) + f".B {synopsis}\n" + man_options(lines[used + 1:])
+            head(f"poise-{command}", version, summary) + f".B {synopsis}\n" + man_options(details.splitlines())
             + ".SH SEE ALSO\n.BR poise (1)\n"
         )
     text += ".SH EXIT STATUS\n0 done, 2 bad flags, 3 bad input, 4 resources, 5 numerical failure, 130 interrupted.\n"

@@ -7,7 +7,7 @@ set -eu
 program="g++ cmake ninja-build ccache pkg-config libopenblas-openmp-dev liblapacke-dev libcli11-dev libtomlplusplus-dev libfmt-dev
          nlohmann-json3-dev zlib1g-dev libzstd-dev libsqlite3-dev libxxhash-dev libboost-dev libjs-vega"
 build="$program libopenmpi-dev openmpi-bin python3 python3-dev pybind11-dev python3-numpy python3-scipy"
-test="$build libscalapack-openmpi-dev libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3-pytest python3-pandas python3-sklearn mypy zstd clang-format fish zsh man-db"
+test="$build libscalapack-openmpi-dev libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev python3-pytest python3-pandas python3-sklearn mypy zstd clang-format fish zsh man-db iproute2"
 fuzz="$build clang libclang-rt-14-dev libomp-dev"
 
 case "${1:-build}" in

@@ -62,10 +62,14 @@ Found explore(const Data& data, const std::string& folder, const SearchSpace& sp
   const Dataset& dataset = loaded.dataset;
   if (!dataset.validation || dataset.validation->targets.entries() == 0)
     fail(ErrorKind::input, "the data has no validation part to choose on; split it with poise.split");
-  check_memory(space, prepared.dataset.training_rows(), memory_limit);
+  const CsrView features = dataset.features.rows.view();
+  check_memory(space, prepared.dataset.training_rows(), features, memory_limit);
   const auto backend = backend_of(
       device,
-      [&] { return training_work(first_points(space), dataset.training_rows(), memory_limit, worth_a_gpu); },
+      [&] {
+        return training_work(first_points(space), dataset.training_rows(), features, memory_limit,
+                             worth_a_gpu);
+      },
       execution);
   check_device(first_points(space), *backend);
   std::optional<Journal> journal;

@@ -73,6 +73,7 @@ Files over_many(const std::vector<StudyInput>& data, const std::vector<std::uint
 }  // namespace
 
 void bind_study(py::module_& module) {
+  using Texts = std::vector<std::string>;
   module.def(
       "study",
       [](const std::vector<Input>& inputs, const std::string& models, const std::vector<std::int64_t>& ranks,
@@ -84,6 +85,7 @@ void bind_study(py::module_& module) {
         StudyOptions study_options{.kinds = parse_kinds(models),
                                    .ranks = ranks,
                                    .neighbours = neighbours,
+                                   .alpha_negative = options["alpha_negative"].cast<Texts>(),
                                    .method = searching.method,
                                    .alphas = searching.alphas,
                                    .expand = searching.expand,

@@ -11,6 +11,7 @@
 #include "poise/train/parameter_table.hpp"
 #include "poise/train/trained_json.hpp"
 #include "poise/train/update.hpp"
+#include "poise/train/validation.hpp"
 
 #include "arrays.hpp"
 #include "data.hpp"
@@ -83,11 +84,11 @@ Model train(const UserRows& rows, const ModelParameters& parameters, const Train
   const std::uint64_t memory_limit = how.memory_limit;
   const CsrView X = rows.items;
   const Weights W = weights_of(parameters, rows, execution.threads);
-  const TrainingCost cost = training_cost(parameters, X, memory_limit, W, execution.threads);
+  const TrainingCost cost = training_cost(parameters, {X, how.features}, memory_limit, W, execution.threads);
   const auto backend = backend_of(
       how.device, [&] { return work_of(cost); }, execution);
   check_device(std::span(&parameters, 1), *backend);
-  check_memory(parameters, X, memory_limit, W, &cost);
+  check_memory(parameters, {X, how.features}, memory_limit, W, &cost);
   std::shared_ptr<const KeptInverse> inverse;
   Trained trained;
   if (how.keep_inverse) {
@@ -142,6 +143,11 @@ void bind_train(py::module_& module) {
                           {device, memory_limit, keep_inverse, loaded.dataset.features.rows.view()},
                           execution, trainer_on, loaded.dataset.items, loaded.checksum);
       model.info.features = learnt_from(parameters, loaded.dataset.features);
+      if (const auto ndcg = reported_ndcg(parameters, *model.scorer, loaded.dataset, execution)) {
+        auto report = nlohmann::ordered_json::parse(model.info.report);
+        report["validation"] = {{"ndcg@100", *ndcg}};
+        model.info.report = report.dump();
+      }
       return model;
     });
   });

@@ -229,6 +229,7 @@ def update(
     __data: Data,
     __log: Optional[Log],
     __removed: Optional[Log],
+    __item_features: Optional[str],
     __keep_lambda: bool,
     __refit: bool,
     __device: str,

@@ -140,6 +140,20 @@ def _seeds_of(seeds: Optional[Sequence[int]]) -> List[int]:
     return numbers
 
 
+def _axis_texts(values: Union[Sequence[float], str, None], grid: str) -> List[str]:
+    """The values of alpha_negative as `poise study --alpha-negative` takes them; none: 1."""
+    if values is None:
+        return []
+    if isinstance(values, str):
+        if values != "auto" or grid != "best":
+            raise ValueError(f'alpha_negative={values!r}: give numbers, or with grid="best" "auto"')
+        return ["auto"]
+    texts = [repr(number(value, "alpha_negative")) for value in values]
+    if not texts:
+        raise ValueError("alpha_negative has no values to search")
+    return texts
+
+
 def _flags(
     models: str, ranks: List[int], neighbours: List[int], tolerance: float, seed: int, papers: List[str], options: Dict[str, Any]
 ) -> List[Tuple[str, str]]:
@@ -156,6 +170,8 @@ def _flags(
     ]
     if neighbours:
         shown.append(("--neighbours", ",".join(map(str, neighbours))))
+    if options["alpha_negative"]:
+        shown.append(("--alpha-negative", ",".join(options["alpha_negative"])))
     if options["grid"] != "best":
         shown.append(("--refine", str(options["refine"])))
     if options["points"] is not None:
@@ -174,6 +190,7 @@ def study(
     *,
     ranks: Sequence[int] = (10, 100, 1000),
     neighbours: Sequence[int] = (),
+    alpha_negative: Union[Sequence[float], str, None] = None,
     models: str = "all",
     grid: str = "best",
     metric: str = "ndcg@100",
@@ -201,6 +218,7 @@ def study(
 
     `data` is split data, or several under their names in a dict. `models` is "all" or a list such as "full-rank,ease".
     With `neighbours` full rank is also studied with so many entries in each column, and with these alone where dense models do not fit.
+    `alpha_negative` is the weight of dislikes in every model, an axis as in `poise.search`.
     An interrupted study continues from its `journal` file. `compare_paper` names the paper's data set ("ml-20m", "netflix",
     "msd") for each of `data`; its figures are then shown beside. For a given split without a validation part, a tenth of each
     user's training rows, drawn by `random_state`, serves as validation part; the tested models are trained on all training rows.
@@ -228,6 +246,7 @@ def study(
         named = [(named[0][0], each) for _, each in named]  # splits of the same data
     seed = seed_of(random_state)
     split_seeds = _seeds_of(seeds)
+    options["alpha_negative"] = _axis_texts(alpha_negative, grid)
     shown = _flags(models, rank_list, neighbour_list, number(tolerance, "tolerance"), seed, papers, options)
     with tempfile.TemporaryDirectory(prefix="poise-") as scratch, Progress(show_progress, callback) as progress:
         inputs = []

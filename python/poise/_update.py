@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+import os
+from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
 from . import _poise
 from ._dataset import Dataset
@@ -26,6 +27,7 @@ def update(
     new: Optional[Dataset] = None,
     *,
     remove: Optional[Dataset] = None,
+    item_features: "Union[str, os.PathLike[str], None]" = None,
     keep_lambda: bool = False,
     refit: bool = False,
     show_progress: bool = True,
@@ -34,7 +36,9 @@ def update(
     """Brings new rows into a trained model, as `poise update` does: the result is that of a training on the merged data.
 
     `data` is what the model was trained on. `new` holds rows to add, of users and items that are there or not, `remove` pairs to
-    take out, which happens first; both are Datasets that are not split. Rows of held-out users are left out. Where Lambda or the
+    take out, which happens first; both are Datasets that are not split. Rows of held-out users are left out. `item_features` is a file of what is
+    known of items that have no features so far (see `Dataset.with_item_features`); features that the data lack are left out and
+    counted. Where Lambda or the
     weights depend on counts the model is trained again, unless `keep_lambda` keeps those of the last training; with `refit` in any case. The rounds of a low-rank model begin at its factors,
     and may end at others than a training's ("warm" in the dict).
 
@@ -57,7 +61,17 @@ def update(
     log, removed = _log_of(new, "new"), _log_of(remove, "remove")
     with Progress(show_progress, callback) as progress:
         made, merged, text = _poise.update(
-            native, before, log, removed, bool(keep_lambda), bool(refit), model.device, memory_of(model.memory_limit), model._threads(), progress.report
+            native,
+            before,
+            log,
+            removed,
+            None if item_features is None else os.fspath(item_features),
+            bool(keep_lambda),
+            bool(refit),
+            model.device,
+            memory_of(model.memory_limit),
+            model._threads(),
+            progress.report,
         )
     numbers = (_both_numbers(0, data, new), _both_numbers(1, data, new))
     result = Dataset._of(merged, numbers)

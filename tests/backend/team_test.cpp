@@ -1,5 +1,6 @@
 #include "poise/backend/team.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -140,6 +141,23 @@ TEST(TeamBackend, RowSystems) {
     solve(users, W.a);
     solve(items, W.b);
   }
+}
+
+TEST(TeamBackend, EntriesThatAHostHoldsOnce) {
+  const Csr X = testing::grouped_matrix(300, 40, 1);
+  Csr support;
+  const Weights W = testing::uneven_weights(X, support, 2);
+  const RowEntries wanted = make_row_entries(X.view(), W, {.threads = 1});
+  testing::as_processes(3, [&](Processes& processes) {
+    RowEntries entries = make_row_entries(X.view(), W, {.threads = 1});
+    const float* const own = entries.w.view().data();
+    hold_once(entries, &processes);
+    EXPECT_NE(entries.w.view().data(), own);
+    EXPECT_TRUE(std::ranges::equal(entries.view().offsets, wanted.view().offsets));
+    EXPECT_TRUE(std::ranges::equal(entries.view().indices, wanted.view().indices));
+    EXPECT_TRUE(std::ranges::equal(entries.c.view(), wanted.c.view()));
+    EXPECT_TRUE(std::ranges::equal(entries.w.view(), wanted.w.view()));
+  });
 }
 
 TEST(TeamBackend, AFailureOfOneEndsTheOthers) {

@@ -1,9 +1,11 @@
 #include "poise/base/parallel.hpp"
 
 #include <atomic>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include "poise/base/error.hpp"
 #include "poise/base/first_touch.hpp"
@@ -33,6 +35,12 @@ TEST(ForEachTile, RethrowsTheLowestTilesError) {
       EXPECT_EQ(error.kind(), ErrorKind::input);
     }
   }
+}
+
+/// Loops inside of a region, however small, would start new threads each time.
+TEST(ForEachTile, RunsAloneWithoutAParallelRegion) {
+  for (const auto& [tiles, threads] : {std::pair(1, 8), {5, 1}})
+    for_each_tile(tiles, threads, [](std::int64_t) { EXPECT_EQ(omp_get_level(), 0); });
 }
 
 TEST(Tiling, CoversTheRangeWithoutOverlap) {

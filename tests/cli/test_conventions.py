@@ -157,7 +157,3 @@ def test_print_config_is_read_back(poise, tmp_path, line):
     # Some programs begin every text with a byte-order mark.
     (tmp_path / "marked.toml").write_text("\ufeff" + text)
     assert poise(command, "--config", tmp_path / "marked.toml", "--print-config").out == text
-
-
-def test_help_of_a_command(poise):
-    assert poise("help", "prepare").out == poise("prepare", "--help").out

@@ -170,10 +170,8 @@ def test_models_that_do_not_know_features_say_so(log, prepared, tmp_path):
     out = ("--out", tmp_path / "model")
     assert "--item-features" in run("train", tmp_path / "plain", "--model", "ease", "--feature-weight", 2, *out, code=2).err
     assert "the data have none" in run("train", tmp_path / "plain", "--model", "ease-features", *out, code=2).err
-    assert "--feature-weight" in run("train", prepared, "--model", "ease", "--neighbours", 5, *out, code=2).err
     assert "--feature-weight" in run("train", prepared, "--model", "wmf", "--feature-weight", 2, *out, code=2).err
     run("train", prepared, "--model", "ease", "--feature-weight", -1, *out, code=2)
-    run("train", prepared, "--model", "ease", "--neighbours", 5, "--feature-weight", 0, *out)
     run("train", prepared, "--model", "wmf", "--rank", 3, *out)
 
 
@@ -228,3 +226,18 @@ def test_cold_items_are_ranked_alone(log, features, tmp_path):
     refused = run("prepare", log_with_values, "--split", "cold-items", "--item-features", features, "--keep-above", 2, "--dislike-below", 2,
                   "--out", tmp_path / "rated", code=2)
     assert "cold-items" in refused.err
+
+
+def test_what_features_take_is_known_before_any_work(log, tmp_path):
+    """200 000 features of few items take more than everything else, and a search or study that cannot have them ends before it begins."""
+    (tmp_path / "many.csv").write_text("item,feature\n" + "".join(f"i{k % 40},feature {k}\n" for k in range(200_000)))
+    run("prepare", log, "--item-features", tmp_path / "many.csv", "--out", tmp_path / "data")
+    limit = ("--memory-limit", "95M", "--threads", 1)
+    out = ("--out", tmp_path / "out")
+    for command, model in (("train", "--model"), ("search", "--model"), ("study", "--models")):
+        flags = ("--ranks", 2) if command == "study" else ()
+        for more in ((), ("--neighbours", 5)):
+            error = run(command, tmp_path / "data", model, "ease", *more, *flags, *out, *limit, code=4).err
+            assert "the memory limit is" in error and "usually" not in error and "searches" not in error
+    assert not (tmp_path / "data" / "search.journal").exists() and not (tmp_path / "out" / "results.json").exists()
+    run("train", tmp_path / "data", "--model", "ease", "--feature-weight", 0, "--out", tmp_path / "model", *limit)

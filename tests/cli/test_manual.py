@@ -87,7 +87,7 @@ def flags_of(help_text):
 def known():
     """The flags of each command."""
     names = re.findall(r"^  ([a-z]+) ", run("--help").out.split("Commands:\n")[1].split("\n\n")[0], re.M)
-    return {name: flags_of(run(name, "--help").out) for name in names}
+    return {name: flags_of(run(name, "--help", "all").out) for name in names}
 
 
 def code_of(text):

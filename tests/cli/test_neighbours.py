@@ -142,62 +142,63 @@ def test_where_dense_does_not_fit_neighbours_are_named(poise, wide, tmp_path):
     assert "--neighbours" in said and "100 of them an item would take about" in said
 
 
-def part_of(wide, tmp_path):
-    """A checkpoint of some parts: of training that was killed."""
-    folder = tmp_path / "checkpoint"
-    command = [PROGRAM, "train", str(wide), *map(str, WIDE), "--out", str(tmp_path / "m"), "--checkpoint", str(folder), "--threads", "1"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        while process.poll() is None and not list(folder.glob("columns-*.part")):
-            time.sleep(0.001)
-        process.send_signal(signal.SIGKILL)
-    return folder
+@pytest.fixture(scope="module")
+def whole(wide):
+    """The model's bytes, where nothing happens to its training."""
+    subprocess.run([PROGRAM, "train", wide, *map(str, WIDE), "--out", wide.parent / "whole"], check=True, capture_output=True)
+    return (wide.parent / "whole").read_bytes()
 
 
-def test_killed_and_resumed(poise, wide, tmp_path):
-    poise("train", wide, *WIDE, "--out", tmp_path / "whole")
-    folder = part_of(wide, tmp_path)
-    killed = folder.exists()
-    resumed = poise("train", wide, *WIDE, "--out", tmp_path / "m", "--checkpoint", folder)
-    if killed:
-        assert "columns were in" in resumed.err
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-    assert not folder.exists(), "what was finished is not needed any more"
-
-
-def test_a_checkpoint_of_another_model_is_refused(poise, wide, tmp_path):
-    folder = part_of(wide, tmp_path)
-    if not folder.exists():
-        pytest.skip("training was done before it could be killed")
-    said = poise("train", wide, *WIDE, "--alpha", 2, "--out", tmp_path / "m2", "--checkpoint", folder, code=2).err
-    assert "--checkpoint" in said and "another" in said
-
-
-def test_a_damaged_part_is_made_again(poise, wide, tmp_path):
-    poise("train", wide, *WIDE, "--out", tmp_path / "whole")
-    folder = part_of(wide, tmp_path)
-    if not folder.exists():
-        pytest.skip("training was done before it could be killed")
-    part = sorted(folder.glob("columns-*.part"))[0]
-    bytes_of_part = bytearray(part.read_bytes())
-    bytes_of_part[len(bytes_of_part) // 2] ^= 1
-    part.write_bytes(bytes_of_part)
-    poise("train", wide, *WIDE, "--out", tmp_path / "m", "--checkpoint", folder)
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-
-
-def test_a_full_disk_loses_nothing(poise, wide, tmp_path):
-    poise("train", wide, *WIDE, "--out", tmp_path / "whole")
+def kept(wide, tmp_path):
+    """The checkpoint of training whose disk is full when all five parts are written, and the model is not."""
     folder = tmp_path / "checkpoint"
     command = [PROGRAM, "train", wide, *map(str, WIDE), "--out", tmp_path / "m", "--checkpoint", folder]
     # Parts are smaller than this, and the model is not. Python ignores the signal, and so does its child here.
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, 700_000))
     process = subprocess.run(command, capture_output=True, text=True, timeout=HANG, preexec_fn=limit, restore_signals=False)
     assert process.returncode == 4, process.stderr
-    assert len(list(folder.glob("columns-*.part"))) == 5
-    assert not (tmp_path / "m").exists()
+    assert len(list(folder.glob("columns-*.part"))) == 5 and not (tmp_path / "m").exists()
+    return folder
+
+
+def test_killed_and_resumed(poise, wide, whole, tmp_path):
+    """Wherever it is killed; most often once some parts are there."""
+    folder = tmp_path / "checkpoint"
+    command = [PROGRAM, "train", str(wide), *map(str, WIDE), "--out", str(tmp_path / "m"), "--checkpoint", str(folder), "--threads", "1"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not list(folder.glob("columns-*.part")):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+    killed = folder.exists()
     resumed = poise("train", wide, *WIDE, "--out", tmp_path / "m", "--checkpoint", folder)
-    assert "columns were in" in resumed.err
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    if killed:
+        assert "columns were in" in resumed.err
+    assert (tmp_path / "m").read_bytes() == whole
+    assert not folder.exists(), "what was finished is not needed any more"
+
+
+def test_a_checkpoint_of_another_model_is_refused(poise, wide, tmp_path):
+    folder = kept(wide, tmp_path)
+    said = poise("train", wide, *WIDE, "--alpha", 2, "--out", tmp_path / "m2", "--checkpoint", folder, code=2).err
+    assert "--checkpoint" in said and "another" in said
+
+
+def test_a_damaged_part_is_made_again(poise, wide, whole, tmp_path):
+    folder = kept(wide, tmp_path)
+    part = sorted(folder.glob("columns-*.part"))[0]
+    bytes_of_part = bytearray(part.read_bytes())
+    bytes_of_part[len(bytes_of_part) // 2] ^= 1
+    part.write_bytes(bytes_of_part)
+    resumed = poise("train", wide, *WIDE, "--out", tmp_path / "m", "--checkpoint", folder)
+    assert "3 476 columns were in" in resumed.err
+    assert (tmp_path / "m").read_bytes() == whole
+
+
+def test_a_full_disk_loses_nothing(poise, wide, whole, tmp_path):
+    folder = kept(wide, tmp_path)
+    resumed = poise("train", wide, *WIDE, "--out", tmp_path / "m", "--checkpoint", folder)
+    assert "4 500 columns were in" in resumed.err
+    assert (tmp_path / "m").read_bytes() == whole
 
 
 def test_a_user_of_the_whole_catalogue(poise, tmp_path):

@@ -157,7 +157,8 @@ def test_counts_and_what_is_said(poise, given, tmp_path):
     said = poise("update", tmp_path / "m", given, "--log", log, "--remove", tmp_path / "remove.csv", "--out", tmp_path / "n", "--json")
     assert {key: value for key, value in said.json["update"].items() if isinstance(value, int) and not isinstance(value, bool)} == {
         "log_rows": 5, "added": 2, "known": 1, "duplicates": 1, "held_out": 1, "removed": 0, "not_there": 1, "new_users": 1,
-        "changed_users": 2, "new_items": 1, "rank": said.json["update"]["rank"], "kept_columns": 0}
+        "changed_users": 2, "new_items": 1, "rank": said.json["update"]["rank"], "kept_columns": 0,
+            "described_items": 0, "described_before": 0, "unknown_features": 0}
     assert "merged data are not written" in said.err
     text = poise("update", tmp_path / "m", given, "--log", log, "--remove", tmp_path / "remove.csv", "--out", tmp_path / "n").out
     for words in ("2 interactions added", "1 were in the data already", "1 rows of the log repeat", "of held-out users, or targets", "were not there"):

@@ -96,7 +96,7 @@ def test_what_is_trained_again(poise, shop_rows, tmp_path, name):
 
 
 @pytest.mark.parametrize("flags, reason", [
-    (("--model", "popularity"), "it counts"),
+    (("--model", "popularity"), "it has no factors"),
     (("--model", "wmf", "--rank", 4, "--lambda", 2), "closed form"),
     (("--model", "dropout", "--rank", 4, "--lambda", 2), "closed form"),
     (("--model", "weight-decay", "--rank", 60, "--lambda", 60, "--alpha", 3), "directions are dead"),

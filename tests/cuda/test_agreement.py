@@ -1,10 +1,13 @@
 """The program on a GPU: the same models as on the processor, and the same bytes every time."""
 import json
+import os
 import random
+import shutil
+import subprocess
 
 import pytest
 
-from conftest import DATA, REFERENCE, reference_data, run
+from conftest import DATA, HANG, PROGRAM, REFERENCE, reference_data, run
 
 # The rounds of weighted low-rank models end while some directions still move by what decides single hits among 400 users: to
 # be compared, they have to arrive.
@@ -94,6 +97,30 @@ def test_like_the_processor(tmp_path, data_of, name, flags):
         assert trained["cuda"]["converged"] == trained["cpu"]["converged"]
     if flags[1] == "full-rank":
         assert trained["cuda"]["certificate"]["worst_column"] <= 1e-6
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="mpirun is not installed")
+@pytest.mark.parametrize("flags", [flags for flags in MODELS if flags[1] == "full-rank" and "column" not in flags], ids=name_of)
+def test_dense_models_of_several_processes(tmp_path, data_of, flags):
+    """They share a GPU here, which is named once for each."""
+    prepared = data_of("long-tail")
+    alone = run("train", prepared, *flags, "--device", "cpu", "--out", tmp_path / "alone", "--json").json
+    expected = run("evaluate", tmp_path / "alone", prepared, "--json").json["metrics"]
+    launch = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "3", PROGRAM]
+    models = []
+    for k in range(2):
+        train = [*launch, "train", prepared, *flags, "--device", "cuda", "--out", tmp_path / f"model{k}", "--json"]
+        result = subprocess.run([str(each) for each in train], capture_output=True, text=True, timeout=HANG,
+                                env={**os.environ, "CUDA_VISIBLE_DEVICES": "0,0,0"})
+        assert result.returncode == 0, result.stderr
+        trained = json.loads(result.stdout)
+        assert trained["device"] == "cuda" and trained["ranks"] == 3 and trained["converged"]
+        assert trained["certificate"]["worst_column"] <= 1e-6
+        assert trained["objective"] == pytest.approx(alone["objective"], rel=1e-5)
+        models.append((tmp_path / f"model{k}").read_bytes())
+    assert models[0] == models[1]
+    for name, each in run("evaluate", tmp_path / "model0", prepared, "--json").json["metrics"].items():
+        assert each["mean"] == pytest.approx(expected[name]["mean"], abs=1e-4), name
 
 
 @pytest.mark.parametrize("name", ["long-tail", "online-retail"])

@@ -58,6 +58,10 @@ class ItemFeaturesTest : public ::testing::Test {
     std::ofstream(folder_ / "features.csv", std::ios::binary) << text;
     return read_item_features(folder_ / "features.csv", skip);
   }
+  FeatureTable read_further(const std::string& text, const Ids& known) {
+    std::ofstream(folder_ / "further.csv", std::ios::binary) << text;
+    return read_further_features(folder_ / "further.csv", known);
+  }
   std::string problem(const std::string& text) {
     try {
       static_cast<void>(read(text));
@@ -216,6 +220,56 @@ TEST_F(AttachedFeaturesTest, GoWithDataThatAreSplitAgain) {
   EXPECT_EQ(merged.features.rows.cols, merged.items.size());
   data.split = SplitKind::cold_items;
   EXPECT_THROW(static_cast<void>(merge(data, &more, nullptr, {})), Error);
+}
+
+TEST_F(ItemFeaturesTest, FurtherItemsHaveTheFeaturesThatAreKnown) {
+  Ids known;
+  for (const char* const name : {"year=1950..1979", "year=1980..1999", "year=2000", "kind=drama", "kind=7",
+                                 "stars=1", "stars=2.5", "word"})
+    known.push_back(name);
+  const FeatureTable table = read_further(
+      "item,year,kind,stars\na,1985,drama|new,1\nb,1900,7,2.50\nc,2024,,3\nd,1979.5,,\ne,nan,,\n", known);
+  EXPECT_EQ(entries_of(table), (Entries{{{"a", "year=1980..1999"}, 1},
+                                        {{"a", "kind=drama"}, 1},
+                                        {{"a", "kind=new"}, 1},
+                                        {{"a", "stars=1"}, 1},
+                                        {{"b", "year=1950..1979"}, 1},
+                                        {{"b", "kind=7"}, 1},
+                                        {{"b", "stars=2.5"}, 1},
+                                        {{"c", "year=2000"}, 1},
+                                        {{"c", "stars=3"}, 1},
+                                        {{"d", "year=1950..1979"}, 1},
+                                        {{"e", "year=nan"}, 1}}));
+  EXPECT_EQ(entries_of(read_further("item,feature,value\na,word,2\na,other,1\n", known)),
+            (Entries{{{"a", "word"}, 2}, {{"a", "other"}, 1}}));
+}
+
+TEST_F(AttachedFeaturesTest, AMergeDescribesItemsThatHadNone) {
+  Dataset data = split_none(log_of({{"u", "a"}, {"u", "b"}, {"v", "c"}}), {}, {});
+  attach_features(data, read("item,feature\na,x\na,y\nb,y\n"));
+  const Interactions more = log_of({{"w", "d"}, {"w", "e"}});
+  const FeatureTable table =
+      read("item,feature,value\nb,x,9\nd,y,2\nd,unknown,1\ncold,x,1\nc,x,1\nf,unknown,3\n");
+  const Merged merged = merge(data, &more, nullptr, {}, &table);
+  EXPECT_EQ(entries_of(merged.dataset), (Entries{{{"a", "x"}, 1},
+                                                 {{"a", "y"}, 1},
+                                                 {{"b", "y"}, 1},
+                                                 {{"c", "x"}, 1},
+                                                 {{"cold", "x"}, 1},
+                                                 {{"d", "y"}, 2}}));
+  EXPECT_EQ(merged.dataset.items.size(), 6) << "f has nothing that is known";
+  EXPECT_EQ(merged.dataset.items[5], "cold");
+  EXPECT_EQ(merged.described, (std::vector<std::int32_t>{2, 3, 5}));
+  EXPECT_EQ(merged.counts.described_items, 3);
+  EXPECT_EQ(merged.counts.described_before, 1);
+  EXPECT_EQ(merged.counts.unknown_features, 2);
+  EXPECT_EQ(merged.counts.new_items, 3);
+  EXPECT_EQ(merged.dataset.train.cols, 6);
+  const Merged alone = merge(data, nullptr, nullptr, {}, &table);
+  EXPECT_EQ(alone.dataset.items.size(), 5);  // c, d by its features, and the cold one
+  EXPECT_EQ(alone.described, (std::vector<std::int32_t>{2, 3, 4}));
+  data.features = {};
+  EXPECT_THROW(static_cast<void>(merge(data, &more, nullptr, {}, &table)), Error);
 }
 
 }  // namespace

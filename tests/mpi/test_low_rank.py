@@ -34,7 +34,7 @@ def test_the_file_of_one_process(demo, tmp_path, model):
     for size in SIZES if model in MODELS else [3]:
         result = mpirun(size, *arguments, "--threads", 1 + size % 2, "--out", tmp_path / f"{size}", "--trace", tmp_path / "trace.csv",
                         mark=tmp_path).json
-        assert result["ranks"] == size
+        assert result["ranks"] == size and len(result.get("peak_bytes_of_ranks", [0])) == size
         assert (tmp_path / f"{size}").read_bytes() == (tmp_path / "alone").read_bytes()
         for key in ("certificate", "objective", "rounds", "iterations", "converged"):
             assert result[key] == alone[key], key

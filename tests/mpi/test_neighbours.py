@@ -26,6 +26,17 @@ def test_the_file_of_one_process(shop, tmp_path, model):
         assert result["certificate"] == alone["certificate"] and result["objective"] == alone["objective"]
 
 
+def test_features_of_items(tmp_path):
+    rows = [f"u{user},i{(user * 7 + k * k) % 60}" for user in range(90) for k in range(6)]
+    (tmp_path / "log.csv").write_text("\n".join(["user,item", *rows]) + "\n")
+    (tmp_path / "features.csv").write_text("item,feature\n" + "".join(f"i{k},kind {k % 5}\n" for k in range(64)))
+    run("prepare", tmp_path / "log.csv", "--split", "none", "--item-features", tmp_path / "features.csv", "--out", tmp_path / "data")
+    arguments = ["train", tmp_path / "data", "--model", "ease", "--lambda", 5, "--feature-weight", 2, "--neighbours", 7]
+    run(*arguments, "--out", tmp_path / "1")
+    mpirun(3, *arguments, "--out", tmp_path / "3", mark=tmp_path)
+    assert (tmp_path / "3").read_bytes() == (tmp_path / "1").read_bytes()
+
+
 def test_all_neighbours_are_a_dense_model(shop, tmp_path):
     for flags in ([], ["--neighbours", 0]):
         mpirun(3, "train", shop, "--model", "ease", "--lambda", 5, *flags, "--out", tmp_path / f"{len(flags)}", mark=tmp_path)

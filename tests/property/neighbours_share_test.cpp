@@ -11,6 +11,7 @@
 #include "poise/weighting/weighting.hpp"
 
 #include "support/dense_oracle.hpp"
+#include "support/random_data.hpp"
 
 namespace poise {
 namespace {
@@ -37,6 +38,7 @@ Csr grouped_matrix(std::int64_t users, std::int64_t items, std::int64_t groups, 
 /// A problem, its model, and what the dense optimum explains more of each column.
 struct Compared {
   Csr X;
+  Csr F;
   Weights W;
   FullRankOptions options;
   NeighbourProblem problem;
@@ -45,8 +47,12 @@ struct Compared {
   double explained = 0;
 
   Compared(Csr matrix, const WeightingOptions& weighting, FullRankOptions wanted, std::int64_t k)
-      : X(std::move(matrix)), W(make_weights(X.view(), weighting)), options(wanted) {
+      : X(std::move(matrix)),
+        F(testing::random_csr(6, X.cols, 0.3, true, 4)),
+        W(make_weights(X.view(), weighting)),
+        options(wanted) {
     options.unconstrained = !options.zero_diagonal;
+    options.features = F.view();
     problem = make_neighbour_problem(X.view(), W, options, 1);
     solution = std::move(fit_neighbours(problem, std::span(&k, 1), 64, {.threads = 1}).solutions.front());
     for (const NeighbourFigures& column : solution.figures) explained += column.explained;
@@ -54,8 +60,9 @@ struct Compared {
 
   /// By dense float64 algebra.
   void measure() {
-    const DenseOracle oracle(X.view(), W,
-                             Eigen::Map<const Eigen::VectorXd>(problem.l.data(), std::ssize(problem.l)));
+    const DenseOracle oracle = testing::with_features(
+        {X.view(), W, Eigen::Map<const Eigen::VectorXd>(problem.l.data(), std::ssize(problem.l))}, F.view(),
+        options.feature_weight, W);
     for (std::int64_t j = 0; j < X.cols; ++j) {
       Eigen::VectorXd beta = Eigen::VectorXd::Zero(X.cols);
       for (std::int64_t p = 0; p < solution.columns.k; ++p)
@@ -85,7 +92,8 @@ Compared random_problem(unsigned seed) {
   FullRankOptions options{.lambda = lambdas[random() % 4],
                           .lambda_exponent = random() % 2 == 0 ? 0 : 0.5,
                           .dropout = random() % 3 == 0 ? 0.3 : 0,
-                          .zero_diagonal = random() % 2 == 0};
+                          .zero_diagonal = random() % 2 == 0,
+                          .feature_weight = seed % 3 == 0 ? 0.5 * seed : 0};
   return {grouped_matrix(users, items, 3, seed), weightings[random() % weightings.size()], options,
           1 + static_cast<std::int64_t>(random() % 6)};
 }

@@ -180,3 +180,16 @@ def test_their_weight_is_searched():
     assert found.best_model.alpha_negative == found.best.get("alpha_negative", 1)
     profile = poise.search(data, poise.EASE(), alpha_negative="auto", points=6, **fixed)
     assert len({point.get("alpha_negative", 1) for point in profile.points}) > 1
+
+
+def test_a_study_has_their_weight():
+    frame = [(u, i, 5 if i % 4 == u % 4 else 1) for u in range(80) for i in range(u % 3, 120, 3)]
+    data = poise.split(poise.Dataset.from_dataframe(pandas.DataFrame(frame, columns=["user", "item", "rating"]), value="rating", dislike_below=3), min_user_items=2)
+    common = {"ranks": [], "models": "ease", "grid": "paper", "expand": False, "show_progress": False}
+    study = poise.study(data, alpha_negative=[0.5, 4], **common)
+    assert {point["alpha_negative"] for point in study.points} == {0.5, 4}
+    assert study.results["options"]["--alpha-negative"] == "0.5,4.0"
+    with pytest.raises(ValueError, match="auto"):
+        poise.study(data, alpha_negative="auto", **common)
+    with pytest.raises(ValueError, match="alpha_negative"):
+        poise.study(data, alpha_negative=[0], **common)

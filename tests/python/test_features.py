@@ -49,6 +49,20 @@ def test_a_fit_is_the_exact_model(beta):
     assert model.converged_ and model.certificate_["worst_column"] < 1e-6
 
 
+def test_neighbours_learn_from_features():
+    x = interactions()
+    x.data[:] = 1
+    all_of_them = poise.EASE(regularization=5, feature_weight=2, neighbours=ITEMS).fit(x, item_features=kinds(), show_progress=False)
+    assert np.abs(all_of_them.weights_.toarray() - exact(x, kinds(), 5, 2)).max() < 1e-5
+    few = poise.EASE(regularization=5, feature_weight=2, neighbours=9).fit(x, item_features=kinds(), show_progress=False)
+    cold = few.weights_.toarray()[:, 38]
+    support = np.flatnonzero(cold)
+    assert set(support) == set(range(2, 38, 4))  # of kind 2
+    g = (x.T @ x).toarray() + 2 * (kinds() @ kinds().T).toarray()
+    ridge = np.linalg.solve((g + 5 * np.eye(ITEMS))[np.ix_(support, support)], g[support, 38])
+    assert np.abs(cold[support] - ridge).max() < 1e-6
+
+
 def test_cold_items_follow_their_features():
     x = interactions()
     model = poise.EASE(regularization=5, feature_weight=5, alpha=2).fit(x, item_features=kinds(), show_progress=False)
@@ -101,8 +115,6 @@ def test_what_cannot_be_is_refused(file):
         poise.EASE().fit(x, item_features=-kinds())
     with pytest.raises(ValueError, match="feature_weight"):
         poise.EASE(feature_weight=2).fit(x, show_progress=False)
-    with pytest.raises(ValueError, match="neighbours"):
-        poise.EASE(neighbours=3).fit(x, item_features=kinds(), show_progress=False)
 
 
 def test_explanations_name_shared_features(file, tmp_path):

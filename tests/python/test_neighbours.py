@@ -23,6 +23,7 @@ def test_fit_is_the_programs(folder, tmp_path):
     data = poise.Dataset.from_file(folder)
     model = poise.EASE(regularization=20, alpha=2, regularization_exponent=0.5, neighbours=7).fit(data, show_progress=False)
     assert model.certificate_ == expected["certificate"] and model.objective_ == expected["objective"]
+    assert model.report_["validation"] == expected["validation"]
     low, high = model.certificate_["explained_share"]
     assert 0 < low <= high <= 1 and model.converged_
     weights = model.weights_

@@ -238,3 +238,24 @@ def test_a_lost_inverse(files, tmp_path):
     assert not (tmp_path / "n.inverse").exists()
     how = poise.update(poise.load(tmp_path / "n"), data, rows_of(files, "new.csv"), show_progress=False).how
     assert "keep_inverse" in how["refitted"]
+
+
+def test_new_items_have_features(tmp_path):
+    """As the program does, to the same model and data."""
+    draw = np.random.default_rng(4)
+    frame = pandas.DataFrame({"user": np.repeat(np.arange(90), 6), "item": draw.integers(0, 30, 540)}).drop_duplicates()
+    (tmp_path / "f.csv").write_text("item,kind\n" + "".join(f"{i},kind {i % 3}\n" for i in range(30)))
+    data = poise.Dataset.from_dataframe(frame).with_item_features(tmp_path / "f.csv")
+    model = poise.EASE(regularization=3, feature_weight=4, tolerance=1e-9).fit(data, keep_inverse=True, show_progress=False)
+    (tmp_path / "more.csv").write_text("item,kind\n30,kind 1\n31,kind 2\n32,never\n5,kind 0\n")
+    today = poise.Dataset.from_dataframe(pandas.DataFrame({"user": [7, 200], "item": [30, 30]}))
+    updated, merged, how = poise.update(model, data, today, item_features=tmp_path / "more.csv", show_progress=False)
+    assert (how["refitted"], how["described_items"], how["described_before"], how["unknown_features"], how["new_items"]) == (None, 2, 1, 1, 2)
+    assert merged.item_features.shape == (32, 3) and merged.item_features.toarray()[30:].tolist() == [[0, 1, 0], [0, 0, 1]]
+    again = poise.EASE(regularization=3, feature_weight=4, tolerance=1e-9).fit(merged, show_progress=False)
+    assert np.abs(updated.weights_ - again.weights_).max() < 1e-5 and updated.weights_[:, 31].any()
+    alone = poise.update(updated, merged, item_features=tmp_path / "more.csv", show_progress=False)
+    assert alone.how["described_items"] == 0 and alone.how["described_before"] == 3
+    with pytest.raises(ValueError, match="no features of items"):
+        poise.update(poise.EASE(3).fit(poise.Dataset.from_dataframe(frame), show_progress=False), poise.Dataset.from_dataframe(frame),
+                     item_features=tmp_path / "more.csv", show_progress=False)

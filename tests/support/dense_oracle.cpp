@@ -25,6 +25,17 @@ DenseOracle::DenseOracle(CsrView x, const Weights& weights, Eigen::VectorXd lamb
   }
 }
 
+DenseOracle with_features(DenseOracle oracle, CsrView F, double beta, const Weights& weights) {
+  const Eigen::Index users = oracle.X.rows();
+  oracle.X.conservativeResize(users + F.rows, Eigen::NoChange);
+  oracle.X.bottomRows(F.rows) = to_dense(F);
+  oracle.Y = oracle.X;
+  oracle.W.conservativeResize(users + F.rows, Eigen::NoChange);
+  for (Eigen::Index i = 0; i < oracle.X.cols(); ++i)
+    oracle.W.col(i).tail(F.rows).setConstant(beta * weights.b_of(i));
+  return oracle;
+}
+
 Eigen::MatrixXd DenseOracle::H(Eigen::Index i) const {
   Eigen::MatrixXd result = X.transpose() * W.col(i).asDiagonal() * X;
   result.diagonal() += l;

@@ -26,6 +26,9 @@ struct DenseOracle {
   [[nodiscard]] double excess(Eigen::Index i, const Eigen::VectorXd& beta, bool zero_diagonal) const;
 };
 
+/// The same with features F of items: rows of X with the weight beta b_i and without another weight.
+DenseOracle with_features(DenseOracle oracle, CsrView F, double beta, const Weights& weights);
+
 Eigen::MatrixXd to_dense(CsrView matrix);
 
 }  // namespace poise::testing

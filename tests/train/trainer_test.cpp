@@ -9,11 +9,13 @@
 #include "poise/model/full_rank/certify.hpp"
 #include "poise/model/full_rank/family.hpp"
 #include "poise/model/full_rank/full_rank.hpp"
+#include "poise/search/search.hpp"
 #include "poise/train/cost.hpp"
 #include "poise/train/model_file.hpp"
 #include "poise/train/parameter_table.hpp"
 #include "poise/weighting/weighting.hpp"
 
+#include "support/random_data.hpp"
 #include "support/random_dataset.hpp"
 #include "support/test_data.hpp"
 
@@ -77,11 +79,40 @@ TEST(Trainer, WeightsThatAreKnown) {
     const TrainingCost known = training_cost(parameters, X.view(), 1U << 30U, W, 3);
     EXPECT_EQ(known.operations(), cost.operations());
     EXPECT_EQ(known.bytes, cost.bytes);
-    const Work work = training_work(std::span(&parameters, 1), X.view(), 1U << 30U, worth_a_gpu);
+    const Work work = training_work(std::span(&parameters, 1), X.view(), {}, 1U << 30U, worth_a_gpu);
     EXPECT_EQ(work.operations, known.operations());
     EXPECT_EQ(work.gpu_bytes, known.gpu_bytes);
     EXPECT_NO_THROW(check_memory(parameters, X.view(), 1U << 30U, W, &known));
     EXPECT_THROW(check_memory(parameters, X.view(), 1000, W, &known), Error);
+  }
+}
+
+/// What features take is known before any work, of one model and of a search.
+TEST(Trainer, FeaturesAreInTheEstimate) {
+  const Csr X = testing::random_dataset({.users = 80, .items = 25, .values = true, .seed = 3}).train;
+  const Csr F = testing::random_csr(5000, 25, 0.3, false, 4);
+  for (const std::int64_t neighbours : {0, 7}) {
+    for (const double alpha : {1.0, 3.0}) {
+      ModelParameters parameters{.neighbours = neighbours, .lambda = 3, .weighting = {.alpha = alpha}};
+      const Weights W = weights_of(parameters, X.view());
+      const auto bytes = [&](const TrainingInput& on) {
+        return training_cost(parameters, on, 1U << 30U, W).bytes;
+      };
+      const auto more =
+          static_cast<double>(feature_bytes(full_rank_options(parameters, 1U << 30U, F.view())));
+      const double plain = bytes(X.view());
+      EXPECT_GT(more, 2e6);
+      EXPECT_GE(bytes({X.view(), F.view()}), plain + more);
+      const auto limit = static_cast<std::uint64_t>(plain + more / 2);
+      EXPECT_NO_THROW(check_memory(parameters, X.view(), limit, W));
+      EXPECT_THROW(check_memory(parameters, {X.view(), F.view()}, limit, W), Error);
+      SearchSpace space{.base = parameters, .lambda = {1, 3}, .alpha = {alpha}};
+      EXPECT_NO_THROW(check_memory(space, X.view(), {}, limit));
+      EXPECT_THROW(check_memory(space, X.view(), F.view(), limit), Error);
+      space.base.feature_weight = parameters.feature_weight = 0;
+      EXPECT_NO_THROW(check_memory(space, X.view(), F.view(), limit));
+      EXPECT_EQ(bytes({X.view(), F.view()}), plain);
+    }
   }
 }
 

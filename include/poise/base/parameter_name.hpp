@@ -36,7 +36,12 @@ struct fmt::formatter<poise::ParameterName> {
   constexpr auto parse(format_parse_context& context) { return context.begin(); }  // NOLINT(*-to-static)
   template <class Context>
   auto format(const poise::ParameterName& name, Context& context) const {
-    return fmt::format_to(context.out(), "{}{}{}", poise::ParameterName::begin, name.id,
-                          poise::ParameterName::end);
+    // Not with format_to, which would compile fmt's formatting of every type wherever a sentence names a
+    // parameter.
+    auto out = context.out();
+    *out++ = poise::ParameterName::begin;
+    for (const char each : name.id) *out++ = each;
+    *out++ = poise::ParameterName::end;
+    return out;
   }
 };

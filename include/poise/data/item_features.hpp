@@ -52,4 +52,10 @@ struct FeatureTable {
 /// file and line, or counted with `skip_bad_lines`. Error{input} too for a file without such a header.
 FeatureTable read_item_features(const std::filesystem::path& path, bool skip_bad_lines = false);
 
+/// The same for further items of data that know these features: columns are read by their names. A number
+/// that is no category lies in the range with the largest least number up to it, or in the first range, and
+/// texts count however many items have them. Features beyond the known ones keep their own names.
+FeatureTable read_further_features(const std::filesystem::path& path, const Ids& known,
+                                   bool skip_bad_lines = false);
+
 }  // namespace poise

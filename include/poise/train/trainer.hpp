@@ -36,8 +36,8 @@ class Trainer {
   /// On the caller's matrix and dislikes, without other data: data() must not be called.
   Trainer(UserRows X, Keep keep, std::uint64_t memory_limit, Backend& backend, Execution execution);
   ~Trainer();
-  Trainer(Trainer&&) noexcept;
-  Trainer& operator=(Trainer&&) noexcept;
+  Trainer(Trainer&& other) noexcept;
+  Trainer& operator=(Trainer&& other) noexcept;
 
   /// `W` are the weights of these parameters, if they are known already.
   Trained train(const ModelParameters& parameters, const Weights* W = nullptr);

@@ -1,11 +1,12 @@
 #include "poise/backend/early_gpu.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace poise {
 
 EarlyGpu::EarlyGpu(int threads, Observer* observer, CudaReady ready, std::function<void(Backend&)> then)
-    : pending_(std::async(std::launch::async, [=] {
+    : pending_(std::async(std::launch::async, [=, then = std::move(then)] {
         const auto begin = std::chrono::steady_clock::now();
         Result result{.info = cuda_info(), .backend = nullptr};
         try {

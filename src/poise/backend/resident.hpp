@@ -17,21 +17,10 @@ class Resident {
  public:
   Resident() = default;
   /// Zeros.
-  Resident(Backend& backend, std::int64_t rows, std::int64_t cols) : backend_(&backend) {
-    if (!backend.traits().own_memory) {
-      adopt(Matrix<T>(rows, cols));
-      return;
-    }
-    // Rows begin at multiples of 128 bytes, as products and copies are fastest there.
-    constexpr std::int64_t line = 128 / sizeof(T);
-    const std::int64_t stride = (cols + line - 1) / line * line;
-    view_ = {nullptr, rows, cols, stride};
-    if (rows * stride > 0) view_.data = static_cast<T*>(backend.allocate(sizeof(T) * rows * stride));
-    // The padding between rows is zero too: the whole may be read as one long row.
-    backend.combine({}, Out<T>{view_.data, rows, stride, stride});
-  }
+  Resident(Backend& backend, std::int64_t rows, std::int64_t cols) : Resident(backend, rows, cols, 0) {}
   /// A copy of a matrix in ordinary memory.
-  Resident(Backend& backend, MatrixView<const T> matrix) : Resident(backend, matrix.rows, matrix.cols) {
+  Resident(Backend& backend, MatrixView<const T> matrix)
+      : Resident(backend, matrix.rows, matrix.cols, matrix.cols) {
     backend.upload(matrix, view_);
   }
   /// The same; takes the matrix over, without a copy, if the backend's memory is ordinary memory.
@@ -43,7 +32,7 @@ class Resident {
     }
   }
   /// A copy of a matrix in the backend's memory.
-  Resident(Backend& backend, In<T> matrix) : Resident(backend, matrix.rows, matrix.cols) {
+  Resident(Backend& backend, In<T> matrix) : Resident(backend, matrix.rows, matrix.cols, matrix.cols) {
     backend.copy(matrix, view_);
   }
   Resident(Resident&& other) noexcept { swap(other); }
@@ -87,6 +76,21 @@ class Resident {
   }
 
  private:
+  /// Zeros from column `first` on, which is 0 or `cols`; what lies before it is unspecified.
+  Resident(Backend& backend, std::int64_t rows, std::int64_t cols, std::int64_t first) : backend_(&backend) {
+    if (!backend.traits().own_memory) {
+      adopt(first == 0 ? Matrix<T>(rows, cols) : Matrix<T>::uninitialized(rows, cols));
+      return;
+    }
+    // Rows begin at multiples of 128 bytes, as products and copies are fastest there.
+    constexpr std::int64_t line = 128 / sizeof(T);
+    const std::int64_t stride = (cols + line - 1) / line * line;
+    view_ = {nullptr, rows, cols, stride};
+    if (rows * stride == 0) return;
+    view_.data = static_cast<T*>(backend.allocate(sizeof(T) * rows * stride));
+    // The padding between rows is zero too: the whole may be read as one long row.
+    backend.combine({}, Out<T>{view_.data + first, rows, stride - first, stride});
+  }
   void adopt(Matrix<T> matrix) {
     host_ = std::move(matrix);
     view_ = {host_.view().data, host_.rows(), host_.cols(), host_.cols()};

@@ -23,17 +23,18 @@ void resize_by_threads(std::vector<T>& vector, std::int64_t size, int threads) {
   const std::int64_t bytes = (size - used) * static_cast<std::int64_t>(sizeof(T));
   if (bytes >= 2 * large_page) {
     // Reserved storage without elements.
-    auto* const begin = reinterpret_cast<volatile char*>(vector.data() + used);
+    auto* const begin = reinterpret_cast<char*>(vector.data() + used);
 #ifdef __linux__
     const auto address = reinterpret_cast<std::uintptr_t>(begin);
     const std::uintptr_t aligned = (address + large_page - 1) / large_page * large_page;
     const std::uintptr_t length = (address + bytes - aligned) / large_page * large_page;
     // If the system refuses, only the speed changes.
-    static_cast<void>(madvise(reinterpret_cast<void*>(aligned), length, MADV_HUGEPAGE));
+    static_cast<void>(madvise(begin + (aligned - address), length, MADV_HUGEPAGE));
 #endif
     const Tiling tiling{bytes, 2 * large_page};
     for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-      for (std::int64_t at = tiling.first(tile); at < tiling.last(tile); at += page) begin[at] = 0;
+      for (std::int64_t at = tiling.first(tile); at < tiling.last(tile); at += page)
+        static_cast<volatile char*>(begin)[at] = 0;
     });
   }
   vector.resize(size);

@@ -33,12 +33,17 @@ int Execution::default_threads() {
 }
 
 void for_each_tile(std::int64_t tiles, int threads, const std::function<void(std::int64_t)>& body) {
+  // More threads than tiles would be useless, and libgomp ends the program if it cannot start a thread.
+  const auto used = static_cast<int>(std::clamp<std::int64_t>(tiles, 1, std::max(threads, 1)));
+  if (used == 1) {
+    // No parallel region, not even of one thread: inside of one, libgomp starts new threads for every loop.
+    for (std::int64_t tile = 0; tile < tiles; ++tile) body(tile);
+    return;
+  }
   std::mutex mutex;
   std::exception_ptr error;
   std::atomic<std::int64_t> failed = tiles;  // the lowest tile that threw
-  // More threads than tiles would be useless, and libgomp ends the program if it cannot start a thread.
-  const auto used = static_cast<int>(std::clamp<std::int64_t>(tiles, 1, std::max(threads, 1)));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(used) if (used > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(used)
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
     if (tile > failed.load(std::memory_order_relaxed)) continue;
     try {

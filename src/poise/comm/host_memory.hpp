@@ -66,6 +66,9 @@ class HostArray {
     if (shared.empty()) return own_;
     return {reinterpret_cast<const T*>(shared.data()), shared.size() / sizeof(T)};
   }
+  operator std::span<const T>() const { return view(); }  // NOLINT(*-explicit-*)
+  [[nodiscard]] bool empty() const { return view().empty(); }
+  [[nodiscard]] std::size_t size() const { return view().size(); }
   /// All processes, of which each has these numbers, call it together.
   void hold_once(Processes& processes) {
     shared_ = poise::hold_once(std::as_bytes(std::span<const T>(own_)), processes);

@@ -26,13 +26,13 @@ class ProcessGrid {
   }
   /// The processes of this one's row of the grid, or of its column; the one at `first` comes first.
   [[nodiscard]] std::vector<int> row_from(int first) const {
-    std::vector<int> ranks;
-    for (int k = 0; k < cols_; ++k) ranks.push_back(row() * cols_ + (first + k) % cols_);
+    std::vector<int> ranks(cols_);
+    for (int k = 0; k < cols_; ++k) ranks[k] = row() * cols_ + (first + k) % cols_;
     return ranks;
   }
   [[nodiscard]] std::vector<int> col_from(int first) const {
-    std::vector<int> ranks;
-    for (int k = 0; k < rows_; ++k) ranks.push_back((first + k) % rows_ * cols_ + col());
+    std::vector<int> ranks(rows_);
+    for (int k = 0; k < rows_; ++k) ranks[k] = (first + k) % rows_ * cols_ + col();
     return ranks;
   }
 

@@ -1,6 +1,8 @@
 #include "poise/data/feature_columns.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -66,6 +68,24 @@ void add_numbers(const std::string& name, const std::vector<FeatureCell>& cells,
   }
 }
 
+/// The known ranges of a column of numbers, by where they begin; empty if it was not cut into ranges.
+std::map<double, std::string> ranges_of(const std::string& name, const Ids& known) {
+  std::map<double, std::string> ranges;
+  bool cut = false;
+  for (std::int64_t f = 0; f < known.size(); ++f) {
+    std::string_view text = known[f];
+    if (!text.starts_with(name + "=")) continue;
+    text.remove_prefix(name.size() + 1);
+    const std::size_t dots = text.find("..");
+    const std::optional<double> least = parse_number(text.substr(0, dots));
+    const bool is_cut = dots != std::string_view::npos && parse_number(text.substr(dots + 2)).has_value();
+    if (!least || (dots != std::string_view::npos && !is_cut)) continue;
+    ranges.emplace(*least, known[f]);
+    cut = cut || is_cut;
+  }
+  return cut ? ranges : std::map<double, std::string>();
+}
+
 }  // namespace
 
 bool are_numbers(const std::vector<FeatureCell>& cells) {
@@ -79,6 +99,23 @@ void add_column(const std::string& name, const std::vector<FeatureCell>& cells, 
   } else {
     add_texts(name, cells, builder);
   }
+}
+
+void add_further_column(const std::string& name, const std::vector<FeatureCell>& cells,
+                        const KnownFeatures& known, FeatureBuilder& builder) {
+  const std::map<double, std::string> ranges = ranges_of(name, known.names);
+  const auto named = [&](std::string_view text) {
+    std::string own = fmt::format("{}={}", name, text);
+    const std::optional<double> number = parse_number(text);
+    if (known.index.find(own) || !number || !std::isfinite(*number)) return own;
+    if (ranges.empty()) return fmt::format("{}={}", name, *number);
+    const auto after = ranges.upper_bound(*number);
+    return after == ranges.begin() ? after->second : std::prev(after)->second;
+  };
+  for (const auto& [item, cell] : cells)
+    for_each_text(cell, [&, item = item](std::string_view text) {
+      builder.add(item, builder.feature(named(text)), 1);
+    });
 }
 
 }  // namespace poise

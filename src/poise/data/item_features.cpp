@@ -26,7 +26,9 @@ constexpr std::array<std::string_view, 1> value_names = {"value"};
 /// Takes the lines of a file.
 class Reading {
  public:
-  Reading(std::string file, bool skip_bad_lines) : file_(std::move(file)), skip_bad_lines_(skip_bad_lines) {}
+  /// `known`: null, or the features of the data that the items join.
+  Reading(std::string file, bool skip_bad_lines, const KnownFeatures* known)
+      : file_(std::move(file)), skip_bad_lines_(skip_bad_lines), known_(known) {}
 
   void take(std::int64_t line, const TableFields& fields) {
     if (header_.empty()) return take_header(line, fields);
@@ -51,7 +53,12 @@ class Reading {
     if (header_.empty())
       fail(ErrorKind::input, "{} is empty; it should have a header such as id,feature,value", file_);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (c != id_) add_column(header_[c], finite(c), builder_);
+      if (c == id_) continue;
+      if (known_ != nullptr) {
+        add_further_column(header_[c], columns_[c], *known_, builder_);
+      } else {
+        add_column(header_[c], finite(c), builder_);
+      }
     }
     return builder_.take(value_.has_value());
   }
@@ -132,6 +139,7 @@ class Reading {
 
   std::string file_;
   bool skip_bad_lines_;
+  const KnownFeatures* known_;
   TableFields header_;
   std::size_t id_ = 0;
   std::optional<std::size_t> feature_;  // of a file with a feature in each line
@@ -141,14 +149,24 @@ class Reading {
   FeatureBuilder builder_;
 };
 
-}  // namespace
-
-FeatureTable read_item_features(const std::filesystem::path& path, bool skip_bad_lines) {
-  Reading reading(path.string(), skip_bad_lines);
+FeatureTable read_table_of_features(const std::filesystem::path& path, bool skip_bad_lines,
+                                    const KnownFeatures* known) {
+  Reading reading(path.string(), skip_bad_lines, known);
   for_each_record(
       read_table(path), [&](std::int64_t line, const TableFields& fields) { reading.take(line, fields); },
       [&](std::int64_t line, std::string_view problem) { reading.bad(line, problem); });
   return std::move(reading).table();
+}
+
+}  // namespace
+
+FeatureTable read_item_features(const std::filesystem::path& path, bool skip_bad_lines) {
+  return read_table_of_features(path, skip_bad_lines, nullptr);
+}
+
+FeatureTable read_further_features(const std::filesystem::path& path, const Ids& known, bool skip_bad_lines) {
+  const KnownFeatures features(known);
+  return read_table_of_features(path, skip_bad_lines, &features);
 }
 
 }  // namespace poise

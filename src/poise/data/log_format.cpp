@@ -170,6 +170,7 @@ LogFormat parse_log_format(std::string_view name) {
       std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == name; });
   if (found == names.end()) {
     std::vector<std::string_view> known;
+    known.reserve(names.size());
     for (const auto& [each, format] : names) known.push_back(each);
     fail(ErrorKind::usage,
          "unknown format '{}'{}; choose auto, csv, movielens, netflix, triplets, pairs, adjacency, jsonl, "

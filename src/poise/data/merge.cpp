@@ -11,6 +11,7 @@
 #include "poise/data/count_names.hpp"
 #include "poise/data/histories.hpp"
 #include "poise/data/item_index.hpp"
+#include "poise/data/merge_features.hpp"
 
 namespace poise {
 
@@ -96,6 +97,9 @@ class Merger {
     counts.below_threshold += log.below_threshold;
     counts.skipped_lines += log.skipped_lines;
   }
+
+  /// After the log, behind whose items further ones come.
+  void describe(const FeatureTable& table) { describe_items(table, result_); }
 
   Merged take() {
     build_rows();
@@ -229,7 +233,7 @@ class Merger {
 
   /// A held-out part over the longer catalogue. With the split `given` its users are the training users, then
   /// its own, of whom some may have become training users.
-  HeldOut moved(const HeldOut& part) const {
+  [[nodiscard]] HeldOut moved(const HeldOut& part) const {
     const Dataset& merged = result_.dataset;
     HeldOut result = part;
     result.targets.cols = result.fold_in.cols = merged.items.size();
@@ -295,11 +299,12 @@ void refuse_unmergeable(const Dataset& data, const Interactions* log) {
 }  // namespace
 
 Merged merge(const Dataset& data, const Interactions* log, const Interactions* removed,
-             const Execution& execution) {
+             const Execution& execution, const FeatureTable* features) {
   refuse_unmergeable(data, log);
   Merger merger(data);
   if (removed != nullptr) merger.remove(*removed, execution);
   if (log != nullptr) merger.add(*log, execution);
+  if (features != nullptr) merger.describe(*features);
   Merged merged = merger.take();
   if (merged.dataset.train.entries() == 0)
     fail(ErrorKind::input, "no row is left to train on; leave some of them out of the rows to remove");

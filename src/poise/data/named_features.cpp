@@ -14,6 +14,7 @@ std::vector<std::string_view> NamedFeatures::shared(std::int32_t item, std::int3
   std::vector<std::int32_t> both;
   std::ranges::set_intersection(features.row(item), features.row(other), std::back_inserter(both));
   std::vector<std::string_view> texts;
+  texts.reserve(both.size());
   for (const std::int32_t feature : both) texts.push_back(names[feature]);
   return texts;
 }

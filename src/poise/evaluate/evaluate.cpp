@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "poise/base/error.hpp"
+#include "poise/base/parallel.hpp"
 #include "poise/comm/packed.hpp"
 #include "poise/comm/processes.hpp"
 #include "poise/evaluate/exposure.hpp"
@@ -51,17 +52,22 @@ void check(const Scorer& scorer, const UserRows& histories, CsrView targets, con
 }
 
 /// The targets that are in their user's history, or disliked.
-std::int64_t known_targets(const UserRows& histories, CsrView targets) {
-  std::int64_t known = 0;
-  for (std::int64_t row = 0; row < targets.rows; ++row) {
-    const auto history = histories.items.row(row);
-    const auto disliked = histories.any_disliked() ? histories.disliked.row(row) : Indices();
-    for (const std::int32_t target : targets.row(row)) {
-      const bool is_known =
-          std::ranges::binary_search(history, target) || std::ranges::binary_search(disliked, target);
-      known += is_known ? 1 : 0;
+std::int64_t known_targets(const UserRows& histories, CsrView targets, int threads) {
+  std::atomic<std::int64_t> known = 0;
+  const Tiling tiling{targets.rows, 256};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    std::int64_t of_tile = 0;
+    for (std::int64_t row = tiling.first(tile); row < tiling.last(tile); ++row) {
+      const auto history = histories.items.row(row);
+      const auto disliked = histories.any_disliked() ? histories.disliked.row(row) : Indices();
+      for (const std::int32_t target : targets.row(row)) {
+        const bool is_known =
+            std::ranges::binary_search(history, target) || std::ranges::binary_search(disliked, target);
+        of_tile += is_known ? 1 : 0;
+      }
     }
-  }
+    known += of_tile;
+  });
   return known;
 }
 
@@ -173,7 +179,7 @@ Evaluation::Evaluation(const Scorer& scorer, const UserRows& histories, CsrView 
   result.users_without_targets = targets.rows - result.users;
   if (result.users == 0) fail(ErrorKind::input, "no user has a target: there is nothing to evaluate on");
   result.targets = targets.entries();
-  result.known_targets = known_targets(histories, targets);
+  result.known_targets = known_targets(histories, targets, execution.threads);
   std::int64_t longest = std::max<std::int64_t>(1, options.item_hits_at);
   for (const Metric& metric : options.metrics) {
     longest = std::max(longest, metric.at);

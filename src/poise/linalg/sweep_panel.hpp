@@ -5,8 +5,6 @@
 #include "poise/linalg/dense_kernels.hpp"
 #include "poise/linalg/matrix.hpp"
 
-namespace poise {
-
 /// A^-1 by sweeping one block of columns after the other (Bientinesi, Gunter and van de Geijn 2008: Cholesky,
 /// the triangle's inverse and their product in one pass). With K the blocks swept so far and R the others,
 /// the upper triangle of A holds
@@ -22,7 +20,7 @@ namespace poise {
 /// computed in memory of their own: some kernels of OpenBLAS (Prescott's, Sandybridge's) round a
 /// factorization in float64 otherwise where rows begin at an odd place, and results should not depend on A's
 /// stride.
-namespace sweep {
+namespace poise::sweep {
 
 // A stride that is a power of two would have all rows of a panel share few cache sets.
 inline std::int64_t panel_stride(std::int64_t block) { return block + 16; }
@@ -70,5 +68,4 @@ void add_products(T sign, bool diagonal, MatrixView<T> p_i, MatrixView<T> p_j, M
   if (p_j.rows > 0) dense::add_product(sign, p_i, p_j, s);
 }
 
-}  // namespace sweep
-}  // namespace poise
+}  // namespace poise::sweep

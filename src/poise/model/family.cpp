@@ -65,16 +65,17 @@ const FamilyParameter* ModelFamily::find(std::string_view id) const {
   return found == parameters.end() ? nullptr : &*found;
 }
 
-void ModelFamily::check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
-                               const Weights& W, const TrainingCost* known, bool /*both_diagonals*/) const {
-  const double bytes = known != nullptr ? known->bytes : cost(parameters, X, memory_limit, W, 1).bytes;
+void ModelFamily::check_memory(const ModelParameters& parameters, const TrainingInput& on,
+                               std::uint64_t memory_limit, const Weights& W, const TrainingCost* known,
+                               bool /*both_diagonals*/) const {
+  const double bytes = known != nullptr ? known->bytes : cost(parameters, on, memory_limit, W, 1).bytes;
   if (bytes <= static_cast<double>(memory_limit)) return;
   const auto [needed, limit] = compared_bytes(bytes, static_cast<double>(memory_limit));
   // Eigenpairs at the start may take more than any rank.
   const auto fits = [&](const auto& change) {
     ModelParameters other = parameters;
     change(other);
-    return cost(other, X, memory_limit, W, 1).bytes <= static_cast<double>(memory_limit);
+    return cost(other, on, memory_limit, W, 1).bytes <= static_cast<double>(memory_limit);
   };
   std::string instead;
   if (fits([](ModelParameters& other) { other.rank = 1; }))

@@ -55,6 +55,15 @@ struct ModelKind {
   [[nodiscard]] bool low_rank() const;
 };
 
+/// What a model is trained on, for estimates.
+struct TrainingInput {
+  CsrView X;
+  CsrView features = {};  ///< of the items; no rows: none
+
+  TrainingInput(CsrView users, CsrView of_items = {})
+      : X(users), features(of_items) {}  // NOLINT(*-explicit-*)
+};
+
 /// The cost of training, estimated from the data's sizes and the parameters alone: operations of a matrix
 /// product (a gathered operation counts as many), and bytes besides the data.
 struct TrainingCost {
@@ -95,7 +104,7 @@ class ModelFamily {
   virtual void validate(const ModelParameters& /*parameters*/) const {}
   [[nodiscard]] virtual Trained fit(const ModelParameters& parameters, const Weights& W,
                                     FitContext& context) const = 0;
-  [[nodiscard]] virtual TrainingCost cost(const ModelParameters& /*parameters*/, CsrView /*X*/,
+  [[nodiscard]] virtual TrainingCost cost(const ModelParameters& /*parameters*/, const TrainingInput& /*on*/,
                                           std::uint64_t /*memory_limit*/, const Weights& /*W*/,
                                           int /*threads*/) const {
     return {};
@@ -106,9 +115,10 @@ class ModelFamily {
   }
   /// A lower bound on the operations of training with this many items, to decide early that a GPU is used.
   [[nodiscard]] virtual double least_operations(double /*items*/) const { return 0; }
-  /// Error{resources}, which says what would fit, if training does not; `cost` if it is known.
-  virtual void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
-                            const Weights& W, const TrainingCost* cost, bool both_diagonals) const;
+  /// Error{resources}, which says what would fit, if training does not; its cost where it is known.
+  virtual void check_memory(const ModelParameters& parameters, const TrainingInput& on,
+                            std::uint64_t memory_limit, const Weights& W, const TrainingCost* known,
+                            bool both_diagonals) const;
 
   /// Reads the model of a file; Error{input} if it is damaged.
   [[nodiscard]] virtual std::unique_ptr<Scorer> read(const Container& file, int threads) const = 0;

@@ -38,6 +38,7 @@ std::string count_of(int part, int whole) {
 /// "helps in 2 and hurts in none"
 std::string after_correction(const std::vector<const StudyPair*>& pairs) {
   std::vector<double> p;
+  p.reserve(pairs.size());
   for (const StudyPair* pair : pairs) p.push_back(pair->test.p);
   const std::vector<double> corrected = holm(p);
   int helps = 0;

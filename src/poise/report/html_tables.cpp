@@ -65,9 +65,11 @@ std::string data_table_html(const StudyResults& results, const StudyTable& table
   for (const std::string& metric : results.metrics) text += number_head(html_text(metric_name(metric)));
   const bool exponent = has_any(table, &StudyRow::lambda_exponent);
   const bool gamma = has_any(table, &StudyRow::gamma);
+  const bool dislikes = has_any(table, &StudyRow::alpha_negative, 1);
   std::vector<std::string> heads = {"α", "λ", "Dropout", "Certificate"};
   const bool compared = !without_test(results);
   if (compared) heads.insert(heads.end(), {"Less the best", "Less popularity"});
+  if (dislikes) heads.insert(heads.begin() + 2, "α of dislikes");
   if (gamma) heads.insert(heads.begin() + 2, "γ");
   if (exponent) heads.insert(heads.begin() + 2, "Exponent of λ");
   for (const std::string& head : heads) text += number_head(head);
@@ -98,6 +100,7 @@ std::string data_table_html(const StudyResults& results, const StudyTable& table
           text += field_cell(&row, index, "lambda_exponent",
                              row.lambda_exponent != 0 ? setting(row.lambda_exponent) : "");
         if (gamma) text += field_cell(&row, index, "gamma", row.gamma != 0 ? setting(row.gamma) : "");
+        if (dislikes) text += field_cell(&row, index, "alpha_negative", setting(row.alpha_negative));
         text += field_cell(&row, index, "dropout", row.dropout != 0 ? setting(row.dropout) : "");
         text +=
             row.final ? field_cell(&row, index, "certificate", bound(row.certificate.relative)) : "<td></td>";

@@ -62,8 +62,10 @@ std::string latex_data_table(const StudyResults& results, const StudyTable& tabl
   for (const std::string& metric : results.metrics) body += " & " + latex_text(metric_name(metric));
   const bool exponent = has_any(table, &StudyRow::lambda_exponent);
   const bool gamma = has_any(table, &StudyRow::gamma);
-  body += fmt::format(" & $\\alpha$ & $\\lambda$ {}{}& dropout & certificate \\\\\n",
-                      exponent ? "& exponent " : "", gamma ? "& $\\gamma$ " : "");
+  const bool dislikes = has_any(table, &StudyRow::alpha_negative, 1);
+  body += fmt::format(" & $\\alpha$ & $\\lambda$ {}{}{}& dropout & certificate \\\\\n",
+                      exponent ? "& exponent " : "", gamma ? "& $\\gamma$ " : "",
+                      dislikes ? "& $\\alpha_-$ " : "");
   for (const TableGroup& group : table.groups) {
     body += &group == &table.groups.front() ? "\\midrule\n" : "\\addlinespace\n";
     const bool baseline = is_baseline(group.model);
@@ -75,11 +77,13 @@ std::string latex_data_table(const StudyResults& results, const StudyTable& tabl
                           first ? latex_text(numbered_name(group.model)) : "",
                           kind_name(group.model, row.kind), state.empty() ? "" : ", ", state);
       for (const TableCell& cell : entry.cells) body += " & " + latex_estimate(cell);
-      body += baseline ? std::string(" & & & &") + (exponent ? " &" : "") + (gamma ? " &" : "")
-                       : fmt::format(" & {} & {}{}{} & {} & {}", setting(entry.row->alpha),
+      body += baseline ? std::string(" & & & &") + (exponent ? " &" : "") + (gamma ? " &" : "") +
+                             (dislikes ? " &" : "")
+                       : fmt::format(" & {} & {}{}{}{} & {} & {}", setting(entry.row->alpha),
                                      setting(entry.row->lambda),
                                      exponent ? " & " + setting(entry.row->lambda_exponent) : "",
                                      gamma ? " & " + setting(entry.row->gamma) : "",
+                                     dislikes ? " & " + setting(entry.row->alpha_negative) : "",
                                      entry.row->dropout != 0 ? setting(entry.row->dropout) : "",
                                      entry.row->final ? bound(entry.row->certificate.relative) : "");
       body += " \\\\\n";
@@ -88,7 +92,9 @@ std::string latex_data_table(const StudyResults& results, const StudyTable& tabl
   return latex_table(
       fmt::format("Every row on {}, with the point that validation chose and its certificate. {}",
                   latex_text(table.data[0]->name), latex_text(certificate_terms())),
-      "rll" + std::string(results.metrics.size() + (exponent ? 5 : 4) + (gamma ? 1 : 0), 'r'), body);
+      "rll" + std::string(results.metrics.size() + (exponent ? 5 : 4) + (gamma ? 1 : 0) + (dislikes ? 1 : 0),
+                          'r'),
+      body);
 }
 
 }  // namespace

@@ -43,8 +43,9 @@ std::string markdown_data_table(const StudyResults& results, const StudyTable& t
   const bool dropout = has_any(table, &StudyRow::dropout);
   const bool exponent = has_any(table, &StudyRow::lambda_exponent);
   const bool gamma = has_any(table, &StudyRow::gamma);
-  const std::size_t numbers =
-      results.metrics.size() + 3 + (dropout ? 1 : 0) + (exponent ? 1 : 0) + (gamma ? 1 : 0);
+  const bool dislikes = has_any(table, &StudyRow::alpha_negative, 1);
+  const std::size_t numbers = results.metrics.size() + 3 + (dropout ? 1 : 0) + (exponent ? 1 : 0) +
+                              (gamma ? 1 : 0) + (dislikes ? 1 : 0);
   PipeTable text("rll" + std::string(numbers, 'r'));
   std::vector<std::string> heads = {"Rank", "Model", ""};
   for (const std::string& metric : results.metrics) heads.push_back(metric_name(metric));
@@ -53,6 +54,7 @@ std::string markdown_data_table(const StudyResults& results, const StudyTable& t
   if (exponent) heads.emplace_back("exponent");
   if (dropout) heads.emplace_back("dropout");
   if (gamma) heads.emplace_back("gamma");
+  if (dislikes) heads.emplace_back("alpha of dislikes");
   heads.emplace_back("certificate");
   text.add(heads);
   for (const TableGroup& group : table.groups) {
@@ -70,6 +72,7 @@ std::string markdown_data_table(const StudyResults& results, const StudyTable& t
         if (exponent) cells.push_back(setting(entry.row->lambda_exponent));
         if (dropout) cells.push_back(setting(entry.row->dropout));
         if (gamma) cells.push_back(setting(entry.row->gamma));
+        if (dislikes) cells.push_back(setting(entry.row->alpha_negative));
         cells.push_back(!entry.row->final ? ""
                                           : bound(entry.row->certificate.relative) +
                                                 (entry.row->converged ? "" : " (open)"));

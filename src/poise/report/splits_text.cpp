@@ -17,6 +17,7 @@ namespace {
 
 std::string names_list(const SplitsResults& results, const std::vector<std::uint32_t>& seeds) {
   std::vector<std::string> names;
+  names.reserve(seeds.size());
   for (const std::uint32_t seed : seeds) names.push_back(split_name(results, seed));
   return fmt::format("{}", fmt::join(names, ", "));
 }

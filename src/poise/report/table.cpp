@@ -133,11 +133,11 @@ std::vector<StudyTable> tables_by_data(const StudyResults& results) {
   return tables;
 }
 
-bool has_any(const StudyTable& table, double StudyRow::*member) {
+bool has_any(const StudyTable& table, double StudyRow::*member, double usual) {
   return std::ranges::any_of(table.groups, [&](const TableGroup& group) {
     return std::ranges::any_of(group.rows, [&](const TableRow& row) {
       return std::ranges::any_of(row.entries, [&](const TableEntry& entry) {
-        return entry.row != nullptr && entry.row->*member != 0;
+        return entry.row != nullptr && entry.row->*member != usual;
       });
     });
   });

@@ -70,7 +70,7 @@ RankColumns rank_columns(const StudyResults& results);
 /// One table for each data set, with all models and ranks.
 std::vector<StudyTable> tables_by_data(const StudyResults& results);
 
-/// Whether a row of the table has a value other than 0 there: only then the column is shown.
-bool has_any(const StudyTable& table, double StudyRow::*member);
+/// Whether a row of the table has another value than the usual one there: only then the column is shown.
+bool has_any(const StudyTable& table, double StudyRow::*member, double usual = 0);
 
 }  // namespace poise::report

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "poise/search/three_digits.hpp"
@@ -141,8 +142,10 @@ Axis even_axis(const std::vector<double>& range, double low, double high, double
                int step) {
   const Bounds bounds = bounds_of(range, low, high);
   std::vector<double> values;
-  for (double k = std::ceil(bounds.low / spacing - 1e-9); k * spacing <= bounds.high + 1e-9; ++k)
-    values.push_back(three_digits(k * spacing));
+  const auto value = [&](std::int64_t k) { return static_cast<double>(k) * spacing; };
+  for (auto k = static_cast<std::int64_t>(std::ceil(bounds.low / spacing - 1e-9));
+       value(k) <= bounds.high + 1e-9; ++k)
+    values.push_back(three_digits(value(k)));
   values = within(std::move(values), range, bounds);
   Axis axis{.value = values, .position = values, .step = step, .fine = 1.5 * step * spacing};
   axis.start = axis.nearest(start);

@@ -32,6 +32,7 @@ bool shares_factors(const Running& a, const Running& b) {
 /// What a search does next with these scores, or ends with.
 auto decided(const Running& search, const std::vector<Profile>& profiles, const ProfileScores& scores) {
   std::vector<std::tuple<bool, bool, std::optional<Place>>> ends;
+  ends.reserve(profiles.size());
   for (const Profile& each : profiles)
     ends.emplace_back(each.complete, each.complete && each.interior,
                       each.complete ? each.best : std::nullopt);
@@ -169,8 +170,9 @@ class BestSearch {
     return wanted;
   }
 
-  /// What was cut although something depends on it: were its score, or how far it scatters, another one that
-  /// it may be, the search would go on otherwise.
+  /// What was cut although something depends on it: it would be trained again, or the search would go on
+  /// otherwise if it was scored on all users and its score, or how far it scatters, was another one that it
+  /// may be.
   [[nodiscard]] std::vector<Wanted> doubtful() const {
     std::vector<Wanted> doubted;
     for (std::size_t k = 0; k < running_.size(); ++k) {
@@ -183,6 +185,7 @@ class BestSearch {
         const auto changes = [&](double errors, double scatter) {
           ProfileScores other = each.scores;
           other.score[place] += errors * error;
+          other.cut.erase(place);  // what is scored on all users may be chosen
           other.noise = [&](const Place& a, const Place& b) {
             return each.scores.noise(a, b) * (a == place || b == place ? scatter : 1);
           };
@@ -318,7 +321,7 @@ std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpac
   for (const SearchSpace& space : spaces) searches.emplace_back(points, space);
   const auto racing = [&](const ModelParameters& point) -> std::optional<Race> {
     for (const BestSearch& search : searches) {
-      if (const auto race = search.race(point)) return race;
+      if (auto race = search.race(point)) return race;
     }
     return {};
   };
@@ -332,6 +335,7 @@ std::vector<SearchResult> search_best(Points& points, std::span<const SearchSpac
   }
   points.drop_models();
   std::vector<SearchResult> results;
+  results.reserve(searches.size());
   for (BestSearch& search : searches) results.push_back(search.result());
   return results;
 }

@@ -170,6 +170,7 @@ int LambdaLines::expected_lambda(const Outer& outer, const Outer& from, int k) c
   const double at = axis(k).position[outer[k - 1]];
   const std::map<int, Ridge> along = ridge_along(k, from, false);
   std::vector<Ridge> ridge;
+  ridge.reserve(along.size());
   for (const auto& [node, found] : along) ridge.push_back(found);
   std::ranges::stable_sort(ridge, {}, [&](const Ridge& each) { return std::abs(each.at - at); });
   double lambda = axis(0).position[known_lambda(from)];
@@ -211,6 +212,7 @@ std::vector<Place> LambdaLines::curve() const {
     if (!first && scores_.score.at(known->second) < top.score) known->second = place;
   }
   std::vector<Place> places;
+  places.reserve(best.size());
   for (const auto& [alpha, place] : best) places.push_back(place);
   return places;
 }

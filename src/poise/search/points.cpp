@@ -174,7 +174,7 @@ std::vector<ModelParameters> Points::with_siblings(const ModelParameters& point,
 void Points::train_neighbours(std::span<const ModelParameters> siblings, const Racing& racing) {
   const auto begin = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  double room = static_cast<double>(trainer_.memory_limit());
+  auto room = static_cast<double>(trainer_.memory_limit());
   std::vector<std::int64_t> neighbours;
   for (const ModelParameters& each : siblings) {
     room -= trainer_.expected_bytes(each);

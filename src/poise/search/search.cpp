@@ -190,12 +190,13 @@ std::size_t usual_points(const SearchSpace& space) {
   return std::min(5 * first, space.most_points.value_or(5 * first));
 }
 
-void check_memory(const SearchSpace& space, const UserRows& X, std::uint64_t memory_limit) {
+void check_memory(const SearchSpace& space, const UserRows& X, CsrView features, std::uint64_t memory_limit) {
   std::set<std::map<std::string, std::string>> checked;
   for (const ModelParameters& point : first_points(space)) {
     const ModelParameters costly = cost_parameters(point);
     if (checked.insert(option_texts(costly)).second)
-      check_memory(costly, X.items, memory_limit, weights_of(costly, X), nullptr, space.both_diagonals);
+      check_memory(costly, {X.items, features}, memory_limit, weights_of(costly, X), nullptr,
+                   space.both_diagonals);
   }
 }
 

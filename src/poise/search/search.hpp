@@ -66,8 +66,8 @@ std::size_t usual_points(const SearchSpace& space);
 /// while searching.
 std::vector<ModelParameters> discrete_settings(const SearchSpace& space);
 
-/// Error{resources}, before any work, if a point of the grid would not fit.
-void check_memory(const SearchSpace& space, const UserRows& X, std::uint64_t memory_limit);
+/// Error{resources}, before any work, if a point of the grid would not fit with these features of the items.
+void check_memory(const SearchSpace& space, const UserRows& X, CsrView features, std::uint64_t memory_limit);
 
 /// The profile of one kind.
 struct SearchProfile {

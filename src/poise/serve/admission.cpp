@@ -26,21 +26,24 @@ std::string_view without_port(std::string_view host) {
 /// What a browser can send as Host, without the port.
 bool is_host(std::string_view text) {
   if (text.starts_with('[')) return text.size() > 2 && text.find(']') == text.size() - 1;
-  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_") == text.npos;
+  return !text.empty() &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_") == std::string_view::npos;
 }
 
 /// What a browser can send as Origin: scheme://host, perhaps with a port.
 bool is_origin(std::string_view text) {
   const std::size_t scheme = text.find("://");
-  if (scheme == 0 || scheme == text.npos) return false;
+  if (scheme == 0 || scheme == std::string_view::npos) return false;
   const std::string_view host = text.substr(scheme + 3);
-  return !host.empty() && host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_:[]") == host.npos;
+  return !host.empty() &&
+         host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_:[]") == std::string_view::npos;
 }
 
 }  // namespace
 
 std::string host_in_url(std::string_view host) {
-  return host.find(':') == host.npos || host.starts_with('[') ? std::string(host) : fmt::format("[{}]", host);
+  return host.find(':') == std::string_view::npos || host.starts_with('[') ? std::string(host)
+                                                                           : fmt::format("[{}]", host);
 }
 
 bool is_loopback(std::string_view host) {

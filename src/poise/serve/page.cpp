@@ -31,7 +31,8 @@ bool is_picture_origin(std::string_view text) {
     host = host.substr(0, colon);
   }
   // Anything else, as a blank or a semicolon, could write further rules into the policy.
-  return !host.empty() && host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == host.npos;
+  return !host.empty() &&
+         host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string_view::npos;
 }
 
 Response explorer_page(std::span<const std::string> picture_origins) {

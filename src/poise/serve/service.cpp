@@ -80,6 +80,15 @@ void Service::admit(const RequestHead& head, Exchange& exchange) {
 
 Response Service::answer(const Request& request, const Exchange& exchange) noexcept {
   try {
+    return answer_or_refusal(request, exchange);
+  } catch (...) {
+    // There is not even the memory to say so.
+    return {.status = 503, .content_type = {}};
+  }
+}
+
+Response Service::answer_or_refusal(const Request& request, const Exchange& exchange) {
+  try {
     Response response = dispatch(request, exchange);
     for (auto& header : admission_.cors_headers(exchange.head)) response.headers.push_back(std::move(header));
     response.headers.emplace_back("X-Request-Id", exchange.id);

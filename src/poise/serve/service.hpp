@@ -63,6 +63,7 @@ class Service {
   void drain() { draining_ = true; }
 
  private:
+  Response answer_or_refusal(const Request& request, const Exchange& exchange);
   Response dispatch(const Request& request, const Exchange& exchange);
   [[nodiscard]] Response readiness() const;
 

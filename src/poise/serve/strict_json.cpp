@@ -26,7 +26,7 @@ class StrictBuilder {
   bool number_unsigned(Json::number_unsigned_t value) { return put(Json(value)); }
   bool number_float(Json::number_float_t value, const std::string& /*text*/) { return put(Json(value)); }
   bool string(std::string& value) { return put(Json(std::move(value))); }
-  bool binary(Json::binary_t& /*value*/) { return false; }
+  static bool binary(Json::binary_t& /*value*/) { return false; }
   bool start_object(std::size_t /*size*/) { return open(Json::object()); }
   bool start_array(std::size_t /*size*/) { return open(Json::array()); }
   bool end_object() { return close(); }

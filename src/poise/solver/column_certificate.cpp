@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "poise/linalg/precision.hpp"
 #include "poise/linalg/vector.hpp"
@@ -28,6 +29,11 @@ constexpr std::int64_t probes_by_ratio = 64;
 /// probes cannot distinguish nearly equal ones.
 constexpr std::int64_t choice_probes = 4;
 constexpr double clearly = 2;
+
+/// How many probes are followed together: a product with A^-1 or B reads all of it, and their vectors, a
+/// dozen numbers an item for each, are to be little beside the matrices of items x items.
+constexpr std::int64_t followed = 32;
+constexpr std::int64_t followed_few_items = 16;
 
 /// Shares of the doubt. The diagonal is one of two, so the bounds from the first probes must hold for both,
 /// and those by ratio for both and for columns that were not measured. The last probes have one diagonal.
@@ -68,7 +74,7 @@ ColumnCertificate::ColumnCertificate(const SharedSystem& A, std::vector<double> 
                                      Backend& backend, const Execution& execution, const ColumnShare* share)
     : A_(A),
       problem_(A.problem()),
-      errors_(problem_, A.users_of(), backend, execution),
+      errors_(problem_, A.users_of(), backend, execution, share),
       observed_(std::move(observed)),
       zero_diagonal_(zero_diagonal),
       backend_(backend),
@@ -130,11 +136,11 @@ void ColumnCertificate::join_added() {
   share_->join(own_);
 }
 
-ColumnCertificate::Probes ColumnCertificate::draw(ProbeStream stream, std::int64_t count,
-                                                  std::vector<double> s, SavedColumns columns) const {
-  Probes probes{.s = std::move(s), .z = draw_probes(stream, n_, count, execution_.threads), .made = {}};
+ColumnCertificate::Probes ColumnCertificate::draw(const Findings& of, std::int64_t first, std::int64_t count,
+                                                  SavedColumns columns) const {
+  Probes probes{.z = draw_probes(of.stream, n_, first, count, execution_.threads), .made = {}};
   for (std::int64_t i = 0; i < n_; ++i) {
-    for (double& entry : probes.z.row(i)) entry *= probes.s[i];
+    for (double& entry : probes.z.row(i)) entry *= of.s[i];
   }
   probes.made = residual_products(A_, errors_, columns, probes.z, backend_);
   return probes;
@@ -149,19 +155,20 @@ Matrix<double> ColumnCertificate::lowered(const Probes& probes, std::span<const 
   return y;
 }
 
-InverseForms ColumnCertificate::choose_diagonal(ApproximateInverse& P) {
-  const double share = column_remainder / static_cast<double>(n_);
-  if (!zero_diagonal_) return bound_inverse_forms(A_, P, lowered(first_, {}, count()), share);
+InverseForms ColumnCertificate::choose_diagonal(const Probes& probes, ApproximateInverse& P, double share) {
+  const std::int64_t count = probes.z.cols();
+  if (!zero_diagonal_) return bound_inverse_forms(A_, P, lowered(probes, {}, count), share);
   std::vector<double> saved(n_);
   for (std::int64_t i = 0; i < n_; ++i) saved[i] = observed_[i] - explained_[i];
   if (!own_.empty()) {
     // Both in one product with P.
-    const Matrix<double> y = lowered(first_, own_, count());
-    const Matrix<double> y_saved = lowered(first_, saved, choice_probes);
-    const Matrix<double> e = P.apply(side_by_side(y, y_saved));
-    InverseForms forms = bound_inverse_forms(A_, P, y, share, columns_of(e, 0, count()));
+    const Matrix<double> y = lowered(probes, own_, count);
+    const Matrix<double> y_saved = lowered(probes, saved, choice_probes);
+    Matrix<double> e = P.apply(side_by_side(y, y_saved));
     const InverseForms forms_saved =
-        bound_inverse_forms(A_, P, y_saved, sum_remainder, columns_of(e, count(), choice_probes));
+        bound_inverse_forms(A_, P, y_saved, sum_remainder, columns_of(e, count, choice_probes));
+    e = columns_of(e, 0, count);
+    InverseForms forms = bound_inverse_forms(A_, P, y, share, std::move(e));
     const double of_own = std::accumulate(forms.form.begin(), forms.form.begin() + choice_probes, 0.0);
     if (of_own <= clearly * sum_of(forms_saved.form)) {
       d_ = own_;
@@ -169,45 +176,63 @@ InverseForms ColumnCertificate::choose_diagonal(ApproximateInverse& P) {
     }
   }
   d_ = std::move(saved);
-  return bound_inverse_forms(A_, P, lowered(first_, d_, count()), share);
+  return bound_inverse_forms(A_, P, lowered(probes, d_, count), share);
 }
 
-Matrix<double> ColumnCertificate::products_of_K(const Probes& probes, const InverseForms& forms,
+Matrix<double> ColumnCertificate::products_of_K(const Findings& of, const InverseForms& forms,
                                                 SavedColumns columns) const {
   Matrix<double> Kz = residual_dots(A_, errors_, columns, forms, backend_);
   for (std::int64_t i = 0; i < n_; ++i) {
     for (std::int64_t p = 0; p < Kz.cols(); ++p)
-      Kz(i, p) = probes.s[i] * (Kz(i, p) - (d_.empty() ? 0.0 : d_[i] * forms.e(i, p)));
+      Kz(i, p) = of.s[i] * (Kz(i, p) - (d_.empty() ? 0.0 : d_[i] * forms.e(i, p)));
   }
   return Kz;
 }
 
-void ColumnCertificate::bound_sum(const Probes& probes, const InverseForms& forms, const Matrix<double>& Kz,
-                                  double doubt) {
-  sum_ = bound_trace(forms.form, Kz, std::sqrt(sum_of(forms.remainder)), doubt);
-  settled_ = std::isfinite(sum_) && sum_of(forms.remainder) <= sum_remainder * sum_of(forms.form);
+void ColumnCertificate::follow(Findings& findings, ApproximateInverse& P, SavedColumns columns, double share,
+                               bool choose) {
   // E (B S z)'(R S z) = sum of s_i^2 beta'rho, the wanted sum if s_i is the same for all columns. The term of
   // d o z has mean 0 and reduces the variance. E z'Y z = tr Y.
   const double squared = scale(0) * scale(0);
-  const std::int64_t count = probes.z.cols();
-  const Matrix<double> y = lowered(probes, d_, count);
-  std::vector<double> draws(count, 0.0);
-  for (std::int64_t i = 0; i < n_; ++i) {
-    for (std::int64_t p = 0; p < count; ++p)
-      draws[p] += (probes.made.B(i, p) - (measured_ ? 0.0 : probes.z(i, p))) * y(i, p) / squared;
+  findings.Kz = Matrix<double>(n_, findings.count);
+  findings.draws.assign(findings.count, 0.0);
+  const Tiling parts{findings.count, n_ < many_items ? followed_few_items : followed};
+  for (std::int64_t part = 0; part < parts.tiles(); ++part) {
+    const std::int64_t first = parts.first(part);
+    const std::int64_t count = parts.last(part) - first;
+    Probes probes = draw(findings, first, count, columns);
+    const InverseForms forms = choose && part == 0
+                                   ? choose_diagonal(probes, P, share)
+                                   : bound_inverse_forms(A_, P, lowered(probes, d_, count), share);
+    const Matrix<double> y = lowered(probes, d_, count);
+    for (std::int64_t i = 0; i < n_; ++i) {
+      for (std::int64_t p = 0; p < count; ++p)
+        findings.draws[first + p] +=
+            (probes.made.B(i, p) - (measured_ ? 0.0 : probes.z(i, p))) * y(i, p) / squared;
+    }
+    probes = {};
+    findings.form.insert(findings.form.end(), forms.form.begin(), forms.form.end());
+    findings.remainder.insert(findings.remainder.end(), forms.remainder.begin(), forms.remainder.end());
+    const Matrix<double> Kz = products_of_K(findings, forms, columns);
+    for (std::int64_t i = 0; i < n_; ++i) std::ranges::copy(Kz.row(i), findings.Kz.row(i).begin() + first);
   }
-  slope_ = sum_of(draws) / static_cast<double>(count);
-  slope_error_ = error_of_mean(draws, certificate_doubt);
 }
 
-void ColumnCertificate::bound_columns(const Probes& probes, const InverseForms& forms,
-                                      const Matrix<double>& Kz, bool by_ratio, double doubt) {
-  Matrix<double> z = probes.z;  // as it was drawn
+void ColumnCertificate::bound_sum(const Findings& found, double doubt) {
+  const double remainder = sum_of(found.remainder);
+  sum_ = bound_trace(found.form, found.Kz, std::sqrt(remainder), doubt);
+  settled_ = std::isfinite(sum_) && remainder <= sum_remainder * sum_of(found.form);
+  slope_ = sum_of(found.draws) / static_cast<double>(found.count);
+  slope_error_ = error_of_mean(found.draws, certificate_doubt);
+}
+
+void ColumnCertificate::bound_columns(const Findings& found, bool by_ratio, double doubt) {
+  Matrix<double> z = draw_probes(found.stream, n_, 0, found.count, execution_.threads);
   for (std::int64_t i = 0; i < n_; ++i) {
-    for (double& entry : z.row(i)) entry = probes.s[i] > 0 ? entry / probes.s[i] : 0.0;
+    if (!(found.s[i] > 0)) std::ranges::fill(z.row(i), 0.0);
   }
   const std::vector<double> K =
-      bound_diagonal(z, Kz, std::sqrt(sum_of(forms.remainder)), basis_of(z.cols(), iterated_), doubt);
+      bound_diagonal(z, found.Kz, std::sqrt(sum_of(found.remainder)), basis_of(z.cols(), iterated_), doubt);
   for (std::int32_t i = 0; i < n_; ++i) {
     if (against(i) == 0) {
       ratio_[i] = 0;  // no user has the item
@@ -221,26 +246,21 @@ void ColumnCertificate::bound_columns(const Probes& probes, const InverseForms& 
 
 void ColumnCertificate::prove(ApproximateInverse& P, SavedColumns columns, double tolerance) {
   if (n_ == 0) return;
-  if (first_.z.rows() == 0) {
-    join_added();
-    std::vector<double> s(n_);
-    for (std::int32_t i = 0; i < n_; ++i) s[i] = scale(i);
-    first_ = draw(ProbeStream::sum, count(), std::move(s), columns);
+  if (!std::exchange(joined_, true)) join_added();
+  const double share = column_remainder / static_cast<double>(n_);
+  {
+    Findings first{.stream = ProbeStream::sum, .count = count(), .s = std::vector<double>(n_)};
+    for (std::int32_t i = 0; i < n_; ++i) first.s[i] = scale(i);
+    follow(first, P, columns, share, true);
+    bound_sum(first, sum_doubt);
+    bound_columns(first, false, columns_doubt);
   }
-  const InverseForms forms = choose_diagonal(P);
-  const Matrix<double> Kz = products_of_K(first_, forms, columns);
-  bound_sum(first_, forms, Kz, sum_doubt);
-  bound_columns(first_, forms, Kz, false, columns_doubt);
   if (missing(tolerance).empty()) return;
-  if (by_ratio_.z.rows() == 0) {
-    std::vector<double> s(n_);
-    for (std::int32_t i = 0; i < n_; ++i) s[i] = against(i) > 0 ? scale(i) / std::sqrt(against(i)) : 0.0;
-    by_ratio_ = draw(ProbeStream::columns, probes_by_ratio, std::move(s), columns);
-  }
-  const InverseForms forms_by_ratio = bound_inverse_forms(A_, P, lowered(by_ratio_, d_, probes_by_ratio),
-                                                          column_remainder / static_cast<double>(n_));
-  bound_columns(by_ratio_, forms_by_ratio, products_of_K(by_ratio_, forms_by_ratio, columns), true,
-                by_ratio_doubt);
+  Findings by_ratio{.stream = ProbeStream::columns, .count = probes_by_ratio, .s = std::vector<double>(n_)};
+  for (std::int32_t i = 0; i < n_; ++i)
+    by_ratio.s[i] = against(i) > 0 ? scale(i) / std::sqrt(against(i)) : 0.0;
+  follow(by_ratio, P, columns, share, false);
+  bound_columns(by_ratio, true, by_ratio_doubt);
 }
 
 std::vector<std::int32_t> ColumnCertificate::missing(double tolerance) const {
@@ -268,11 +288,10 @@ void ColumnCertificate::prove_again(ApproximateInverse& P, SavedColumns columns)
   slope_ = 0;
   slope_error_ = 0;
   if (std::ranges::all_of(verified_, [](char verified) { return verified != 0; })) return;
-  std::vector<double> s(n_);
-  for (std::int32_t i = 0; i < n_; ++i) s[i] = verified_[i] != 0 ? 0.0 : scale(i);
-  const Probes again = draw(ProbeStream::sum_again, count(), std::move(s), columns);
-  const InverseForms forms = bound_inverse_forms(A_, P, lowered(again, d_, count()), sum_remainder);
-  bound_sum(again, forms, products_of_K(again, forms, columns), again_doubt);
+  Findings again{.stream = ProbeStream::sum_again, .count = count(), .s = std::vector<double>(n_)};
+  for (std::int32_t i = 0; i < n_; ++i) again.s[i] = verified_[i] != 0 ? 0.0 : scale(i);
+  follow(again, P, columns, sum_remainder, false);
+  bound_sum(again, again_doubt);
 }
 
 Certificate ColumnCertificate::certificate() const {

@@ -67,13 +67,11 @@ class ColumnCertificate {
 
   /// Whether the explained weights of add() are measured (as they are unless it is called) or observed - f_i.
   /// May be called again before columns are added again with measured ones.
-  void expect_measured(bool measured) {
-    measured_ = measured;
-    by_ratio_ = {};
-  }
+  void expect_measured(bool measured) { measured_ = measured; }
 
-  /// Bounds all columns, once all were added. The same draws serve again with
-  /// another P, because what they prove does not depend on P.
+  /// Bounds all columns, once all were added. The same draws serve again with another P, because what they
+  /// prove does not depend on P. Beside A^-1 and B: some 15 numbers an item for each of up to 32 probes, and
+  /// one for each of all.
   void prove(ApproximateInverse& P, SavedColumns columns, double tolerance);
 
   /// Whether P was good enough for bounds close to the truth; the bounds hold in any case.
@@ -98,11 +96,21 @@ class ColumnCertificate {
   [[nodiscard]] EstimatedObjective objective() const;
 
  private:
-  /// A set of probes: z with its rows scaled, and its products with the residuals.
+  /// Some probes of a set: z with its rows scaled, and its products with the residuals.
   struct Probes {
-    std::vector<double> s;
     Matrix<double> z;  ///< S z
     ResidualProducts made;
+  };
+  /// What a set of probes found. Its vectors, a dozen of them for each probe, live only while a few probes
+  /// are followed at a time; of all probes there is one, K z.
+  struct Findings {
+    ProbeStream stream;
+    std::int64_t count;             ///< of probes
+    std::vector<double> s;          ///< by which their rows are scaled
+    std::vector<double> form = {};  ///< see InverseForms
+    std::vector<double> remainder = {};
+    std::vector<double> draws = {};  ///< of the slopes, (B S z)'(R S z)
+    Matrix<double> Kz = {};
   };
 
   [[nodiscard]] std::int64_t count() const;  // of probes
@@ -115,21 +123,24 @@ class ColumnCertificate {
   [[nodiscard]] double proven_ratio(std::int32_t i, double K) const;
   /// What all columns explain, at the least.
   [[nodiscard]] double least_explained() const;
-  [[nodiscard]] Probes draw(ProbeStream stream, std::int64_t count, std::vector<double> s,
+  /// Probes [first, first + count) of these.
+  [[nodiscard]] Probes draw(const Findings& of, std::int64_t first, std::int64_t count,
                             SavedColumns columns) const;
-  /// y less d o z.
+  /// y less d o z, of the first probes.
   [[nodiscard]] Matrix<double> lowered(const Probes& probes, std::span<const double> d,
                                        std::int64_t count) const;
-  [[nodiscard]] InverseForms choose_diagonal(ApproximateInverse& P);
+  /// Follows these probes through R, A^-1 and R' again. `choose`: the first of them choose the diagonal.
+  void follow(Findings& findings, ApproximateInverse& P, SavedColumns columns, double share, bool choose);
+  /// Takes the better one of the two diagonals.
+  [[nodiscard]] InverseForms choose_diagonal(const Probes& probes, ApproximateInverse& P, double share);
   /// K z = S (R'e - d o e).
-  [[nodiscard]] Matrix<double> products_of_K(const Probes& probes, const InverseForms& forms,
+  [[nodiscard]] Matrix<double> products_of_K(const Findings& of, const InverseForms& forms,
                                              SavedColumns columns) const;
   /// Joins what the owners of columns have added.
   void join_added();
-  void bound_sum(const Probes& probes, const InverseForms& forms, const Matrix<double>& Kz, double doubt);
+  void bound_sum(const Findings& found, double doubt);
   /// Lowers the ratios to those that these probes prove.
-  void bound_columns(const Probes& probes, const InverseForms& forms, const Matrix<double>& Kz, bool by_ratio,
-                     double doubt);
+  void bound_columns(const Findings& found, bool by_ratio, double doubt);
 
   const SharedSystem& A_;
   const ColumnProblem& problem_;
@@ -142,8 +153,7 @@ class ColumnCertificate {
   std::int64_t n_;
   bool iterated_ = false;
   bool measured_ = true;
-  Probes first_;     // empty until they are drawn
-  Probes by_ratio_;  // only if the first were not enough
+  bool joined_ = false;
   std::vector<double> explained_;
   std::vector<double> own_;  // the solver's d_i
   std::vector<double> d_;    // the chosen d_i

@@ -48,8 +48,8 @@ class ColumnChecker {
  private:
   void residuals_through_gram(std::span<const std::int32_t> items, In<float> beta, Out<double> rho,
                               std::span<ColumnFigures> figures) const;
-  std::vector<double> inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
-                                    In<double> rho) const;
+  [[nodiscard]] std::vector<double> inverse_forms(std::span<const std::int32_t> items, bool zero_diagonal,
+                                                  In<double> rho) const;
   void background(In<double> e, Out<double> to) const;
 
   const ColumnData& data_;

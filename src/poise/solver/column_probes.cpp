@@ -2,17 +2,6 @@
 
 namespace poise {
 
-namespace {
-
-/// Products with E of the columns that this process holds, added up over all.
-Matrix<double> of_all(Matrix<double> of_own, const ColumnShare* share) {
-  if (share != nullptr)
-    share->add_up(std::span(of_own.view().data, static_cast<std::size_t>(of_own.rows() * of_own.cols())));
-  return of_own;
-}
-
-}  // namespace
-
 ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& E, SavedColumns columns,
                                    const Matrix<double>& z, Backend& backend) {
   const ColumnProblem& problem = A.problem();
@@ -27,8 +16,7 @@ ResidualProducts residual_products(const SharedSystem& A, const WeightedErrors& 
     for (std::int64_t p = 0; p < v.cols(); ++p) v(i, p) -= Bbz.rows() > 0 ? Bbz(i, p) : made.B(i, p);
   }
   made.R = A.background(v);
-  const Matrix<double> weighted =
-      E.empty() ? Matrix<double>() : of_all(E.products(columns.rows, z), columns.share);
+  const Matrix<double> weighted = E.empty() ? Matrix<double>() : E.products(columns, z);
   for (std::int64_t i = 0; i < v.rows(); ++i) {
     for (std::int64_t p = 0; p < v.cols(); ++p)
       made.R(i, p) += (weighted.rows() > 0 ? weighted(i, p) : 0.0) - problem.l[i] * made.B(i, p);
@@ -53,8 +41,7 @@ Matrix<double> residual_dots(const SharedSystem& A, const WeightedErrors& E, Sav
   }
   Matrix<double> dots = q_dot(data);
   const Matrix<double> penalty = item_weights ? q_dot(Lambda_e) : Matrix<double>();
-  const Matrix<double> weighted =
-      E.empty() ? Matrix<double>() : of_all(E.dots(columns.rows, forms.e), columns.share);
+  const Matrix<double> weighted = E.empty() ? Matrix<double>() : E.dots(columns, forms.e);
   for (std::int64_t i = 0; i < dots.rows(); ++i) {
     for (std::int64_t p = 0; p < dots.cols(); ++p) {
       dots(i, p) = problem.W->b_of(i) * dots(i, p) + (item_weights ? penalty(i, p) : 0.0) +

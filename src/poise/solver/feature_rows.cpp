@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::int64_t items_together = 256;
 
-double value_of(CsrView matrix, std::int64_t row, std::size_t k) {
-  return matrix.values.empty() ? 1.0 : static_cast<double>(matrix.row_values(row)[k]);
-}
-
 }  // namespace
 
 FeatureRows::FeatureRows(CsrView F, double beta) : beta_(beta) {

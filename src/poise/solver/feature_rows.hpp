@@ -12,6 +12,11 @@
 
 namespace poise {
 
+/// The k-th stored entry of a row.
+inline double value_of(CsrView matrix, std::int64_t row, std::size_t k) {
+  return matrix.values.empty() ? 1.0 : static_cast<double>(matrix.row_values(row)[k]);
+}
+
 /// Features of items F (features x items) with a weight beta, which join the problem of a ColumnProblem:
 ///
 ///     min_B || sqrt(W) o (X - X B) ||^2 + beta sum_i b_i | F_:i - F B_:i |^2 + tr(B' Lambda B).

@@ -29,10 +29,12 @@ double error_of_mean(const std::vector<double>& draws, double doubt) {
   return student_quantile(count - 1, doubt) * std::sqrt(squares / (count - 1) / count);
 }
 
-Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t probes, int threads) {
-  Matrix<double> z(items, probes);
+Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t first, std::int64_t count,
+                           int threads) {
+  Matrix<double> z(items, count);
   for_each_row({items, 256}, threads, [&](std::int64_t i) {
     CounterStream random(0, static_cast<std::uint64_t>(stream), static_cast<std::uint64_t>(i));
+    for (std::int64_t before = 0; before < first; ++before) static_cast<void>(random.normal());
     for (double& entry : z.row(i)) entry = random.normal();
   });
   return z;

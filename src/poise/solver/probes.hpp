@@ -28,7 +28,9 @@ double error_of_mean(const std::vector<double>& draws, double doubt);
 /// random number that Poise draws, so that the probed model cannot depend on them.
 enum class ProbeStream : std::uint64_t { sum = 0x70726F62, sum_again, columns, share };
 
-/// items x probes standard normal numbers, which depend on the stream and the position alone.
-Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t probes, int threads);
+/// items x count standard normal numbers, probes [first, first + count); they depend on the stream and the
+/// position alone.
+Matrix<double> draw_probes(ProbeStream stream, std::int64_t items, std::int64_t first, std::int64_t count,
+                           int threads);
 
 }  // namespace poise

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "poise/backend/backend.hpp"
 #include "poise/base/parallel.hpp"
+#include "poise/comm/host_memory.hpp"
 #include "poise/linalg/csr.hpp"
 #include "poise/weighting/weights.hpp"
 
@@ -17,10 +19,10 @@ namespace poise {
 struct RowEntries {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
-  std::vector<std::int64_t> offsets = {0};
-  std::vector<std::int32_t> indices;
-  std::vector<float> c;  ///< parallel to `indices`; empty if C = 0
-  std::vector<float> w;  ///< parallel to `indices`
+  HostArray<std::int64_t> offsets = std::vector<std::int64_t>{0};
+  HostArray<std::int32_t> indices;
+  HostArray<float> c;  ///< parallel to `indices`; empty if C = 0
+  HostArray<float> w;  ///< parallel to `indices`
 
   [[nodiscard]] CsrView view() const { return {rows, cols, offsets, indices, {}}; }
 };
@@ -28,6 +30,9 @@ struct RowEntries {
 /// Rows are users. O(entries of both).
 RowEntries make_row_entries(CsrView X, const Weights& W, const Execution& execution);
 
+/// Once on each host of several processes, which have them alike; null: as they are. Before views are made of
+/// them.
+void hold_once(RowEntries& entries, Processes* processes);
 /// Where the backend computes, while the pins live.
 void pin(const RowEntries& entries, Backend& backend, std::vector<Pin>& pins);
 

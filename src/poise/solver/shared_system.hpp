@@ -86,9 +86,9 @@ struct InverseForms {
 /// P as the preconditioner improve e. A bound that is NaN becomes infinite: it proves nothing.
 InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
                                  double share);
-/// The same from a given e.
+/// The same from a given e, `start`.
 InverseForms bound_inverse_forms(const SharedSystem& A, ApproximateInverse& P, const Matrix<double>& y,
-                                 double share, Matrix<double> e);
+                                 double share, Matrix<double> start);
 
 extern template class ComputedInverse<float>;
 extern template class ComputedInverse<double>;

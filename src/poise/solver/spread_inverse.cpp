@@ -27,7 +27,7 @@ std::vector<int> SpreadInverse<T>::ask_who_works(bool working) const {
   std::string all;
   if (processes.first()) {
     for (int rank = 0; rank < processes.size(); ++rank) {
-      const std::string message = rank == 0 ? std::move(own) : processes.receive(rank).bytes;
+      const std::string message = rank == 0 ? own : processes.receive(rank).bytes;
       all += message.substr(0, marks);
       if (message.size() > marks) news_->take(message.substr(marks));
     }
@@ -47,31 +47,32 @@ std::vector<int> SpreadInverse<T>::ask_who_works(bool working) const {
 template <class T>
 void SpreadInverse<T>::hold_on_host(Resident<T>& rows) {
   Processes& processes = share_.processes();
-  const std::size_t size = sizeof(T) * rows.rows() * rows.cols();
-  of_host_ = hold_each({reinterpret_cast<const std::byte*>(rows_.data), size}, processes);
-  const HostMemory& own = of_host_[static_cast<std::size_t>(processes.rank())];
-  if (!own.bytes().empty()) {
+  const bool apart = backend_.traits().own_memory;
+  const Matrix<T> home = apart ? rows.home() : Matrix<T>();
+  const T* const data = apart ? home.view().data : rows_.data;
+  of_host_ = hold_each({reinterpret_cast<const std::byte*>(data),
+                        sizeof(T) * static_cast<std::size_t>(rows.rows() * rows.cols())},
+                       processes);
+  if (const MatrixView<const T> own = rows_here(processes.rank()); own.rows > 0 && !apart) {
     rows = {};
-    rows_ = rows_here(processes.rank());
+    rows_ = {own.data, own.rows, own.cols, own.stride};
   }
   std::string sees;
   for (int owner = 0; owner < processes.size(); ++owner)
-    sees += share_.of(owner).empty() || rows_here(owner).rows > 0 ? '1' : '0';
+    sees += share_.of(owner).empty() || owner == processes.rank() || rows_here(owner).rows > 0 ? '1' : '0';
   sees_ = processes.all_gather(std::move(sees));
   one_host_ =
       std::ranges::all_of(sees_, [](const std::string& each) { return each.find('0') == std::string::npos; });
 }
 
 template <class T>
-In<T> SpreadInverse<T>::rows_here(int owner) const {
+MatrixView<const T> SpreadInverse<T>::rows_here(int owner) const {
   const std::int64_t n = share_.items();
   const auto at = static_cast<std::size_t>(owner);
-  if (at < of_host_.size() && !of_host_[at].bytes().empty()) {
-    const std::span<const std::byte> bytes = of_host_[at].bytes();
-    const auto rows = static_cast<std::int64_t>(bytes.size() / sizeof(T)) / n;
-    return {reinterpret_cast<const T*>(bytes.data()), rows, n, n};
-  }
-  return owner == share_.processes().rank() ? rows_ : In<T>();
+  if (at >= of_host_.size() || of_host_[at].bytes().empty()) return {};
+  const std::span<const std::byte> bytes = of_host_[at].bytes();
+  const auto rows = static_cast<std::int64_t>(bytes.size() / sizeof(T)) / n;
+  return {reinterpret_cast<const T*>(bytes.data()), rows, n, n};
 }
 
 template <class T>
@@ -102,41 +103,66 @@ std::vector<int> SpreadInverse<T>::readers_of(int owner, const std::vector<int>&
 }
 
 template <class T>
+std::vector<typename SpreadInverse<T>::Panel> SpreadInverse<T>::panels_of_round(
+    const std::vector<int>& workers) const {
+  const int rank = share_.processes().rank();
+  std::vector<Panel> round;
+  for (int owner = 0; owner < share_.processes().size(); ++owner) {
+    const std::vector<int> readers = readers_of(owner, workers);
+    if (readers.size() < 2 || std::ranges::find(readers, rank) == readers.end()) continue;
+    const std::vector<std::int32_t> items = share_.of(owner);
+    const Tiling panels{std::ssize(items), panel_rows};
+    for (std::int64_t p = 0; p < panels.tiles(); ++p)
+      round.push_back(
+          {readers, {items.begin() + panels.first(p), items.begin() + panels.last(p)}, panels.first(p)});
+  }
+  return round;
+}
+
+/// This thread alone calls the backend, that one alone the processes until its future was asked for.
+template <class T>
+std::future<Bytes> SpreadInverse<T>::begin_passing(const Panel& panel) const {
+  Processes& processes = share_.processes();
+  Bytes own;
+  if (panel.readers.front() == processes.rank()) {
+    const auto count = std::ssize(panel.items);
+    std::string bytes(sizeof(T) * static_cast<std::size_t>(count * share_.items()), '\0');
+    backend_.download(rows_.block(panel.first, count),
+                      {reinterpret_cast<T*>(bytes.data()), count, share_.items(), share_.items()});
+    own = shared_bytes(std::move(bytes));
+  }
+  return std::async(std::launch::async,
+                    [&processes, readers = panel.readers, own = std::move(own)]() mutable {
+                      Bytes bytes = processes.broadcast(std::move(own), readers);
+                      processes.flush();
+                      return bytes;
+                    });
+}
+
+template <class T>
 void SpreadInverse<T>::pass_panels(const std::vector<int>& workers, In<T> r, Out<T> z) const {
   Processes& processes = share_.processes();
   const int rank = processes.rank();
   const bool working = std::ranges::find(workers, rank) != workers.end();
-  for (int owner = 0; owner < processes.size(); ++owner) {
-    processes.look();
-    const std::vector<int> readers = readers_of(owner, workers);
-    const std::vector<std::int32_t> items = share_.of(owner);
-    const bool reads = std::ranges::find(readers, rank) != readers.end();
-    if (readers.size() > 1 && (owner == rank || (reads && working))) {
-      pass_panels_of(readers, items, working ? r : In<T>(), z);
-    } else if (working) {
-      multiply_rows(r, rows_here(owner), items, z);
-    }
+  const std::vector<Panel> panels = panels_of_round(workers);
+  processes.look();
+  std::future<Bytes> next;
+  if (!panels.empty()) next = begin_passing(panels.front());
+  for (int owner = 0; owner < processes.size() && working; ++owner) {
+    if (panels.empty()) processes.look();
+    if (owner == rank)
+      multiply_rows(r, rows_, share_.own(), z);
+    else if (const MatrixView<const T> rows = rows_here(owner); rows.rows > 0)
+      multiply_rows(r, rows, share_.of(owner), z);
   }
-}
-
-template <class T>
-void SpreadInverse<T>::pass_panels_of(const std::vector<int>& readers, Indices items, In<T> r,
-                                      Out<T> z) const {
-  Processes& processes = share_.processes();
-  const std::int64_t n = share_.items();
-  const Tiling panels{std::ssize(items), panel_rows};
-  for (std::int64_t p = 0; p < panels.tiles(); ++p) {
-    const std::int64_t count = panels.last(p) - panels.first(p);
-    Bytes bytes;
-    if (readers.front() == processes.rank()) {
-      const T* const from = rows_.block(panels.first(p), count).data;
-      bytes = shared_bytes({reinterpret_cast<const char*>(from), sizeof(T) * count * n});
-    }
-    bytes = processes.broadcast(std::move(bytes), readers);
-    processes.flush();
-    if (r.rows > 0)
-      multiply_rows(r, {reinterpret_cast<const T*>(bytes->data()), count, n, n},
-                    items.subspan(panels.first(p), count), z);
+  for (std::size_t p = 0; p < panels.size(); ++p) {
+    const Bytes bytes = next.get();
+    if (p + 1 < panels.size()) next = begin_passing(panels[p + 1]);
+    if (!working || panels[p].readers.front() == rank) continue;
+    const std::int64_t n = share_.items();
+    multiply_rows(
+        r, MatrixView<const T>{reinterpret_cast<const T*>(bytes->data()), std::ssize(panels[p].items), n, n},
+        panels[p].items, z);
   }
 }
 
@@ -154,6 +180,17 @@ void SpreadInverse<T>::multiply_rows(In<T> r, In<T> rows, Indices items, Out<T> 
       backend_.copy(readable(part).columns(first, width), z.columns(item, width));
       first += width;
     }
+  }
+}
+
+template <class T>
+void SpreadInverse<T>::multiply_rows(In<T> r, MatrixView<const T> rows, Indices items, Out<T> z) const {
+  const Tiling parts{rows.rows, panel_rows};
+  for (std::int64_t p = 0; p < parts.tiles(); ++p) {
+    const std::int64_t first = parts.first(p);
+    const std::int64_t count = parts.last(p) - first;
+    const Lent<T> there(backend_, rows.block(first, count));
+    multiply_rows(r, there.view(), items.subspan(first, count), z);
   }
 }
 

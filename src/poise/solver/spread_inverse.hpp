@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,12 @@ namespace poise {
 /// A^-1 is symmetric: column block K of Z is R times the transposed rows K, one product of whole vectors, so
 /// that no sum crosses processes. Rows of processes of the same host are read where they lie once
 /// hold_on_host() was called. The others' come in rounds of all processes: each sends its rows, a panel of
-/// some hundred at a time, to those of other hosts that have vectors in this round. A product costs a process
-/// 2 n^2 operations a vector, and brings it the numbers of A^-1 that other hosts hold.
+/// some hundred at a time, to those of other hosts that have vectors in this round; while a panel is used the
+/// next one travels. A product costs a process 2 n^2 operations a vector, and brings it the numbers of A^-1
+/// that other hosts hold.
+///
+/// Own rows lie where the backend computes. Where that is a GPU the host has a copy for the other processes,
+/// and their panels are brought to the GPU one after the other.
 template <class T>
 class SpreadInverse final : public InverseOperator<T> {
  public:
@@ -29,7 +34,7 @@ class SpreadInverse final : public InverseOperator<T> {
       : rows_(rows.view()), share_(share), backend_(backend), news_(news) {}
 
   /// From now on the rows of this host's processes are read where they lie. All processes call it; `rows`,
-  /// which must be those of the constructor, become empty where they now lie elsewhere.
+  /// which must be those of the constructor, become empty where they now lie in memory of the host alone.
   void hold_on_host(Resident<T>& rows);
   /// Lets go of all rows, after the last product.
   void release() {
@@ -54,17 +59,26 @@ class SpreadInverse final : public InverseOperator<T> {
 
   /// Who has vectors in the next round; empty where nobody has.
   [[nodiscard]] std::vector<int> ask_who_works(bool working) const;
+  /// Rows that pass from their owner, the first reader, to the others.
+  struct Panel {
+    std::vector<int> readers;
+    std::vector<std::int32_t> items;
+    std::int64_t first;  ///< of the owner's rows
+  };
   /// The part of a round in which panels pass by.
   void pass_panels(const std::vector<int>& workers, In<T> r, Out<T> z) const;
   [[nodiscard]] std::vector<int> readers_of(int owner, const std::vector<int>& workers) const;
-  /// The panels of the first of these, which sends them to the others; no product without R.
-  void pass_panels_of(const std::vector<int>& readers, Indices items, In<T> r, Out<T> z) const;
-  /// The rows of a process of this host, itself too; none of another.
-  [[nodiscard]] In<T> rows_here(int owner) const;
+  /// Those that this process sends or needs, in the order of all.
+  [[nodiscard]] std::vector<Panel> panels_of_round(const std::vector<int>& workers) const;
+  /// Lets a panel travel, in a thread of its own.
+  [[nodiscard]] std::future<Bytes> begin_passing(const Panel& panel) const;
+  /// The rows of another process of this host; none of another host.
+  [[nodiscard]] MatrixView<const T> rows_here(int owner) const;
   /// Those entries of Z that the rows A^-1 e_i, i = items[k], give.
   void multiply_rows(In<T> r, In<T> rows, Indices items, Out<T> z) const;
+  void multiply_rows(In<T> r, MatrixView<const T> rows, Indices items, Out<T> z) const;
 
-  In<T> rows_;
+  In<T> rows_;  ///< its own
   const ColumnShare& share_;
   Backend& backend_;
   RoundNews* news_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "poise/backend/resident.hpp"
 #include "poise/linalg/serial_blas.hpp"
 #include "poise/linalg/sweep_panel.hpp"
 
@@ -29,6 +30,11 @@ struct SidePanel {
   [[nodiscard]] bool has(std::int64_t block) const { return block % step == first; }
   /// The row at which a block begins, of those here.
   [[nodiscard]] std::int64_t row(std::int64_t block) const { return block / step * tiling.size; }
+  /// How many rows belong to the blocks before this one.
+  [[nodiscard]] std::int64_t rows_before(std::int64_t block) const {
+    return std::min((block - first + step - 1) / step * tiling.size, rows());
+  }
+  [[nodiscard]] std::int64_t rows() const { return std::ssize(data) / stride; }
   [[nodiscard]] std::int64_t height(std::int64_t block) const {
     return tiling.last(block) - tiling.first(block);
   }
@@ -45,10 +51,83 @@ struct SidePanel {
   std::vector<T> data;
 };
 
+/// The tiles of a process in a backend's memory. As rows, the matrix is the transpose of what GridTiles holds
+/// by columns: its upper triangle counts.
+template <class T>
+class TilesThere {
+ public:
+  TilesThere(GridTiles<T>& tiles, SidePanel<T>& left, SidePanel<T>& right, Backend& backend)
+      : here_{tiles.column(0), tiles.cols(), tiles.rows(), tiles.rows()},
+        left_(left),
+        right_(right),
+        backend_(backend),
+        there_(backend, std::as_const(here_)) {}
+
+  /// The tiles of block row and column k, to ordinary memory.
+  void bring(std::int64_t k) {
+    for_each_part(k, [&](std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) {
+      backend_.download(part(row, rows, col, cols), home(row, rows, col, cols));
+    });
+  }
+  /// These back, and the products of the panels to all other tiles.
+  void update(std::int64_t k, std::int64_t width) {
+    for_each_part(k, [&](std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) {
+      backend_.upload(home(row, rows, col, cols), part(row, rows, col, cols));
+    });
+    const Resident<T> left(backend_, panel(left_, width));
+    const Resident<T> right(backend_, panel(right_, width));
+    const std::int64_t k_first = right_.rows_before(k);
+    const std::int64_t k_last = right_.rows_before(k + 1);
+    for (std::int64_t i = left_.first; i < left_.tiling.tiles(); i += left_.step) {
+      if (i == k) continue;
+      const std::int64_t first = right_.rows_before(i);
+      add_products(T{1}, i, first, k_first, left, right);
+      add_products(T{-1}, i, std::max(first, k_last), right_.rows(), left, right);
+    }
+  }
+  /// All of them, to ordinary memory.
+  void bring_all() { backend_.download(std::as_const(there_).view(), here_); }
+
+ private:
+  [[nodiscard]] Out<T> part(std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) {
+    return there_.view().block(row, rows).columns(col, cols);
+  }
+  [[nodiscard]] MatrixView<T> home(std::int64_t row, std::int64_t rows, std::int64_t col,
+                                   std::int64_t cols) const {
+    return {here_.data + row * here_.stride + col, rows, cols, here_.stride};
+  }
+  [[nodiscard]] static MatrixView<const T> panel(const SidePanel<T>& side, std::int64_t width) {
+    return {side.data.data(), side.rows(), width, side.stride};
+  }
+  /// The rectangles that these tiles are, of the upper triangle.
+  template <class Body>
+  void for_each_part(std::int64_t k, const Body& body) const {
+    const std::int64_t below = left_.rows_before(k + 1);
+    if (right_.has(k) && below > 0) body(0, below, right_.row(k), right_.height(k));
+    const std::int64_t after = right_.rows_before(k + 1);
+    if (left_.has(k) && after < right_.rows())
+      body(left_.row(k), left_.height(k), after, right_.rows() - after);
+  }
+  /// To the tiles of block row i in columns [first, last).
+  void add_products(T sign, std::int64_t i, std::int64_t first, std::int64_t last, const Resident<T>& left,
+                    const Resident<T>& right) {
+    if (first >= last) return;
+    backend_.gemm(Op::none, Op::transpose, sign, left.view().block(left_.row(i), left_.height(i)),
+                  right.view().block(first, last - first), T{1},
+                  part(left_.row(i), left_.height(i), first, last - first));
+  }
+
+  MatrixView<T> here_;
+  SidePanel<T>& left_;
+  SidePanel<T>& right_;
+  Backend& backend_;
+  Resident<T> there_;
+};
+
 template <class T>
 class SpreadSweep {
  public:
-  SpreadSweep(GridTiles<T>& tiles, Processes& processes, const Execution& execution)
+  SpreadSweep(GridTiles<T>& tiles, Processes& processes, const Execution& execution, Backend* backend)
       : tiles_(tiles),
         grid_(tiles.grid()),
         processes_(processes),
@@ -56,18 +135,22 @@ class SpreadSweep {
         blocks_{tiles.size(), tiles.tile()},
         left_(blocks_, grid_.col(), grid_.cols()),
         right_(blocks_, grid_.row(), grid_.rows()),
-        diagonal_(blocks_.size, sweep::panel_stride(blocks_.size)) {}
+        diagonal_(blocks_.size, sweep::panel_stride(blocks_.size)) {
+    if (backend != nullptr && backend->traits().own_memory) there_.emplace(tiles_, left_, right_, *backend);
+  }
 
   bool run() {
     Progress progress(execution_.observer, "inverting", blocks_.tiles(), "blocks");
     for (std::int64_t k = 0; k < blocks_.tiles(); ++k) {
       stop_if_asked(execution_.observer);
+      if (there_) there_->bring(k);
       if (!share_diagonal(k)) return false;
       form_panels(k);
       pass_panels(k);
       update(k);
       progress.advance(1);
     }
+    if (there_) there_->bring_all();
     return all_agree(inverted_);
   }
 
@@ -98,9 +181,9 @@ class SpreadSweep {
   /// U of S_kk = U'U at all processes; false if there is none. All learn that by its absence.
   bool share_diagonal(std::int64_t k) {
     const int owner = grid_.owner(k, k);
-    std::vector<int> ranks;
+    std::vector<int> ranks(processes_.size());
     for (int other = 0; other < processes_.size(); ++other)
-      ranks.push_back((owner + other) % processes_.size());
+      ranks[other] = (owner + other) % processes_.size();
     const MatrixView<T> u = diagonal(k);
     Bytes bytes;
     if (holds_diagonal(k)) {
@@ -204,13 +287,14 @@ class SpreadSweep {
   }
 
   void update(std::int64_t k) {
-    const std::vector<Strip> strips = strips_of(k);
+    const std::vector<Strip> strips = there_ ? std::vector<Strip>() : strips_of(k);
     for_each_tile(1 + std::ssize(strips), execution_.threads, [&](std::int64_t task) {
       if (task > 0) return add_products(strips[task - 1], k);
       if (!holds_diagonal(k)) return;
       inverted_ = dense::invert_factored(diagonal(k)) && inverted_;
       sweep::copy(diagonal(k), tile(k, k));
     });
+    if (there_) there_->update(k, width(k));
   }
 
   void add_products(const Strip& strip, std::int64_t k) {
@@ -227,18 +311,19 @@ class SpreadSweep {
   SidePanel<T> left_;   ///< P_i for the rows of this process' tiles
   SidePanel<T> right_;  ///< P_j for their columns
   Matrix<T> diagonal_;
+  std::optional<TilesThere<T>> there_;  ///< where the backend has memory of its own
   bool inverted_ = true;
 };
 
 }  // namespace
 
 template <class T>
-bool invert_tiles(GridTiles<T>& tiles, Processes& processes, const Execution& execution) {
+bool invert_tiles(GridTiles<T>& tiles, Processes& processes, const Execution& execution, Backend* backend) {
   const SerialBlas serial;
-  return SpreadSweep<T>(tiles, processes, execution).run();
+  return SpreadSweep<T>(tiles, processes, execution, backend).run();
 }
 
-template bool invert_tiles(GridTiles<float>&, Processes&, const Execution&);
-template bool invert_tiles(GridTiles<double>&, Processes&, const Execution&);
+template bool invert_tiles(GridTiles<float>&, Processes&, const Execution&, Backend*);
+template bool invert_tiles(GridTiles<double>&, Processes&, const Execution&, Backend*);
 
 }  // namespace poise

@@ -139,6 +139,7 @@ std::vector<double> TestPart::popularity_per_user() const {
 Finals TestPart::measure(const StudyModel& model,
                          const std::vector<std::pair<RowKind, ModelParameters>>& chosen) {
   std::vector<MeasuredRow> rows;
+  rows.reserve(chosen.size());
   for (const auto& [kind, parameters] : chosen) rows.push_back(row_of(model, kind, parameters));
   return compare(std::move(rows));
 }
@@ -153,7 +154,7 @@ Finals TestPart::compare(std::vector<MeasuredRow> rows) const {
       finals.rows.push_back(std::move(measured.row));
       continue;
     }
-    const RowName name = measured.row;
+    const auto name = static_cast<const RowName&>(measured.row);
     finals.against_popularity.push_back(
         {{name, to_string(choice), difference_of(measured.test, popularity_test_, choice)}});
     if (name.kind == RowKind::unweighted) {

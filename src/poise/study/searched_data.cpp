@@ -147,7 +147,7 @@ SearchedData::Chosen SearchedData::rows_of(const SearchSpace& space, const Searc
 
 ProfilePoint SearchedData::profile_point(const ModelParameters& point, const SearchResult& result) const {
   const StudyPoint measured = study_point({}, point);
-  ProfilePoint on_curve{measured};
+  ProfilePoint on_curve{static_cast<const SearchedValues&>(measured)};
   on_curve.cut = measured.cut;
   if (const Estimate* const estimate = find(measured.validation, results_.choice))
     on_curve.validation = *estimate;
@@ -248,6 +248,7 @@ void SearchedData::measure_together(PointTeam& team, const std::vector<Searched>
   // The longest first: the others fill the gaps.
   std::ranges::stable_sort(tasks, std::greater<>(), &Task::seconds);
   std::vector<std::string> messages;
+  messages.reserve(tasks.size());
   for (const Task& task : tasks) messages.push_back(task.message);
   if (messages.empty()) return;
   TestPart& part = test_part();
@@ -264,7 +265,7 @@ Finals SearchedData::searched_rows(const StudyModel& model, const Chosen& chosen
   Finals finals;
   for (const auto& [kind, parameters] : chosen) {
     const StudyPoint point = study_point(model, parameters);
-    StudyRow row{{name_, model, kind}, point};
+    StudyRow row{{name_, model, kind}, static_cast<const SearchedValues&>(point)};
     row.validation = point.validation;
     row.objective = point.objective;
     row.observed_weight = std::numeric_limits<double>::quiet_NaN();

@@ -74,6 +74,8 @@ void add_split(SplitRow& to, const StudyResults& split, const StudyRow* row) {
   put(to.lambda, &StudyRow::lambda);
   put(to.dropout, &StudyRow::dropout);
   put(to.lambda_exponent, &StudyRow::lambda_exponent);
+  put(to.feature_weight, &StudyRow::feature_weight);
+  put(to.alpha_negative, &StudyRow::alpha_negative);
   for (std::size_t k = 0; k < split.metrics.size(); ++k) {
     const auto figure = [&](const Estimates StudyRow::*part) -> std::optional<double> {
       const Estimate* const estimate = row == nullptr ? nullptr : find(row->*part, split.metrics[k]);
@@ -97,6 +99,8 @@ StudyRow mean_row(StudyRow row, const SplitRow& all, const std::vector<std::stri
   row.lambda = geometric_mean(all.lambda);
   row.dropout = mean_of(present(all.dropout));
   row.lambda_exponent = mean_of(present(all.lambda_exponent));
+  row.feature_weight = geometric_mean(all.feature_weight);
+  row.alpha_negative = geometric_mean(all.alpha_negative);
   row.validation.clear();
   row.test.clear();
   for (std::size_t k = 0; k < metrics.size(); ++k) {

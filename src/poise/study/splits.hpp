@@ -20,6 +20,8 @@ struct SplitRow {
   SplitValues lambda;
   SplitValues dropout;
   SplitValues lambda_exponent;
+  SplitValues feature_weight;
+  SplitValues alpha_negative;
   std::vector<SplitValues> validation;  ///< by metric
   std::vector<SplitValues> test;        ///< by metric
   int splits = 0;                       ///< how many have it

@@ -39,7 +39,9 @@ void spread_row(Json& row, const SplitRow& all, const std::vector<std::string>& 
     row["by_split"] = {{"alpha", number_list(all.alpha)},
                        {"lambda", number_list(all.lambda)},
                        {"dropout", number_list(all.dropout)},
-                       {"lambda_exponent", number_list(all.lambda_exponent)}};
+                       {"lambda_exponent", number_list(all.lambda_exponent)},
+                       {"feature_weight", number_list(all.feature_weight)},
+                       {"alpha_negative", number_list(all.alpha_negative)}};
 }
 
 void spread_pair(Json& pair, const SplitPair& all) {

@@ -9,6 +9,7 @@
 
 #include "poise/base/error.hpp"
 #include "poise/search/point_team.hpp"
+#include "poise/search/space_axes.hpp"
 #include "poise/study/searched_data.hpp"
 #include "poise/train/cost.hpp"
 
@@ -34,12 +35,20 @@ struct Task {
   SearchSpace space;
 };
 
+SearchSpace task_space(const ModelKind& kind, std::optional<std::int64_t> rank, const ModelParameters& base,
+                       const StudyOptions& options) {
+  SearchSpace space = space_of(kind, rank, base, options.method);
+  if (!options.alpha_negative.empty()) set_axis(space, "alpha-negative", options.alpha_negative);
+  return space;
+}
+
 std::int64_t directions_of(const StudyInput& input) {
   return std::min(input.data.dataset.train.rows, input.data.dataset.train.cols);
 }
 
 void check_task_memory(const Task& task, const StudyInput& input, const StudyOptions& options) {
-  check_memory(task.space, input.prepared().dataset.training_rows(), options.memory_limit);
+  const Dataset& data = input.prepared().dataset;
+  check_memory(task.space, data.training_rows(), data.features.rows.view(), options.memory_limit);
 }
 
 bool fits(const Task& task, const StudyInput& input, const StudyOptions& options) {
@@ -65,7 +74,7 @@ std::vector<Task> tasks_of(const StudyInput& input, const StudyOptions& options,
                         .zero_diagonal = kind.zero_diagonal,
                         .rank = rank,
                         .neighbours = neighbours},
-              .space = space_of(kind, rank, base, options.method)};
+              .space = task_space(kind, rank, base, options)};
     if (neighbours > 0) task.name += fmt::format(", {} neighbours", neighbours);
     if (options.method == SearchMethod::grid) task.space.alpha = options.alphas;
     task.space.expand = options.expand;
@@ -170,6 +179,7 @@ class DataStudy {
     }
     if (team != nullptr) {
       std::vector<Searched> searches;
+      searches.reserve(all.size());
       for (const Task& task : all) searches.push_back({task.model, task.space, results.at(&task)});
       found_.measure_together(*team, searches);
       for (const Searched& each : searches) found_.add(each.model, each.space, each.result);
@@ -261,6 +271,8 @@ void put_in_order(StudyOptions& options) {
   if (!options.neighbours.empty() && std::ranges::all_of(options.kinds, &ModelKind::low_rank))
     fail(ErrorKind::usage, "{} is of full-rank models, and {} has none; leave it out", "neighbours"_p,
          "models"_p);
+  if (options.alpha_negative.empty()) return;
+  for (const ModelKind& kind : options.kinds) validate(task_space(kind, {}, options.base, options));
 }
 
 Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options, double enough) {
@@ -268,7 +280,8 @@ Work study_work(std::span<const StudyInput> inputs, const StudyOptions& options,
   for (const StudyInput& input : inputs) {
     for (const Task& task : tasks_of(input, options)) {
       const Work one = training_work(first_points(task.space), input.data.dataset.training_rows(),
-                                     options.memory_limit, enough - work.operations);
+                                     input.data.dataset.features.rows.view(), options.memory_limit,
+                                     enough - work.operations);
       work = {work.operations + one.operations, std::max(work.gpu_bytes, one.gpu_bytes)};
     }
   }

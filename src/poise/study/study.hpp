@@ -39,6 +39,9 @@ struct StudyOptions {
   /// Each kind of full rank is studied with these numbers of neighbours too, ascending; where its dense model
   /// does not fit, with these alone.
   std::vector<std::int64_t> neighbours = {};
+  /// What every search has as its weight of dislikes: values of that axis, or by profiles its range or
+  /// "auto"; none: 1.
+  std::vector<std::string> alpha_negative = {};
   SearchMethod method = SearchMethod::best;
   std::vector<double> alphas = paper_alphas;  ///< for a grid, like the next ones
   bool expand = true;
@@ -49,8 +52,8 @@ struct StudyOptions {
   std::uint64_t memory_limit = 0;
 };
 
-/// Sorts ranks and numbers of neighbours, each once. Error{usage} for those below 1, and for neighbours where
-/// no kind is of full rank.
+/// Sorts ranks and numbers of neighbours, each once. Error{usage} for those below 1, for neighbours where no
+/// kind is of full rank, and for weights of dislikes out of range.
 void put_in_order(StudyOptions& options);
 
 /// Callbacks of a study.

@@ -20,16 +20,16 @@ Weights weights_of(const ModelParameters& parameters, const UserRows& X, int thr
   return trained(parameters) ? make_weights(X, parameters.weighting, threads) : Weights();
 }
 
-TrainingCost training_cost(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit,
-                           const Weights& W, int threads) {
+TrainingCost training_cost(const ModelParameters& parameters, const TrainingInput& on,
+                           std::uint64_t memory_limit, const Weights& W, int threads) {
   if (!trained(parameters)) return {};
-  TrainingCost cost = family_of(parameters).cost(parameters, X, memory_limit, W, threads);
-  cost.gpu_bytes = family_of(parameters).gpu_bytes(parameters, X);
+  TrainingCost cost = family_of(parameters).cost(parameters, on, memory_limit, W, threads);
+  cost.gpu_bytes = family_of(parameters).gpu_bytes(parameters, on.X);
   return cost;
 }
 
-Work training_work(std::span<const ModelParameters> points, const UserRows& X, std::uint64_t memory_limit,
-                   double enough) {
+Work training_work(std::span<const ModelParameters> points, const UserRows& X, CsrView features,
+                   std::uint64_t memory_limit, double enough) {
   std::map<std::map<std::string, std::string>, double> known;
   Work work;
   for (const ModelParameters& point : points) {
@@ -38,7 +38,8 @@ Work training_work(std::span<const ModelParameters> points, const UserRows& X, s
     const ModelParameters costly = cost_parameters(point);
     const auto [entry, unknown] = known.try_emplace(option_texts(costly));
     if (unknown)
-      entry->second = training_cost(costly, X.items, memory_limit, weights_of(costly, X)).gpu_operations();
+      entry->second =
+          training_cost(costly, {X.items, features}, memory_limit, weights_of(costly, X)).gpu_operations();
     work.operations += entry->second;
   }
   return work;
@@ -53,10 +54,10 @@ void check_device(std::span<const ModelParameters> points, const Backend& backen
          "neighbours"_p, "device"_p);
 }
 
-void check_memory(const ModelParameters& parameters, CsrView X, std::uint64_t memory_limit, const Weights& W,
-                  const TrainingCost* cost, bool both_diagonals) {
+void check_memory(const ModelParameters& parameters, const TrainingInput& on, std::uint64_t memory_limit,
+                  const Weights& W, const TrainingCost* cost, bool both_diagonals) {
   if (trained(parameters))
-    family_of(parameters).check_memory(parameters, X, memory_limit, W, cost, both_diagonals);
+    family_of(parameters).check_memory(parameters, on, memory_limit, W, cost, both_diagonals);
 }
 
 double product_rate(Backend& backend) {

@@ -30,8 +30,8 @@ struct Trainer::State {
     const ModelParameters costly = cost_parameters(parameters);
     const auto [entry, unknown] = costs.try_emplace(fmt::format("{}", option_texts(costly)));
     if (unknown)
-      entry->second =
-          training_cost(costly, context.X, context.memory_limit, weights(costly), context.execution.threads);
+      entry->second = training_cost(costly, {context.X, context.features}, context.memory_limit,
+                                    weights(costly), context.execution.threads);
     return entry->second;
   }
   [[nodiscard]] Weights weights(const ModelParameters& parameters) const {

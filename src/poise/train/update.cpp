@@ -8,6 +8,7 @@
 #include "poise/base/error.hpp"
 #include "poise/model/family.hpp"
 #include "poise/model/full_rank/cost.hpp"
+#include "poise/model/full_rank/feature_change.hpp"
 #include "poise/train/trainer.hpp"
 
 namespace poise {
@@ -40,6 +41,8 @@ struct Update {
   std::span<const std::int32_t> changed;
   const FullRankOptions& options;
   const TrainingCounts& counts;
+  const FeatureRows& features;  ///< after
+  const RowChange& of_columns;
   Backend& backend;
   const Execution& execution;
 
@@ -53,6 +56,8 @@ struct Update {
         if (i >= before.cols) own[i - before.cols] += W.a_of(u);
       }
     }
+    const std::vector<double> of_features = features.observed();
+    for (std::size_t k = 0; k < own.size() && !features.empty(); ++k) own[k] += of_features[before.cols + k];
     for (std::size_t k = 0; k < own.size(); ++k) {
       const auto item = static_cast<std::int32_t>(before.cols + static_cast<std::int64_t>(k));
       if (own[k] > 0) of_A.add_diagonal(item, -own[k]);
@@ -62,7 +67,7 @@ struct Update {
   }
 
   template <class T>
-  TrainedToUpdate run(RowChange& of_A, const Weights& W_before, const Weights& W_after) const {
+  TrainedToUpdate run(RowChange& of_A, const Weights& W_after) const {
     const std::vector<double> l = full_rank_lambda(counts, options);
     const double b_bar = mean_of_b(W_after, counts.reference);
     const std::vector<double> diagonal = further(of_A, l, b_bar, W_after);
@@ -71,9 +76,6 @@ struct Update {
     update_inverse<T>(A_inverse, of_A, backend, execution);
     FitContext context{after, options.memory_limit, backend, execution};
     context.basis.adopt<T>(std::move(A_inverse), kept.condition);
-    const bool weighted = !W_after.c.empty() || !W_after.b.empty();
-    const RowChange of_columns =
-        weighted ? row_change(before, W_before, after, W_after, changed, ChangeOf::columns) : RowChange();
     const FullRankStart start{.l = l,
                               .b_bar = b_bar,
                               .float64 = kept.float64,
@@ -161,17 +163,26 @@ Updated update_full_rank(const FullRank& model, const ModelParameters& parameter
   const FullRankOptions fit =
       full_rank_options(parameters, options.memory_limit, merged.dataset.features.rows.view());
   RowChange of_A = row_change(before, W_before, after, W_after, merged.changed, ChangeOf::shared_system);
+  RowChange of_columns;
+  if (!W_after.c.empty() || !W_after.b.empty())
+    of_columns = row_change(before, W_before, after, W_after, merged.changed, ChangeOf::columns);
+  const FeatureRows features(fit.features, fit.feature_weight);
+  add_feature_change(data.features.rows.view(), fit.features, features.beta(), merged.described,
+                     kept.float64 ? FeatureRowsOf::features : FeatureRowsOf::fewer, of_A);
+  of_columns.features = of_A.features;
+  of_columns.feature_sign = of_A.feature_sign;
   const double operations = update_operations(after.cols, of_A.rank());
   const double refit_operations = inverse_operations(after.cols);
   if (operations >= refit_operations && !frozen)
     return again(fmt::format("{} changed rows take more operations than a new inverse", of_A.rank()));
   check_update_memory(after, W_after, fit, kept.float64);
 
-  Update update{model, parameters, kept, before, after, merged.changed, fit, counts, backend, execution};
+  Update update{model, parameters, kept,     before,     after,   merged.changed,
+                fit,   counts,     features, of_columns, backend, execution};
   std::string missed;
   try {
-    TrainedToUpdate result = kept.float64 ? update.run<double>(of_A, W_before, W_after)
-                                          : update.run<float>(of_A, W_before, W_after);
+    TrainedToUpdate result =
+        kept.float64 ? update.run<double>(of_A, W_after) : update.run<float>(of_A, W_after);
     if (result.good)
       return {.trained = std::move(result.trained),
               .kept = std::move(result.kept),

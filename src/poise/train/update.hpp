@@ -44,7 +44,7 @@ bool depends_on_counts(const ModelParameters& parameters);
 std::string counted_parameter(const ModelParameters& parameters);
 
 /// A dense full-rank model of the merged data from that of `data`: the inverse changes by the rows that
-/// differ (full_rank/row_change.hpp; features of items stay what they are), unweighted columns follow from it
+/// differ and by the features that items got (full_rank/row_change.hpp), unweighted columns follow from it
 /// directly, weighted ones by conjugate gradients from the earlier columns; certified as in training, to the
 /// same tolerance, on the merged data. Trained again, with the reason, if Lambda or weights depend on counts
 /// (unless options.keep_lambda), if that takes fewer operations, or if the result misses the tolerance

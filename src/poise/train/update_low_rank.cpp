@@ -24,7 +24,8 @@ Matrix<float> extended(MatrixView<const float> factor, std::int64_t items) {
 }  // namespace
 
 std::string why_not_warm(const ModelParameters& parameters, std::int64_t live, CsrView merged) {
-  if (parameters.family == Family::popularity) return "it counts, which takes no longer";
+  if (parameters.family != Family::wmf && parameters.family != Family::awmf)
+    return "it has no factors to begin at";
   const bool rounds =
       !parameters.uniform() || parameters.lambda_exponent != 0 || parameters.start == Start::random;
   if (!rounds) return "unweighted, it has a closed form without rounds";

@@ -54,7 +54,8 @@ Updated update_model(const EarlierModel& earlier, const Dataset& data, const Mer
   const ModelParameters parameters = earlier.parameters();
   if (const std::string again = why_trained_again(earlier, merged, options); !again.empty()) {
     const CsrView X = merged.dataset.train.view();
-    check_memory(parameters, X, options.memory_limit, weights_of(parameters, X, execution.threads));
+    check_memory(parameters, {X, merged.dataset.features.rows.view()}, options.memory_limit,
+                 weights_of(parameters, X, execution.threads));
     return train_again(parameters, merged, again + " trained again", options, backend, execution);
   }
   if (parameters.family != Family::full_rank)
@@ -91,6 +92,9 @@ Json update_json(const MergeCounts& counts, const Updated& updated,
           {"new_users", counts.new_users},
           {"changed_users", counts.changed_users},
           {"new_items", counts.new_items},
+          {"described_items", counts.described_items},
+          {"described_before", counts.described_before},
+          {"unknown_features", counts.unknown_features},
           {"rank", updated.rank},
           {"operations", updated.operations},
           {"refit_operations", updated.refit_operations},

@@ -57,12 +57,14 @@ Updated update_neighbours(const FullRank& model, const ModelParameters& paramete
   const Weights W_before = weights_of(parameters, before, execution.threads);
   const Weights W = weights_of(parameters, after, execution.threads);
   const Csr columns = transpose(*model.sparse(), execution.threads);
-  const EarlierColumns earlier{.columns = columns.view(),
-                               .touched = touched_items(before, W_before, after, W, merged.changed),
-                               .tolerance = parameters.tolerance};
+  EarlierColumns earlier{.columns = columns.view(),
+                         .touched = touched_items(before, W_before, after, W, merged.changed),
+                         .tolerance = parameters.tolerance};
+  for (const std::int32_t item : merged.described) earlier.touched[item] = 1;
   FitContext context{after, options.memory_limit, backend, execution};
-  Updated updated{.trained = train_neighbours(full_rank_options(parameters, options.memory_limit),
-                                              parameters.neighbours, W, context, nullptr, &earlier)};
+  const FullRankOptions fit =
+      full_rank_options(parameters, options.memory_limit, merged.dataset.features.rows.view());
+  Updated updated{.trained = train_neighbours(fit, parameters.neighbours, W, context, nullptr, &earlier)};
   updated.kept_columns = updated.trained.resumed_columns;
   return updated;
 }

@@ -60,7 +60,7 @@ std::vector<DeclaredParameter<WeightingOptions>> weighting_parameters() {
       {{.id = "alpha", .help = "Weight of the observed entries; 1 is unweighted", .axis = SearchAxis::listed},
        in_member(&WeightingOptions::alpha)},
       {{.id = "weighting",
-        .help = "Weighting scheme of the observed entries",
+        .help = "Weighting of the observed entries",
         .names = scheme_names(),
         .axis = SearchAxis::listed},
        in_member(&WeightingOptions::scheme)},

@@ -30,22 +30,6 @@ Csr interactions() {
   return X;
 }
 
-/// The definition: features are rows of X with the weight beta b_i and without another weight.
-testing::DenseOracle oracle_of(const Csr& X, const Weights& W, const Csr& F, double beta,
-                               const std::vector<double>& l) {
-  testing::DenseOracle oracle(
-      X.view(), W, Eigen::Map<const Eigen::VectorXd>(l.data(), static_cast<Eigen::Index>(l.size())));
-  const Eigen::Index users = oracle.X.rows();
-  const Eigen::MatrixXd features = testing::to_dense(F.view());
-  oracle.X.conservativeResize(users + features.rows(), Eigen::NoChange);
-  oracle.X.bottomRows(features.rows()) = features;
-  oracle.Y = oracle.X;
-  oracle.W.conservativeResize(users + features.rows(), Eigen::NoChange);
-  for (Eigen::Index i = 0; i < oracle.X.cols(); ++i)
-    oracle.W.col(i).tail(features.rows()).setConstant(beta * W.b_of(i));
-  return oracle;
-}
-
 /// What a fit says of the objective, the observed weight, and how far it is above the minimum.
 template <class Solution>
 void expect_exact(const testing::DenseOracle& oracle, const MatrixView<const float> B, bool zero_diagonal,
@@ -87,7 +71,9 @@ class FeaturesTest : public ::testing::Test {
                             .zero_diagonal = true,
                             .features = F.view(),
                             .feature_weight = beta};
-    const testing::DenseOracle oracle = oracle_of(X_, W, F, beta, full_rank_lambda(X_.view(), options));
+    const std::vector<double> l = full_rank_lambda(X_.view(), options);
+    const testing::DenseOracle oracle = testing::with_features(
+        {X_.view(), W, Eigen::Map<const Eigen::VectorXd>(l.data(), std::ssize(l))}, F.view(), beta, W);
     const FullRankFit fit = fit_full_rank(X_.view(), W, options, *backend_, {.threads = 2});
     ASSERT_EQ(fit.solutions.size(), 2U);
     for (const FullRankSolution& solution : fit.solutions) {
@@ -200,8 +186,6 @@ TEST_F(FeaturesTest, RefusesWhatCannotBe) {
   EXPECT_EQ(message({.feature_weight = 1}, {}), "");
   EXPECT_NE(message({.feature_weight = -1}, F.view()), "");
   EXPECT_NE(message({.feature_weight = 1e40}, F.view()), "");
-  EXPECT_NE(message({.neighbours = 3}, F.view()), "");
-  EXPECT_EQ(message({.neighbours = 3, .feature_weight = 0}, F.view()), "");
 }
 
 /// beta F'F is part of what is inverted, and so of what is kept of it for updates.

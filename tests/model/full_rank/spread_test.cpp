@@ -15,12 +15,14 @@
 
 #include "comm/mailboxes.hpp"
 #include "support/expect_error.hpp"
+#include "support/own_memory.hpp"
 #include "support/random_data.hpp"
 
 namespace poise {
 namespace {
 
 using testing::as_processes;
+using testing::processor;
 
 constexpr int sizes[] = {1, 2, 3, 4};
 
@@ -60,12 +62,12 @@ Matrix<double> symmetric(std::int64_t n) {
   return A;
 }
 
-TEST(SpreadInverse, ProductsOfAnyNumberOfRounds) {
+void expect_products_of_any_number_of_rounds(bool own_memory) {
   constexpr std::int64_t n = 300;
   const Matrix<double> A = symmetric(n);
   for (const int size : sizes) {
     as_processes(size, [&](Processes& processes) {
-      const auto backend = make_backend(BackendKind::cpu, 1);
+      const auto backend = processor(own_memory);
       const ColumnShare share(n, processes);
       Matrix<double> own(std::ssize(share.own()), n);
       for (std::int64_t k = 0; k < own.rows(); ++k)
@@ -82,6 +84,7 @@ TEST(SpreadInverse, ProductsOfAnyNumberOfRounds) {
           Matrix<double> z(3, n);
           Borrowed<double> there(*backend, z.view());
           P.multiply(Lent(*backend, r).view(), there.view());
+          there.give_back();
           for (std::int64_t k = 0; k < 3; ++k) {
             for (std::int64_t j = 0; j < n; ++j) {
               double sum = 0;
@@ -95,6 +98,9 @@ TEST(SpreadInverse, ProductsOfAnyNumberOfRounds) {
     });
   }
 }
+
+TEST(SpreadInverse, ProductsOfAnyNumberOfRounds) { expect_products_of_any_number_of_rounds(false); }
+TEST(SpreadInverse, ProductsWhereTheBackendHasItsOwnMemory) { expect_products_of_any_number_of_rounds(true); }
 
 TEST(GridTiles, RowsOfGOfAllProcesses) {
   const Csr X = testing::random_csr(90, 71, 0.15, false, 4, true);
@@ -125,11 +131,12 @@ TEST(GridTiles, RowsOfGOfAllProcesses) {
 }
 
 /// Trains by so many threads, each of which stands for a process, and returns B and the figures of all.
-FullRankFit fit_spread(const Csr& X, const Weights& W, const FullRankOptions& options, int size) {
+FullRankFit fit_spread(const Csr& X, const Weights& W, const FullRankOptions& options, int size,
+                       bool own_memory = false) {
   FullRankFit result;
   std::atomic<int> agreeing = 0;
   as_processes(size, [&](Processes& processes) {
-    const auto backend = make_backend(BackendKind::cpu, 1);
+    const auto backend = processor(own_memory);
     const ColumnShare share(X.cols, processes);
     const Execution execution{.threads = 1, .observer = nullptr};
     FullRankFit own = fit_full_rank_spread(X.view(), W, options, share, *backend, execution);
@@ -158,7 +165,7 @@ FullRankFit fit_spread(const Csr& X, const Weights& W, const FullRankOptions& op
   return result;
 }
 
-TEST(SpreadFullRank, TheModelOfOneProcess) {
+void expect_model_of_one_process(std::initializer_list<int> counts, bool own_memory) {
   const Csr X = testing::random_csr(150, 61, 0.12, true, 9, true);
   for (const Scheme scheme : {Scheme::none, Scheme::user_oriented, Scheme::item_oriented, Scheme::linear}) {
     const Weights W = make_weights(X.view(), {.scheme = scheme, .alpha = scheme == Scheme::none ? 1.0 : 3.0});
@@ -170,11 +177,12 @@ TEST(SpreadFullRank, TheModelOfOneProcess) {
                                     .tolerance = 1e-9};
       const auto backend = make_backend(BackendKind::cpu, 1);
       const FullRankFit alone = fit_full_rank(X.view(), W, options, *backend, {.threads = 1});
-      for (const int size : {1, 2, 3, 4, 7}) {
-        const FullRankFit fit = fit_spread(X, W, options, size);
+      for (const int size : counts) {
+        const FullRankFit fit = fit_spread(X, W, options, size, own_memory);
         const FullRankSolution& solution = fit.solutions.front();
         EXPECT_TRUE(solution.converged);
         EXPECT_LE(solution.certificate.worst_column, 1e-9);
+        EXPECT_EQ(solution.certificate.verified_columns, 0);  // proven by probes, none measured alone
         EXPECT_NEAR(fit.condition / alone.condition, 1, 1e-3);
         EXPECT_NEAR(solution.objective, alone.solutions.front().objective,
                     1e-7 * alone.solutions.front().observed_weight);
@@ -187,6 +195,11 @@ TEST(SpreadFullRank, TheModelOfOneProcess) {
   }
 }
 
+TEST(SpreadFullRank, TheModelOfOneProcess) { expect_model_of_one_process({1, 2, 3, 4, 7}, false); }
+TEST(SpreadFullRank, TheModelOfOneProcessWhereBackendsHaveTheirOwnMemory) {
+  expect_model_of_one_process({1, 2, 3, 4}, true);
+}
+
 TEST(SpreadFullRank, Float64WhereItIsNeededAndSingularForAll) {
   // Items that nobody tells apart.
   Csr X{.rows = 30, .cols = 20, .offsets = {0}};
@@ -196,9 +209,11 @@ TEST(SpreadFullRank, Float64WhereItIsNeededAndSingularForAll) {
   }
   const Weights W = make_weights(X.view(), {.scheme = Scheme::none});
   const FullRankOptions options{.lambda = 1e-4, .unconstrained = false, .zero_diagonal = true};
-  const FullRankFit fit = fit_spread(X, W, options, 3);
-  EXPECT_TRUE(fit.float64);
-  EXPECT_TRUE(fit.solutions.front().converged);
+  for (const bool own_memory : {false, true}) {
+    const FullRankFit fit = fit_spread(X, W, options, 3, own_memory);
+    EXPECT_TRUE(fit.float64);
+    EXPECT_TRUE(fit.solutions.front().converged);
+  }
   FullRankOptions hopeless = options;
   hopeless.lambda = 1e-25;
   std::atomic<int> told = 0;
@@ -246,6 +261,9 @@ TEST(SpreadFullRank, WhatDoesNotFitNamesTheProcessesThatWouldDo) {
   check_spread_memory(X.view(), W, gigabyte, 4);
   testing::expect_error(ErrorKind::resources, "raise",
                         [&] { check_spread_memory(X.view(), W, gigabyte >> 7U, 2); });
+  testing::expect_error(ErrorKind::resources, "start more processes",
+                        [&] { check_spread_gpu_memory(X.view(), 2, gigabyte); });
+  check_spread_gpu_memory(X.view(), 2, 2 * gigabyte);
 }
 
 }  // namespace

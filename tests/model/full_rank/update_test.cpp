@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -216,7 +218,9 @@ TEST(FullRankUpdateTest, TheObjectiveWithoutAPassThroughTheData) {
     const RowChange change = row_change(X.view(), before, Y.view(), after, {}, ChangeOf::shared_system);
     update_inverse<float>(A_inverse, change, *backend, {.threads = 2});
     FullRankBasis updated;
-    updated.in_place = true;
+    FullRankBasis strictly;
+    updated.in_place = strictly.in_place = true;
+    strictly.adopt<float>(A_inverse.clone(), kept.condition);
     updated.adopt<float>(std::move(A_inverse), kept.condition);
     const FullRankStart start{.l = l,
                               .b_bar = 1,
@@ -242,6 +246,17 @@ TEST(FullRankUpdateTest, TheObjectiveWithoutAPassThroughTheData) {
     EXPECT_GT(solution.objective_error, 0);
     EXPECT_LT(solution.objective_error, 1e-6 * objective);
     EXPECT_NEAR(solution.objective, objective, solution.objective_error);
+    // Where the tolerance is missed the columns are measured, and they are the same.
+    FullRankOptions strict = options;
+    strict.tolerance = 1e-12;
+    const FullRankFit measured =
+        continue_full_rank(Y.view(), after, strict, start, strictly, *backend, {.threads = 2});
+    EXPECT_EQ(measured.seconds.count("objective"), 1U);
+    const FullRankSolution& same = measured.solutions.front();
+    EXPECT_LT(same.objective_error, 1e-5 * objective);
+    EXPECT_NEAR(same.objective, objective, same.objective_error);
+    const auto values = [](const Matrix<float>& of) { return std::span(of.view().data, 1600 * 1600); };
+    EXPECT_TRUE(std::ranges::equal(values(same.B), values(solution.B)));
   }
 }
 

@@ -67,8 +67,12 @@ std::vector<NamedWeights> all_weights(const Csr& X, const Csr& elsewhere) {
   return all;
 }
 
-std::vector<FullRankOptions> all_regularizations(double lambda) {
-  return {{.lambda = lambda}, {.lambda = lambda, .lambda_exponent = 0.5, .dropout = 0.3}};
+/// With features of the items, too; as many as there are.
+std::vector<FullRankOptions> all_regularizations(double lambda, CsrView features) {
+  return {{.lambda = lambda},
+          {.lambda = lambda, .lambda_exponent = 0.5, .dropout = 0.3},
+          {.lambda = lambda, .dropout = 0.1, .features = features, .feature_weight = 2.5},
+          {.lambda = lambda, .features = features, .feature_weight = 0.1}};
 }
 
 NeighbourFit fit_of(const Csr& X, const Weights& W, FullRankOptions options, bool zero_diagonal,
@@ -83,7 +87,9 @@ DenseOracle oracle_of(const Csr& X, const Weights& W, const FullRankOptions& opt
   const std::vector<double> l = full_rank_lambda(X.view(), options);
   Csr binary = X;
   binary.values.clear();
-  return {binary.view(), W, Eigen::Map<const Eigen::VectorXd>(l.data(), std::ssize(l))};
+  DenseOracle oracle(binary.view(), W, Eigen::Map<const Eigen::VectorXd>(l.data(), std::ssize(l)));
+  if (!options.with_features()) return oracle;
+  return testing::with_features(std::move(oracle), options.features, options.feature_weight, W);
 }
 
 Eigen::VectorXd column_of(const NeighbourColumns& columns, std::int64_t j) {
@@ -93,11 +99,13 @@ Eigen::VectorXd column_of(const NeighbourColumns& columns, std::int64_t j) {
 }
 
 /// The support that the definition asks for, by sorting all items.
-std::vector<std::int32_t> support_of(const DenseOracle& oracle, const Weights& W, std::int64_t j,
-                                     std::int64_t k, bool zero_diagonal) {
+std::vector<std::int32_t> support_of(const DenseOracle& oracle, const Weights& W,
+                                     const FullRankOptions& options, std::int64_t j, std::int64_t k,
+                                     bool zero_diagonal) {
   const Eigen::Index n = oracle.X.cols();
   Eigen::VectorXd a = Eigen::VectorXd::Ones(oracle.X.rows());
-  for (Eigen::Index u = 0; u < a.size(); ++u) a(u) = W.a_of(u);
+  const Eigen::Index users = a.size() - (options.with_features() ? options.features.rows : 0);
+  for (Eigen::Index u = 0; u < a.size(); ++u) a(u) = u < users ? W.a_of(u) : options.feature_weight;
   double logs = 0;
   for (Eigen::Index i = 0; i < n; ++i) logs += std::log(W.b_of(i));
   const double b_bar = std::exp(logs / static_cast<double>(n));
@@ -127,8 +135,9 @@ Eigen::VectorXd ridge_of(const DenseOracle& oracle, std::int64_t j, std::span<co
 TEST(Neighbours, AllItemsAreTheDenseModel) {
   const Csr X = long_tailed(60, 26, 1);
   const Csr elsewhere = testing::random_csr(60, 26, 0.1, true, 3);
+  const Csr F = testing::random_csr(7, 26, 0.3, true, 8);
   for (const auto& [name, W] : all_weights(X, elsewhere)) {
-    for (const FullRankOptions& options : all_regularizations(5)) {
+    for (const FullRankOptions& options : all_regularizations(5, F.view())) {
       const DenseOracle oracle = oracle_of(X, W, options);
       for (const bool zero_diagonal : {false, true}) {
         SCOPED_TRACE(fmt::format("{} {} dropout {}", name, zero_diagonal, options.dropout));
@@ -149,8 +158,9 @@ TEST(Neighbours, LargeCataloguesAreTheDenseModel) {
   const Weights unweighted = make_weights(X.view(), {});
   const Weights weighted = make_weights(X.view(), {.alpha = 3});
   const auto backend = testing::tested_backend(2);
+  const Csr F = testing::random_csr(20, 250, 0.1, false, 8);
   for (const Weights* W : {&unweighted, &weighted}) {
-    for (const FullRankOptions& plain : all_regularizations(30)) {
+    for (const FullRankOptions& plain : all_regularizations(30, F.view())) {
       FullRankOptions options = plain;
       options.zero_diagonal = true;
       options.unconstrained = false;
@@ -177,8 +187,9 @@ TEST(Neighbours, LargeCataloguesAreTheDenseModel) {
 TEST(Neighbours, FewItemsAreRidgeRegressionsOnTheirSupports) {
   const Csr X = long_tailed(70, 30, 4);
   const Csr elsewhere = testing::random_csr(70, 30, 0.1, true, 5);
+  const Csr F = testing::random_csr(7, 30, 0.3, true, 8);
   for (const auto& [name, W] : all_weights(X, elsewhere)) {
-    for (const FullRankOptions& options : all_regularizations(2)) {
+    for (const FullRankOptions& options : all_regularizations(2, F.view())) {
       const DenseOracle oracle = oracle_of(X, W, options);
       for (const bool zero_diagonal : {false, true}) {
         SCOPED_TRACE(fmt::format("{} {} dropout {}", name, zero_diagonal, options.dropout));
@@ -187,7 +198,7 @@ TEST(Neighbours, FewItemsAreRidgeRegressionsOnTheirSupports) {
           for (std::int64_t j = 0; j < 30; ++j) {
             const auto support = solution.columns.support(j);
             const std::vector<std::int32_t> wanted =
-                support_of(oracle, W, j, solution.columns.k, zero_diagonal);
+                support_of(oracle, W, options, j, solution.columns.k, zero_diagonal);
             ASSERT_TRUE(std::ranges::equal(support, wanted)) << "column " << j;
             const Eigen::VectorXd best = ridge_of(oracle, j, support);
             const Eigen::VectorXd beta = column_of(solution.columns, j);
@@ -230,18 +241,42 @@ TEST(Neighbours, ItemsThatNeverOccurTogetherFillInByIndex) {
   for (const std::int32_t j : rows.indices) EXPECT_LE(j, 4) << "a column without anything to explain it";
 }
 
+TEST(Neighbours, FeaturesWithoutWeightAreThePlainModelToTheByte) {
+  const Csr X = long_tailed(70, 30, 4);
+  const Csr F = testing::random_csr(7, 30, 0.3, true, 8);
+  const Weights W = make_weights(X.view(), {.alpha = 2});
+  const NeighbourFit plain = fit_of(X, W, {.lambda = 3}, true, {5});
+  const NeighbourFit ignored = fit_of(X, W, {.lambda = 3, .features = F.view()}, true, {5});
+  const NeighbourFit learnt =
+      fit_of(X, W, {.lambda = 3, .features = F.view(), .feature_weight = 1}, true, {5});
+  EXPECT_EQ(plain.solutions.front().columns.items, ignored.solutions.front().columns.items);
+  EXPECT_EQ(plain.solutions.front().columns.values, ignored.solutions.front().columns.values);
+  EXPECT_NE(plain.solutions.front().columns.values, learnt.solutions.front().columns.values);
+  // Item 3, which nobody has, has features in common with others.
+  const auto of_cold_item = [](const NeighbourFit& fit) {
+    double sum = 0;
+    for (const float value : fit.solutions.front().columns.entries(3)) sum += std::abs(value);
+    return sum;
+  };
+  EXPECT_EQ(of_cold_item(plain), 0);
+  EXPECT_GT(of_cold_item(learnt), 0.05);
+}
+
 TEST(Neighbours, SameBytesForAnyThreadsAndBlocks) {
   const Csr X = long_tailed(300, 150, 6);
+  const Csr F = testing::random_csr(12, 150, 0.2, true, 8);
   for (const WeightingOptions& weighting :
        std::vector<WeightingOptions>{{},
                                      {.alpha = 4},
                                      {.scheme = Scheme::user_oriented, .alpha = 2},
                                      {.scheme = Scheme::item_oriented}}) {
     const Weights W = make_weights(X.view(), weighting);
-    const NeighbourFit one = fit_of(X, W, {.lambda = 3}, true, {20}, 150, 1);
+    const FullRankOptions options{
+        .lambda = 3, .features = F.view(), .feature_weight = weighting.alpha == 4 ? 0.0 : 0.7};
+    const NeighbourFit one = fit_of(X, W, options, true, {20}, 150, 1);
     for (const int threads : {1, 2, 3}) {
       for (const std::int64_t block : {1, 13, 64, 150}) {
-        const NeighbourFit other = fit_of(X, W, {.lambda = 3}, true, {20}, block, threads);
+        const NeighbourFit other = fit_of(X, W, options, true, {20}, block, threads);
         EXPECT_EQ(one.solutions.front().columns.items, other.solutions.front().columns.items);
         EXPECT_EQ(one.solutions.front().columns.values, other.solutions.front().columns.values);
       }

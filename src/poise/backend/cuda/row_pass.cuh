@@ -70,6 +70,9 @@ struct NarrowPass {
   static constexpr int warps = W;
   static constexpr int most_columns = 4 * G * NV;
   static constexpr int together = 32 / G;
+  /// Blocks that a multiprocessor's registers must hold at once, or 0. Without it the compiler spends a third
+  /// more registers on these, and the gathers of fewer rows overlap.
+  static constexpr int resident_blocks = NV == 1 && W == 4 ? 7 : 0;
 
   /// Bytes of shared memory for the sums.
   static constexpr std::int64_t bytes(std::int64_t /*columns*/) { return 8LL * W * most_columns; }
@@ -214,6 +217,7 @@ struct NarrowPass {
 template <int W>
 struct WidePass {
   static constexpr int warps = W;
+  static constexpr int resident_blocks = 0;
   static constexpr int chunk = batch_entries * batches_per_run;
 
   static constexpr std::int64_t bytes(std::int64_t columns) { return 8 * (padded(columns) + chunk); }

@@ -10,7 +10,8 @@ namespace {
 constexpr int threads = 256;
 
 template <class Pass>
-__global__ void __launch_bounds__(32 * Pass::warps) solve_kernel(Solve solve, const std::int32_t* rows) {
+__global__ void __launch_bounds__(32 * Pass::warps, Pass::resident_blocks)
+    solve_kernel(Solve solve, const std::int32_t* rows) {
   extern __shared__ double shared[];
   RowState<Pass> state(solve, rows[blockIdx.x], shared);
   RowOutcome outcome;

@@ -31,12 +31,12 @@ class AsymmetricFamily : public ModelFamily {
         "regularizer"_p);
     parameters = low_rank_parameters({.id = "regularizer", .reported = true});
     own = {{{.id = "regularizer",
-             .help = "weight-decay, lambda (|U|^2 + |V|^2); dropout, lambda |U V'|^2; or data-weight-decay, "
-                     "lambda (|X U|^2 "
-                     "+ |V|^2)",
+             .help = "what lambda weighs; weight-decay: |U|^2 + |V|^2, dropout: |U V'|^2, data-weight-decay: "
+                     "|X U|^2 + |V|^2",
              .names = regularizers()},
             in_member(&ModelParameters::regularizer)}};
-    const auto kind = [](int place, const std::string& regularizer, std::string title, std::string penalty) {
+    const auto kind = [](int place, const std::string& regularizer, std::string title,
+                         const std::string& penalty) {
       return ModelKind{.place = place,
                        .key = "awmf/" + regularizer,
                        .title = std::move(title),
@@ -61,13 +61,15 @@ class AsymmetricFamily : public ModelFamily {
     std::optional<RoundCheckpoint> checkpoint = round_checkpoint(context);
     LowRankFit fit = fit_asymmetric(context.X, W, asymmetric_options(each, context.memory_limit), pairs,
                                     context.backend, context.execution, &context.left,
-                                    checkpoint ? &*checkpoint : nullptr, context.earlier);
+                                    checkpoint ? &*checkpoint : nullptr, context.earlier, context.processes);
     fit.seconds.merge(seconds);
     return trained_of(fit, std::make_shared<Asymmetric>(std::move(fit.U), std::move(fit.V)));
   }
 
-  [[nodiscard]] TrainingCost cost(const ModelParameters& each, CsrView X, std::uint64_t memory_limit,
-                                  const Weights& W, int /*threads*/) const override {
+  [[nodiscard]] TrainingCost cost(const ModelParameters& each, const TrainingInput& on,
+                                  std::uint64_t memory_limit, const Weights& W,
+                                  int /*threads*/) const override {
+    const CsrView X = on.X;
     const std::int64_t rank = std::min(each.rank, X.cols);
     std::uint64_t held = asymmetric_memory(X, rank) + eigenpair_bytes(each, X);
     LeftFactorCost left;

@@ -235,14 +235,15 @@ std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank) {
 
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
                           const Spectrum& spectrum, Backend& backend, const Execution& execution,
-                          LeftFactorCache* cache, RoundCheckpoint* checkpoint, const Factors* earlier) {
+                          LeftFactorCache* cache, RoundCheckpoint* checkpoint, const Factors* earlier,
+                          Processes* processes) {
   validate(options);
   assert(spectrum.pairs() >= std::min(options.rank, X.cols));
   check_memory(options, asymmetric_memory(X, std::min(options.rank, X.cols)));
   LowRankFit fit;
   Stopwatch watch(fit.seconds);
   const AsymmetricProblem problem =
-      make_asymmetric_problem(X, W, options.regularizer, options.lambda, backend, execution);
+      make_asymmetric_problem(X, W, options.regularizer, options.lambda, backend, execution, processes);
   AsymmetricOptions possible = options;
   possible.least_decrease = std::max(options.least_decrease, gain_of_rounding);
   LeftFactorCache own;

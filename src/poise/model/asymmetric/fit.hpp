@@ -31,11 +31,12 @@ struct AsymmetricOptions : LowRankOptions {
 /// A round costs some 30 nnz d operations on entries, 10 m d^2, and those of the preconditioner in each of
 /// U's iterations (left_factor.hpp): 8 n k d by k eigenpairs, 2 n^2 d by an inverse. `earlier` are factors at
 /// which the rounds begin, in place of the start of the options. A `cache` keeps the preconditioner's left
-/// part for fits that differ in C alone, and changes no bit.
+/// part for fits that differ in C alone, and changes no bit. `processes` that all fit together hold entries
+/// once a host.
 LowRankFit fit_asymmetric(CsrView X, const Weights& W, const AsymmetricOptions& options,
                           const Spectrum& spectrum, Backend& backend, const Execution& execution,
                           LeftFactorCache* cache = nullptr, RoundCheckpoint* checkpoint = nullptr,
-                          const Factors* earlier = nullptr);
+                          const Factors* earlier = nullptr, Processes* processes = nullptr);
 
 /// Bytes beyond X and the spectrum that the rounds need, without the items x items part.
 std::uint64_t asymmetric_memory(CsrView X, std::int64_t rank);

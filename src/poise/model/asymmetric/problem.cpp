@@ -3,7 +3,8 @@
 namespace poise {
 
 AsymmetricProblem make_asymmetric_problem(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
-                                          Backend& backend, const Execution& execution) {
+                                          Backend& backend, const Execution& execution,
+                                          Processes* processes) {
   AsymmetricProblem problem;
   problem.X = X;
   problem.X.values = {};
@@ -11,7 +12,9 @@ AsymmetricProblem make_asymmetric_problem(CsrView X, const Weights& W, Regulariz
   problem.regularizer = regularizer;
   problem.lambda = lambda;
   problem.users = make_row_entries(X, W, execution);
+  hold_once(problem.users, processes);
   problem.items = transpose(problem.users, execution);
+  hold_once(problem.items, processes);
   if (problem.users.indices.size() != static_cast<std::size_t>(X.entries()))
     problem.own_transpose = transpose(problem.X, execution.threads);
   problem.pins.push_back(backend.pin(problem.X));

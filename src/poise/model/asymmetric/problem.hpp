@@ -35,9 +35,11 @@ struct AsymmetricProblem {
   [[nodiscard]] bool dropout() const { return regularizer == Regularizer::dropout; }
 };
 
-/// X, W and the backend must outlive the result.
+/// X, W and the backend must outlive the result. `processes` that all make the same one hold its entries
+/// once a host.
 AsymmetricProblem make_asymmetric_problem(CsrView X, const Weights& W, Regularizer regularizer, double lambda,
-                                          Backend& backend, const Execution& execution);
+                                          Backend& backend, const Execution& execution,
+                                          Processes* processes = nullptr);
 
 /// Factors and what is kept with them: X U V' does not change when U -> U T, V -> V T^-T.
 struct AsymmetricPoint {

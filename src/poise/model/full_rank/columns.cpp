@@ -120,6 +120,18 @@ void ColumnSolver<T>::to_columns(std::span<const std::int32_t> items, bool zero_
 }
 
 template <class T>
+void ColumnSolver<T>::to_rows(std::span<const std::int32_t> items, bool zero_diagonal, In<T> h,
+                              Out<T> rows) const {
+  std::vector<double> factors(problem_.items());
+  for (std::int64_t i = 0; i < problem_.items(); ++i)
+    factors[i] = zero_diagonal ? -1 / diagonal_[i] : -problem_.l[i] / problem_.W->b_of(i);
+  std::vector<double> diagonal(items.size(), 0.0);
+  if (!zero_diagonal) diagonal = checker_.data().forms(items, h);
+  backend_.combine(std::vector<Term<T>>{{.x = h, .cols = factors}}, rows);
+  backend_.set_entries(rows, items, diagonal);
+}
+
+template <class T>
 std::vector<double> ColumnSolver<T>::multipliers(std::span<const std::int32_t> items, In<T> h) const {
   std::vector<double> result(items.size());
   backend_.get_entries(h, {}, items, result);

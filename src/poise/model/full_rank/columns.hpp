@@ -33,6 +33,10 @@ class ColumnSolver {
   /// Columns of B out of h: e_i - (l_i / b_i) h, or e_i - h / h_i. `beta` may be h itself.
   void to_columns(std::span<const std::int32_t> items, bool zero_diagonal, In<T> h, Out<float> beta) const;
 
+  /// Rows of B out of those of a symmetric A^-1, for W = 1 or user weights alone: the same numbers. `rows`
+  /// may be h itself.
+  void to_rows(std::span<const std::int32_t> items, bool zero_diagonal, In<T> h, Out<T> rows) const;
+
   /// The multiplier of the constraint beta_i = 0: b_i / h_i - l_i, which is also the column's objective.
   std::vector<double> multipliers(std::span<const std::int32_t> items, In<T> h) const;
 

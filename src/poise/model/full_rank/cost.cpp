@@ -178,10 +178,14 @@ void check_full_rank_memory(CsrView X, const Weights& W, const FullRankOptions& 
   }
 }
 
+std::uint64_t gpu_block_bytes(std::int64_t items) {
+  constexpr std::uint64_t of_an_item = 256 * 64;
+  return of_an_item * static_cast<std::uint64_t>(items);
+}
+
 std::uint64_t full_rank_gpu_memory(std::int64_t items, bool weighted, int solutions) {
-  constexpr std::uint64_t blocks = 256 * 64;
   const auto n = static_cast<std::uint64_t>(items);
-  return gpu_matrices(weighted, solutions) * n * n * sizeof(float) + blocks * n;
+  return gpu_matrices(weighted, solutions) * n * n * sizeof(float) + gpu_block_bytes(items);
 }
 
 void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptions& options,

@@ -68,6 +68,9 @@ bool measured_in_a_moment(const ColumnProblem& problem);
 /// the last model takes the place of A^-1.
 constexpr int gpu_matrices(bool weighted, int solutions) { return (weighted ? 4 : 3) + solutions; }
 
+/// Of blocks of columns, at the least.
+std::uint64_t gpu_block_bytes(std::int64_t items);
+
 /// Error{resources}, which says how many items would fit, if these do not.
 void check_full_rank_gpu_memory(CsrView X, const Weights& W, const FullRankOptions& options,
                                 std::uint64_t gpu_memory);

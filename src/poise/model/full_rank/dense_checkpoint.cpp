@@ -193,7 +193,7 @@ void DenseCheckpoint::keep(std::size_t number_bytes) {
 
 bool DenseCheckpoint::stops() const { return news_.stopping || news_.stops(); }
 
-void DenseCheckpoint::save(SolvedColumns block) {
+void DenseCheckpoint::save(const SolvedColumns& block) {
   if (block.items.empty()) return;
   if (share_ == nullptr)
     write(block);

@@ -49,7 +49,7 @@ class DenseCheckpoint {
   /// Whether no further block is to be begun.
   [[nodiscard]] bool stops() const;
   /// Saves a block, at once or in the next round.
-  void save(SolvedColumns block);
+  void save(const SolvedColumns& block);
   /// Error{interrupted} if it was asked to stop.
   void end();
 

@@ -131,7 +131,6 @@ class FullRankFamily : public ModelFamily {
                   {.id = "dropout", .reported = true, .costs = false},
                   {.id = "feature-weight",
                    .reported = true,
-                   .costs = false,
                    .kept = [](const ModelParameters& each) { return each.feature_weight != 1; }},
                   {.id = "alpha", .reported = true},
                   {.id = "weighting", .reported = true},
@@ -143,11 +142,11 @@ class FullRankFamily : public ModelFamily {
     own = {{{.id = "zero-diagonal", .help = "an item must not predict itself"},
             in_member(&ModelParameters::zero_diagonal)},
            {{.id = "dropout",
-             .help = "p adds p/(1-p) diag(X'X) to the regularization",
+             .help = "probability of dropout; p adds p/(1-p) diag(X'X) to the regularization",
              .axis = SearchAxis::free},
             in_member(&ModelParameters::dropout)},
            {{.id = "neighbours",
-             .help = "entries of each column of B, exact on them, in memory for these alone; 0 is all items",
+             .help = "entries of each column of B; exact on them, in memory for these alone; 0 is all items",
              .least = 0,
              .most = 2'147'483'647,
              .axis = SearchAxis::listed},
@@ -179,17 +178,20 @@ class FullRankFamily : public ModelFamily {
     return std::move(train_full_rank(options, W, context).front());
   }
 
-  [[nodiscard]] TrainingCost cost(const ModelParameters& each, CsrView X, std::uint64_t memory_limit,
-                                  const Weights& W, int threads) const override {
-    if (each.neighbours > 0)
-      return neighbours_cost(full_rank_options(each, memory_limit), each.neighbours, X, W);
+  [[nodiscard]] TrainingCost cost(const ModelParameters& each, const TrainingInput& on,
+                                  std::uint64_t memory_limit, const Weights& W, int threads) const override {
+    const CsrView X = on.X;
+    const FullRankOptions options = full_rank_options(each, memory_limit, on.features);
+    if (each.neighbours > 0) return neighbours_cost(options, each.neighbours, X, W);
     const FullRankMemory memory = full_rank_memory(X, !W.uniform(), 1);
     const bool with_T = !W.c.empty() && W.b.empty() && memory.with_T <= memory_limit;
-    const auto bytes = static_cast<double>(with_T ? memory.with_T : memory.least);
+    const std::uint64_t of_features = feature_bytes(options);
+    const auto bytes = static_cast<double>((with_T ? memory.with_T : memory.least) + of_features);
     const double matrix = sizeof(float) * static_cast<double>(X.cols) * static_cast<double>(X.cols);
     return {.bytes = bytes,
-            .most_bytes = matrix + std::max(bytes, static_cast<double>(full_rank_memory(X, true, 2).least)),
-            .fit = full_rank_operations(X, W, full_rank_options(each, memory_limit), threads)};
+            .most_bytes = matrix + std::max(bytes, static_cast<double>(full_rank_memory(X, true, 2).least +
+                                                                       of_features)),
+            .fit = full_rank_operations(X, W, options, threads)};
   }
 
   [[nodiscard]] double gpu_bytes(const ModelParameters& each, CsrView X) const override {
@@ -199,12 +201,12 @@ class FullRankFamily : public ModelFamily {
 
   [[nodiscard]] double least_operations(double items) const override { return items * items * items; }
 
-  void check_memory(const ModelParameters& each, CsrView X, std::uint64_t memory_limit, const Weights& W,
-                    const TrainingCost* /*cost*/, bool both_diagonals) const override {
-    FullRankOptions options = full_rank_options(each, memory_limit);
-    if (each.neighbours > 0) return check_neighbours_memory(options, each.neighbours, X, W);
+  void check_memory(const ModelParameters& each, const TrainingInput& on, std::uint64_t memory_limit,
+                    const Weights& W, const TrainingCost* /*cost*/, bool both_diagonals) const override {
+    FullRankOptions options = full_rank_options(each, memory_limit, on.features);
+    if (each.neighbours > 0) return check_neighbours_memory(options, each.neighbours, on.X, W);
     if (both_diagonals) options.unconstrained = options.zero_diagonal = true;
-    check_full_rank_memory(X, W, options);
+    check_full_rank_memory(on.X, W, options);
   }
 
   [[nodiscard]] std::unique_ptr<Scorer> read(const Container& file, int threads) const override {
@@ -253,11 +255,6 @@ FullRankOptions full_rank_options(const ModelParameters& parameters, std::uint64
     return options;
   }
   options.features = features;
-  if (options.with_features() && parameters.neighbours > 0)
-    fail(ErrorKind::usage,
-         "the data have features of items, and models with {} do not learn from them: give {} 0, or leave {} "
-         "out",
-         "neighbours"_p, "feature-weight"_p, "neighbours"_p);
   return options;
 }
 

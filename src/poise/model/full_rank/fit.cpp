@@ -58,6 +58,7 @@ bool fit_in(const ColumnProblem& problem, const std::function<const ColumnData&(
   const FullRankWork<T> work{problem,   options, data,   checker, solver,     whole,     backend,
                              execution, watch,   result, nullptr, checkpoint, unmeasured};
   std::vector<FullRankVariant<T>> variants;
+  variants.reserve(wanted.size());
   for (auto& [zero_diagonal, room] : wanted) variants.emplace_back(work, zero_diagonal, std::move(room));
   watch.book("data");
   FullRankSolver<T>(work, basis, keep, variants, start).solve();

@@ -58,6 +58,7 @@ class FullRankSolver {
       work_.for_each_block(items, "solving", [&](std::span<const std::int32_t> part) {
         const auto width = static_cast<std::int64_t>(part.size());
         const Out<T> rows = A_inverse_.view().block(part.front(), width);
+        if (in_place && work_.unmeasured) return variant.add_rows(part, rows, "columns");
         Out<float> to;
         if constexpr (std::is_same_v<T, float>) to = rows;
         if (!in_place) to = variant.columns().view().block(part.front(), width);
@@ -67,7 +68,11 @@ class FullRankSolver {
         if (in_place) variant.columns() = std::move(A_inverse_);
         std::vector<double> p = work_.checker.inverse_diagonal();
         for (std::int64_t i = 0; i < n_ && !variant.zero_diagonal(); ++i) p[i] = 1 / problem_.l[i];
-        InverseOfColumns P(variant.columns().view(), std::move(p), backend_);
+        if (variant.saved().as_rows) {
+          InverseOfColumns by_rows(variant.saved(), p, backend_);
+          variant.prove_rows(by_rows);
+        }
+        InverseOfColumns P(variant.saved(), std::move(p), backend_);
         variant.certify(P);
       } else {
         ComputedInverse<T> P(work_.checker.A_inverse());

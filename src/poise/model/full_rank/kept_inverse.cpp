@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "poise/base/error.hpp"
+#include "poise/base/page_size.hpp"
 #include "poise/model/model_content.hpp"
 #include "poise/storage/container.hpp"
 
@@ -81,6 +82,7 @@ Resident<T> extended_inverse(KeptInverse& kept, MatrixView<const float> B, bool 
   std::vector<double> factor(before);
   for (std::int64_t i = 0; i < before; ++i) factor[i] = zero_diagonal ? -kept.h[i] : -1 / l[i];
   Matrix<T> extended = Matrix<T>::uninitialized(items, items);
+  choose_page_size(extended.view().data, static_cast<std::size_t>(items * items) * sizeof(T));
   for_each_row({items, rows_at_once}, threads, [&](std::int64_t j) {
     const std::span<T> row = extended.row(j);
     std::fill(row.begin() + (j < before ? before : 0), row.end(), T{0});

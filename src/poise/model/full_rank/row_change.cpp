@@ -63,6 +63,27 @@ void subtract_symmetric(In<T> L, In<T> R, Out<T> A, Backend& backend, int thread
   if (stripes.tiles() > 1) mirror_upper(ordinary(backend, A), threads);
 }
 
+/// The rows of a change of A, users' and features', as numbers: those with s > 0, then the others.
+Csr rows_of_A(const RowChange& change, std::vector<double>& sign) {
+  const bool values = change.features.rows > 0;
+  Csr all{.rows = 0, .cols = change.rows.cols, .offsets = {0}};
+  const auto add = [&](CsrView rows, std::int64_t r, double s) {
+    all.indices.insert(all.indices.end(), rows.row(r).begin(), rows.row(r).end());
+    all.values.insert(all.values.end(), rows.row_values(r).begin(), rows.row_values(r).end());
+    if (values) all.values.resize(all.indices.size(), 1);
+    all.offsets.push_back(all.entries());
+    ++all.rows;
+    sign.push_back(s);
+  };
+  for (const bool positive : {true, false}) {
+    for (std::int64_t u = 0; u < change.rows.rows; ++u)
+      if ((change.sign[u] > 0) == positive) add(support_of(change.rows.view()), u, change.sign[u]);
+    for (std::int64_t f = 0; f < change.features.rows; ++f)
+      if ((change.feature_sign[f] > 0) == positive) add(change.features.view(), f, change.feature_sign[f]);
+  }
+  return all;
+}
+
 /// S^-1 + F A^-1 F', from T = F A^-1.
 template <class T>
 Matrix<double> middle_matrix(CsrView F, std::span<const double> sign, const Matrix<T>& scores, int threads) {
@@ -70,7 +91,10 @@ Matrix<double> middle_matrix(CsrView F, std::span<const double> sign, const Matr
   for_each_tile(F.rows, threads, [&](std::int64_t u) {
     for (std::int64_t v = 0; v < F.rows; ++v) {
       double sum = 0;
-      for (const std::int32_t i : F.row(v)) sum += static_cast<double>(scores(u, i));
+      const auto items = F.row(v);
+      const auto values = F.row_values(v);
+      for (std::size_t k = 0; k < items.size(); ++k)
+        sum += static_cast<double>(scores(u, items[k])) * (values.empty() ? 1.0 : double{values[k]});
       M(u, v) = sum;
     }
   });
@@ -126,7 +150,9 @@ void RowChange::add_diagonal(std::int32_t item, double s) {
 template <class T>
 void update_inverse(Resident<T>& A_inverse, const RowChange& change, Backend& backend,
                     const Execution& execution) {
-  const CsrView rows = support_of(change.rows.view());
+  std::vector<double> signs;
+  const Csr all = rows_of_A(change, signs);
+  const CsrView rows = all.view();
   const std::int64_t n = A_inverse.rows();
   const Tiling tiling{rows.rows, rows_together};
   Progress progress(execution.observer, "updating the inverse", rows.rows, "rows");
@@ -135,7 +161,7 @@ void update_inverse(Resident<T>& A_inverse, const RowChange& change, Backend& ba
     const std::int64_t first = tiling.first(tile);
     const std::int64_t count = tiling.last(tile) - first;
     const Csr F = copy_of(rows.block(first, count));
-    const std::span sign = std::span(change.sign).subspan(first, count);
+    const std::span sign = std::span(signs).subspan(first, count);
     Resident<T> scores(backend, count, n);  // F A^-1
     backend.spmm(F.view(), readable(A_inverse), scores.view());
     Matrix<double> M = middle_matrix(F.view(), sign, scores.home(), execution.threads);

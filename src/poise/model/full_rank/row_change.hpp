@@ -14,14 +14,17 @@ namespace poise {
 
 /// Users whose rows of X changed, as terms of the columns' systems:
 ///
-///     H_i / b_i changes by F' diag(s o (1 + C_:i)) F,      A by F' diag(s) F,
+///     H_i / b_i changes by F' diag(s o (1 + C_:i)) F + P' diag(t) P,      A by F' diag(s) F + P' diag(t) P,
 ///
-/// F the new versions of the rows with s = a_u, then the old ones with s = -a_u.
+/// F the new versions of the rows with s = a_u, then the old ones with s = -a_u; P rows of numbers, by which
+/// features that items got change it (full_rank/feature_change.hpp).
 struct RowChange {
-  Csr rows;                  ///< F; its values are C_ui, 0 off its entries; none: C = 0
-  std::vector<double> sign;  ///< s
+  Csr rows;                               ///< F; its values are C_ui, 0 off its entries; none: C = 0
+  std::vector<double> sign;               ///< s
+  Csr features = {};                      ///< P, with values; no rows: no features change
+  std::vector<double> feature_sign = {};  ///< t
 
-  [[nodiscard]] std::int64_t rank() const { return rows.rows; }
+  [[nodiscard]] std::int64_t rank() const { return rows.rows + features.rows; }
   /// Adds sign e_i e_i'.
   void add_diagonal(std::int32_t item, double s);
 };
@@ -34,11 +37,11 @@ enum class ChangeOf { shared_system, columns };
 RowChange row_change(CsrView X, const Weights& before, CsrView Y, const Weights& after,
                      std::span<const std::int32_t> changed, ChangeOf of);
 
-/// A^-1 <- (A + F' diag(s) F)^-1 by the identity
+/// A^-1 <- (A + F' diag(s) F)^-1, F all rows of the change, by the identity
 ///
 ///     (A + F' S F)^-1 = A^-1 - A^-1 F' (S^-1 + F A^-1 F')^-1 F A^-1,
 ///
-/// for some hundred rows of F at a time, new versions first, so that every A between is positive definite
+/// for some hundred rows of F at a time, those with s > 0 first, so that every A between is positive definite
 /// too. The middle matrix, indefinite where old versions are among them, in float64. About 2 n^2 rank
 /// operations of a matrix product, half of them where the matrix lies in ordinary memory. Error{interrupted}
 /// leaves it unspecified.
@@ -49,8 +52,8 @@ void update_inverse(Resident<T>& A_inverse, const RowChange& change, Backend& ba
 /// The operations of update_inverse.
 double update_operations(std::int64_t items, std::int64_t rank);
 
-/// -F' diag(s o (1 + C_:i)) F h_i for each item: the residual e_i - (H_i / b_i) h_i that the change makes of
-/// 0.
+/// -F' diag(s o (1 + C_:i)) F h_i for each item: the residual e_i - (H_i / b_i) h_i that the change of users
+/// makes of 0; that of features is subtract_feature_terms().
 template <class T>
 void changed_residual(const RowChange& change, std::span<const std::int32_t> items, In<T> h, Out<T> r,
                       Backend& backend);

@@ -120,7 +120,7 @@ class SpreadFit {
     GridTiles<T> tiles(share_);
     fill_gram_tiles(problem_.X, data_.users_of(), problem_.W->a, shift, tiles, execution_);
     watch.book("gram");
-    const bool inverted = invert_tiles(tiles, share_.processes(), execution_);
+    const bool inverted = invert_tiles(tiles, share_.processes(), execution_, &backend_);
     watch.book("inverse");
     Resident<T> rows;
     if (inverted) rows = rows_of_tiles(tiles, share_, backend_);
@@ -250,12 +250,14 @@ FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOpti
   validate(options);
   const int processes = share.processes().size();
   check_spread_memory(X, W, options.memory_limit, processes);
+  if (backend.traits().own_memory) check_spread_gpu_memory(X, processes, backend.memory_bytes());
   FullRankFit result;
   Stopwatch watch(result.seconds);
   ColumnProblem problem = make_column_problem(X, W, full_rank_lambda(X, options), nullptr, execution.threads);
   problem.columns.hold_once(share.processes());
   ColumnData data(problem, backend, execution);
   data.hold_users_once(share.processes());
+  const Pin support = backend.pin(support_of(problem.X));
   watch.book("transpose");
   SpreadFit fit(data, options, share, backend, execution, checkpoint, result);
   // What reached float64 once needs no float32.
@@ -292,9 +294,30 @@ std::uint64_t spread_full_rank_memory(CsrView X, bool weighted, bool float64, in
   const std::uint64_t blocks = (weighted ? 10 : 2) * (float64 ? 2 : 1) * sizeof(float) * width * n;
   const std::uint64_t panels =
       2 * (float64 ? SpreadInverse<double>::panel_bytes(X.cols) : SpreadInverse<float>::panel_bytes(X.cols));
-  const std::uint64_t probes = 10 * 64 * sizeof(double) * n;
-  const std::uint64_t entries = (weighted ? 28 : 8) * static_cast<std::uint64_t>(X.entries());
+  // A dozen vectors for each of 32 probes, and one of the others (ColumnCertificate).
+  const std::uint64_t probes = 17 * 32 * sizeof(double) * n;
+  // With weights 20 bytes of each entry in its own columns.
+  const std::uint64_t entries = (weighted ? 12 + 20 / static_cast<std::uint64_t>(processes) : 8) *
+                                static_cast<std::uint64_t>(X.entries());
   return matrices + std::max(blocks + panels, probes) + 128 * users * sizeof(float) + entries;
+}
+
+std::uint64_t spread_gpu_memory(std::int64_t items, int processes) {
+  const auto n = static_cast<std::uint64_t>(items);
+  const std::uint64_t own =
+      n / static_cast<std::uint64_t>(processes) + static_cast<std::uint64_t>(column_tile(items, processes));
+  return 2 * sizeof(float) * n * own + gpu_block_bytes(items);
+}
+
+void check_spread_gpu_memory(CsrView X, int processes, std::uint64_t gpu_memory) {
+  const auto needed = static_cast<double>(spread_gpu_memory(X.cols, processes));
+  const auto there = static_cast<double>(gpu_memory);
+  if (needed <= there) return;
+  const auto [needed_text, there_text] = compared_bytes(needed, there);
+  fail(ErrorKind::resources,
+       "a full-rank model of {} items by {} processes needs about {} of each one's GPU, whose memory is {}; "
+       "start more processes, each with a GPU, or use {} cpu",
+       X.cols, processes, needed_text, there_text, "device"_p);
 }
 
 void check_spread_memory(CsrView X, const Weights& W, std::uint64_t memory_limit, int processes) {

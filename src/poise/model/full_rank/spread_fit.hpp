@@ -16,10 +16,10 @@
 namespace poise {
 
 /// One full-rank model (unconstrained or with a zero diagonal) trained by several processes, which all call
-/// it with the same data on the processor: the inverse in tiles over a grid of them, rows of A^-1 and columns
-/// of B at the owners of columns (ColumnShare), the rest as fit_full_rank does it, without Woodbury's
-/// identity. The solution's B holds this process' columns: items x own columns, by rows. All processes return
-/// the same figures.
+/// it with the same data, all on processors or each on a GPU of its own: the inverse in tiles over a grid of
+/// them, rows of A^-1 and columns of B at the owners of columns (ColumnShare), the rest as fit_full_rank does
+/// it, without Woodbury's identity. The solution's B holds this process' columns: items x own columns, by
+/// rows. All processes return the same figures.
 ///
 /// For one grid the same bits; for another the inverse rounds differently, within the same certificate.
 /// Memory of a process: 8 n^2 / P bytes (12 n^2 / P where float64 is needed), blocks and panels of columns,
@@ -30,6 +30,10 @@ FullRankFit fit_full_rank_spread(CsrView X, const Weights& W, const FullRankOpti
 
 /// The bytes that this takes of a process beyond X.
 std::uint64_t spread_full_rank_memory(CsrView X, bool weighted, bool float64, int processes);
+
+/// The bytes that it takes of a process' GPU, and Error{resources} if they do not fit.
+std::uint64_t spread_gpu_memory(std::int64_t items, int processes);
+void check_spread_gpu_memory(CsrView X, int processes, std::uint64_t gpu_memory);
 
 /// Error{resources}, which says how many processes would do, if that does not fit.
 void check_spread_memory(CsrView X, const Weights& W, std::uint64_t memory_limit, int processes);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/matrix.hpp"
@@ -15,7 +16,7 @@ namespace poise {
 class SpreadFullRank : public Scorer {
  public:
   /// `B` is items x share.own(), by rows.
-  SpreadFullRank(Matrix<float> B, const ColumnShare& share) : B_(std::move(B)), share_(share) {}
+  SpreadFullRank(Matrix<float> B, ColumnShare share) : B_(std::move(B)), share_(std::move(share)) {}
 
   [[nodiscard]] std::int64_t items() const override { return share_.items(); }
   /// On one thread: messages are of one thread at a time.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "poise/base/parallel.hpp"
+#include "poise/model/full_rank/feature_change.hpp"
 
 namespace poise {
 
@@ -32,6 +33,7 @@ void start_columns(const FullRankStart& start, const ColumnProblem& problem,
   });
   backend.upload(std::as_const(columns).view(), h);
   changed_residual<T>(start.change, items, In<T>(h), r, backend);
+  subtract_feature_terms<T>(start.change, In<T>(h), r, backend, threads);
 }
 
 template void start_columns<float>(const FullRankStart&, const ColumnProblem&, std::span<const std::int32_t>,

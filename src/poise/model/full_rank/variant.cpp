@@ -37,6 +37,28 @@ void FullRankVariant<T>::add(std::span<const std::int32_t> items, In<T> h, Out<f
 }
 
 template <class T>
+void FullRankVariant<T>::add_rows(std::span<const std::int32_t> items, Out<T> h, const char* phase) {
+  if constexpr (std::is_same_v<T, float>) {
+    by_rows_ = true;
+    std::vector<double> own = multipliers(items, h);
+    keep_diagonal(items, h);
+    work_.solver.to_rows(items, zero_diagonal_, h, h);
+    work_.watch.book(phase);
+    take_note_unmeasured(items, h, std::move(own));  // of rows it reads the diagonal alone
+  }
+}
+
+template <class T>
+void FullRankVariant<T>::prove_rows(ApproximateInverse& P) {
+  proof_.prove(P, saved(), work_.options.tolerance);
+  if (!proven()) {
+    work_.backend.transpose_in_place(columns_.view());
+    by_rows_ = false;
+  }
+  work_.watch.book("certificate");
+}
+
+template <class T>
 void FullRankVariant<T>::keep_diagonal(std::span<const std::int32_t> items, In<T> h) {
   std::vector<double> diagonal(items.size());
   work_.backend.get_entries(h, {}, items, diagonal);
@@ -130,7 +152,7 @@ template <class T>
 void FullRankVariant<T>::prove(ApproximateInverse& P) {
   proof_.prove(P, saved(), work_.options.tolerance);
   work_.watch.book("certificate");
-  if (!work_.unmeasured || (proof_.settled() && proof_.missing(work_.options.tolerance).empty())) return;
+  if (!work_.unmeasured || proven()) return;
   proof_.expect_measured(true);
   const Items all = numbers_from(0, work_.problem.items());
   work_.for_each_block(all, "measuring", [&](std::span<const std::int32_t> part) {
@@ -146,6 +168,7 @@ void FullRankVariant<T>::prove(ApproximateInverse& P) {
 template <class T>
 void FullRankVariant<T>::certify(ApproximateInverse& P) {
   if (!work_.problem.target_is_X) return;
+  if (by_rows_) return measure();
   prove(P);
   Items missing = proof_.missing(work_.options.tolerance);
   const bool correctable = work_.problem.weighted() || std::is_same_v<T, double>;
@@ -206,7 +229,7 @@ std::vector<std::int32_t> FullRankVariant<T>::rows_of(std::span<const std::int32
 
 template <class T>
 FullRankSolution FullRankVariant<T>::take() {
-  if (work_.share == nullptr) work_.backend.transpose_in_place(columns_.view());
+  if (work_.share == nullptr && !by_rows_) work_.backend.transpose_in_place(columns_.view());
   const Certificate certificate = proof_.certificate();
   return {.zero_diagonal = zero_diagonal_,
           .B = columns_.take(room_.valid() ? room_.get() : Matrix<float>()),

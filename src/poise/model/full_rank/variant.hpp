@@ -39,13 +39,13 @@ struct FullRankWork {
   /// items: a column's blocks take some 64 bytes an item, 96 in float64. Its size decides,
   /// not its free memory, so that a result depends on the machine alone.
   [[nodiscard]] std::int64_t block_columns() const {
-    if (share != nullptr) return spread_block(problem.items(), share->processes().size());
-    if (!backend.traits().wide_blocks) return full_rank_block;
     const std::int64_t items = problem.items();
+    const int parts = share != nullptr ? share->processes().size() : 1;
+    if (!backend.traits().wide_blocks) return share != nullptr ? spread_block(items, parts) : full_rank_block;
     const auto n = static_cast<double>(items);
     constexpr double bytes = 8 * (sizeof(T) + sizeof(float));
-    const double room =
-        0.9 * static_cast<double>(backend.memory_bytes()) - gpu_matrices(true, 2) * sizeof(float) * n * n;
+    const double room = 0.9 * static_cast<double>(backend.memory_bytes()) -
+                        gpu_matrices(true, 2) * sizeof(float) * n * n / parts;
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(room / (bytes * n + 1)), 256,
                                     std::max<std::int64_t>(256, items));
   }
@@ -66,13 +66,19 @@ class FullRankVariant {
   FullRankVariant(const FullRankWork<T>& work, bool zero_diagonal, std::future<Matrix<float>> room);
 
   [[nodiscard]] bool zero_diagonal() const { return zero_diagonal_; }
-  /// Row i is B_:i; without rows until they are made. Those of a share: see SavedColumns.
+  /// Row i is B_:i, or B_i: after add_rows(); without rows until they are made. Those of a share: see
+  /// SavedColumns.
   Resident<float>& columns() { return columns_; }
+  [[nodiscard]] SavedColumns saved() const { return {columns_.view(), work_.share, by_rows_}; }
   void expect_iterated_columns() { proof_.expect_iterated_columns(); }
 
   /// Columns out of h, into `beta`, which may be a part of columns() or h itself; they enter what will be
   /// proven of them.
   void add(std::span<const std::int32_t> items, In<T> h, Out<float> beta, const char* phase);
+  /// Rows of B in the place of those of A^-1 instead: no pass transposes them, here and in take().
+  void add_rows(std::span<const std::int32_t> items, Out<T> h, const char* phase);
+  /// Proves what add_rows() made. What is not proven lies by columns from now on.
+  void prove_rows(ApproximateInverse& P);
   /// The same into a block of their own and from there into columns(). A checkpoint keeps them, with what it
   /// is told here of their solution.
   void add_block(std::span<const std::int32_t> items, In<T> h, const char* phase, bool direct = false,
@@ -96,16 +102,19 @@ class FullRankVariant {
   void take_note(std::span<const std::int32_t> items, In<float> beta, std::vector<double> own);
   void take_note_unmeasured(std::span<const std::int32_t> items, In<float> beta, std::vector<double> own);
   void prove(ApproximateInverse& P);
+  [[nodiscard]] bool proven() const {
+    return proof_.settled() && proof_.missing(work_.options.tolerance).empty();
+  }
   void correct(std::span<const std::int32_t> items);
   void measure();
   /// The rows of columns() that belong to these items.
   [[nodiscard]] Items rows_of(std::span<const std::int32_t> items) const;
-  [[nodiscard]] SavedColumns saved() const { return {columns_.view(), work_.share}; }
 
   const FullRankWork<T>& work_;
   bool zero_diagonal_;
   std::future<Matrix<float>> room_;
   Resident<float> columns_;
+  bool by_rows_ = false;  ///< whether columns_ is B
   ColumnCertificate proof_;
   std::vector<double> h_;           ///< h_ii
   std::vector<double> objectives_;  ///< of each column, where it was measured through all data

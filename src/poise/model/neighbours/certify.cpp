@@ -12,7 +12,7 @@ FullRankCheck certify_neighbours(CsrView X, const Weights& W, const FullRankOpti
   check_neighbours_memory(options, neighbours, X, W);
   const NeighbourProblem problem = make_neighbour_problem(X, W, options, execution.threads);
   constexpr int models = 2;  // by columns, and by their supports
-  const std::int64_t block = neighbour_memory(X, W, neighbours, models, options.memory_limit).block;
+  const std::int64_t block = neighbour_memory(X, W, neighbours, models, options).block;
   const NeighbourCheck checked = check_neighbours(problem, B, neighbours, block, execution);
   FullRankCheck result;
   result.certificate = support_certificate(checked.solution.figures);

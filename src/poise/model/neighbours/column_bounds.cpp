@@ -23,11 +23,7 @@ class ColumnGroup {
         r_(n_),
         p_(n_),
         Hp_(n_),
-        G_diagonal_(n_, 0.0) {
-    for (std::int64_t i = 0; i < n_; ++i) {
-      for (const std::int32_t u : problem.users_of.view().row(i)) G_diagonal_[i] += problem.W->a_of(u);
-    }
-  }
+        G_diagonal_(problem.diagonal()) {}
 
   void bound(const NeighbourColumns& columns, std::span<const std::int32_t> which,
              std::span<ExcessBounds> bounds) {
@@ -70,10 +66,11 @@ class ColumnGroup {
     std::ranges::stable_sort(weights_, {}, &UserWeight::user);
   }
 
-  /// Hp = (H - Lambda) v: X' diag(W_:j) X v.
+  /// Hp = (H - Lambda) v: X' diag(W_:j) X v, and that of features.
   void multiply_data(const VectorGroup& v) {
     Hp_.clear();
     add_normal_product({.X = problem_.X, .a = problem_.W->a, .weights = weights_}, v, Hp_);
+    add_feature_product(problem_.features, v, Hp_);
     for (std::int64_t i = 0; i < n_; ++i) {
       for (std::int64_t c = 0; c < normal_width; ++c) Hp_.row(i)[c] *= b_[c];
     }
@@ -92,7 +89,7 @@ class ColumnGroup {
     for (std::size_t c = 0; c < which_.size() && problem_.zero_diagonal; ++c) v.row(which_[c])[c] = 0;
   }
 
-  /// rho = X' diag(W_:j) X (e_j - beta) - Lambda beta.
+  /// rho = (H_j - Lambda) (e_j - beta) - Lambda beta.
   void make_residual(const NeighbourColumns& columns) {
     p_.clear();
     for (std::size_t c = 0; c < which_.size(); ++c) {

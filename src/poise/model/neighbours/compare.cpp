@@ -12,7 +12,7 @@ void compare_with_dense(const NeighbourProblem& problem, const NeighbourSolution
   constexpr std::uint64_t seed = 0;
   const ExcessEstimate estimate =
       estimate_excess(problem, solution.columns, solution.figures,
-                      sampled_columns(problem.items(), problem.X.entries()), seed, execution);
+                      sampled_columns(problem.items(), problem.entries()), seed, execution);
   ExplainedShare share{.low = share_of(explained, estimate.high),
                        .high = share_of(explained, estimate.low),
                        .level = estimate.all ? 1 : share_level,

@@ -139,7 +139,7 @@ void solve_all(const NeighbourProblem& problem, NeighbourFit& fit, FinishedColum
 void solve_or_check(const NeighbourProblem& problem, NeighbourFit& fit, FinishedColumns finished,
                     std::int64_t block, CsrView saved, const EarlierColumns* earlier,
                     const Execution& execution) {
-  if (problem.W->a.empty()) {
+  if (problem.counts_alone()) {
     solve_all<std::uint32_t>(problem, fit, finished, block, saved, earlier, execution);
   } else {
     solve_all<double>(problem, fit, finished, block, saved, earlier, execution);
@@ -156,21 +156,22 @@ NeighbourSolution empty_solution(const NeighbourProblem& problem, std::int64_t n
 }  // namespace
 
 NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, int models,
-                                 std::uint64_t memory_limit) {
+                                 const FullRankOptions& options) {
   constexpr double times_the_model = 6;
   constexpr double at_least = 512e6;       // bytes
   constexpr double arrays = 56;            // bytes an item: figures, diagonals, rows of G
   constexpr double shared_vectors = 1024;  // bytes an item: those of the comparison with the dense optimum
   const auto n = static_cast<double>(X.cols);
   const auto wide = static_cast<double>(std::min(k, X.cols));
+  const bool counts_alone = W.a.empty() && !options.with_features();
   const double column =
-      (W.a.empty() ? sizeof(std::uint32_t) : sizeof(double)) * (wide + 1) * (wide + 2) / 2 + 12 * (wide + 1);
+      (counts_alone ? sizeof(std::uint32_t) : sizeof(double)) * (wide + 1) * (wide + 2) / 2 + 12 * (wide + 1);
   const double model = 8 * n * wide * models;
   const double entries = (W.c.empty() ? 8.0 : 12.0) * static_cast<double>(X.entries());
-  const double rest = entries + model + arrays * n;
+  const double rest = entries + model + arrays * n + static_cast<double>(feature_bytes(options));
   // Once the blocks are gone, the comparison, and then the model by rows, take their place.
   const double afterwards = std::max(model, shared_vectors * n);
-  const double left = std::max(0.0, static_cast<double>(memory_limit) - rest);
+  const double left = std::max(0.0, static_cast<double>(options.memory_limit) - rest);
   const double wanted = std::min(std::max(at_least, times_the_model * model), left);
   NeighbourMemory memory;
   memory.block = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(n, wanted / column)),

@@ -32,9 +32,10 @@ struct NeighbourMemory {
 };
 
 /// G on the supports of a block takes at most a few times what the model does, and no more than the limit
-/// leaves, but room for 1 024 columns at the least. No bit of the result depends on it.
+/// leaves, but room for 1 024 columns at the least. No bit of the result depends on it. Of the options the
+/// limit and the features are read.
 NeighbourMemory neighbour_memory(CsrView X, const Weights& W, std::int64_t k, int models,
-                                 std::uint64_t memory_limit);
+                                 const FullRankOptions& options);
 
 /// The models with these numbers of neighbours (ascending, each at least 1; more than there are items is all
 /// of them), which share the support of the largest, and its factorizations: the factor of a leading block is

@@ -27,6 +27,23 @@ void GramRow<T>::fill(std::int32_t i) {
       for (std::int64_t e = offsets[u]; e < last; ++e) ++sums[ranks[e]];
     }
   }
+  if constexpr (std::is_same_v<T, double>) fill_features(i);
+}
+
+template <class T>
+void GramRow<T>::fill_features(std::int32_t i) {
+  const FeatureRows& features = problem_.features;
+  if (features.empty()) return;
+  const CsrView F = features.rows();
+  const auto own = features.of_items().row(i);
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const double factor = value_of(features.of_items(), i, k);
+    const auto items = F.row(own[k]);
+    steps_ += std::ssize(items);
+    for (std::size_t e = 0; e < items.size(); ++e)  // the product of two floats is exact, and so G symmetric
+      sums_[problem_.rank_of[items[e]]] +=
+          static_cast<T>(features.beta() * (factor * value_of(F, own[k], e)));
+  }
 }
 
 template class GramRow<std::uint32_t>;

@@ -1,6 +1,7 @@
 #include "poise/model/neighbours/normal_products.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "poise/linalg/simd.hpp"
@@ -65,6 +66,22 @@ void VectorGroup::clear() { std::ranges::fill(values_, 0.0); }
 void add_normal_product(const NormalProduct& product, const VectorGroup& P, VectorGroup& out) {
   static const auto version = simd::version<multiply_users>();
   version(product, P, out);
+}
+
+void add_feature_product(const FeatureRows& features, const VectorGroup& P, VectorGroup& out) {
+  const CsrView F = features.rows();
+  for (std::int64_t f = 0; f < F.rows; ++f) {
+    const auto items = F.row(f);
+    std::array<double, normal_width> t = {};
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      const double value = value_of(F, f, k);
+      for (std::int64_t c = 0; c < normal_width; ++c) t[c] += value * P.row(items[k])[c];
+    }
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      const double value = features.beta() * value_of(F, f, k);
+      for (std::int64_t c = 0; c < normal_width; ++c) out.row(items[k])[c] += value * t[c];
+    }
+  }
 }
 
 }  // namespace poise

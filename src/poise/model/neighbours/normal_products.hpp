@@ -6,6 +6,7 @@
 
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/large_pages.hpp"
+#include "poise/solver/feature_rows.hpp"
 
 namespace poise {
 
@@ -52,5 +53,8 @@ struct NormalProduct {
   VectorGroup* sums = nullptr;
 };
 void add_normal_product(const NormalProduct& product, const VectorGroup& P, VectorGroup& out);
+
+/// out += beta F'F P. 4 entries(F) operations a vector.
+void add_feature_product(const FeatureRows& features, const VectorGroup& P, VectorGroup& out);
 
 }  // namespace poise

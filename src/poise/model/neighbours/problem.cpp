@@ -33,6 +33,18 @@ bool NeighbourProblem::has_entry(std::int64_t user, std::int32_t item) const {
   return C_on_X || std::ranges::binary_search(X.row(user), item);
 }
 
+std::vector<double> NeighbourProblem::diagonal(int threads) const {
+  std::vector<double> G(items(), 0.0);
+  const Tiling tiling{items(), 1024};
+  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
+    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
+      for (const std::int32_t u : users_of.view().row(i)) G[i] += W->a_of(u);
+      if (!of_features.empty()) G[i] += of_features[i];
+    }
+  });
+  return G;
+}
+
 NeighbourProblem make_neighbour_problem(CsrView X, const Weights& W, const FullRankOptions& options,
                                         int threads) {
   X.values = {};
@@ -46,7 +58,9 @@ NeighbourProblem make_neighbour_problem(CsrView X, const Weights& W, const FullR
                            .C_on_X = false,
                            .by_rank = {},
                            .rank_of = {},
-                           .ranks = {}};
+                           .ranks = {},
+                           .features = FeatureRows(options.features, options.feature_weight)};
+  if (!problem.features.empty()) problem.of_features = problem.features.observed();
   if (!W.b.empty()) {
     double logs = 0;
     for (const float b : W.b) logs += std::log(static_cast<double>(b));

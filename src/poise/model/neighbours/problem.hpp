@@ -7,6 +7,7 @@
 #include "poise/linalg/csr.hpp"
 #include "poise/linalg/large_pages.hpp"
 #include "poise/model/full_rank/fit.hpp"
+#include "poise/solver/feature_rows.hpp"
 #include "poise/weighting/weights.hpp"
 
 namespace poise {
@@ -15,7 +16,9 @@ namespace poise {
 /// itself is not in S where the diagonal is zero),
 ///
 ///     H_SS beta = c_S,   H_SS = b_j (G_SS + sum over u in supp C_:j of a_u C_uj x_u[S] x_u[S]') + Lambda_SS,
-///     c_S = sum over u in S_j of W_uj x_u[S],   G = X' diag(a) X.
+///     c_S = b_j (G_Sj + sum over u in S_j of a_u C_uj x_u[S]),
+///
+/// G = X' diag(a) X + beta F'F, where features F of items are further rows of X (solver/feature_rows.hpp).
 ///
 /// Nothing of items x items is ever held. X and W must outlive it.
 struct NeighbourProblem {
@@ -31,6 +34,8 @@ struct NeighbourProblem {
   std::vector<std::int32_t> rank_of;  ///< the place of each item there
   /// The items of X's entries by their ranks: what most entries count into is a short array.
   std::vector<std::int32_t, LargePages<std::int32_t>> ranks;
+  FeatureRows features = {};
+  std::vector<double> of_features = {};  ///< beta |F_:i|^2; empty without features
 
   [[nodiscard]] std::int64_t items() const { return X.cols; }
   /// How many entries a column can have.
@@ -40,6 +45,12 @@ struct NeighbourProblem {
     if (W->c.empty()) return {};
     return C_on_X ? users_of.view() : other_weights.view();
   }
+  /// Whether G is made of counts alone.
+  [[nodiscard]] bool counts_alone() const { return W->a.empty() && features.empty(); }
+  /// The diagonal of G.
+  [[nodiscard]] std::vector<double> diagonal(int threads = 1) const;
+  /// Entries of X and of F: what a product with G goes through.
+  [[nodiscard]] std::int64_t entries() const { return X.entries() + features.rows().entries(); }
   [[nodiscard]] bool has_weights() const { return !W->c.empty(); }
   [[nodiscard]] bool has_entry(std::int64_t user, std::int32_t item) const;
 };

@@ -99,6 +99,7 @@ class ProbeGroup {
     add_B(-1, z_, true, p_);
     y_.clear();
     add_normal_product({.X = problem_.X, .a = problem_.W->a, .errors = errors(), .Z = &z_}, p_, y_);
+    add_feature_product(problem_.features, p_, y_);
     p_.clear();
     add_B(1, z_, false, p_);
     for (std::int64_t i = 0; i < n_; ++i) {
@@ -111,6 +112,7 @@ class ProbeGroup {
   void multiply(const VectorGroup& v) {
     Ap_.clear();
     add_normal_product({.X = problem_.X, .a = problem_.W->a}, v, Ap_);
+    add_feature_product(problem_.features, v, Ap_);
     for (std::int64_t i = 0; i < n_; ++i) {
       for (std::int64_t c = 0; c < normal_width; ++c) Ap_.row(i)[c] += least(i) * v.row(i)[c];
     }
@@ -171,6 +173,7 @@ class ProbeGroup {
     Ge.clear();
     dots.clear();
     add_normal_product({.X = problem_.X, .a = problem_.W->a, .errors = errors(), .sums = &dots}, e_, Ge);
+    add_feature_product(problem_.features, e_, Ge);
     ProbeSums sums;
     for (std::int64_t i = 0; i < n_; ++i) {
       for (std::int64_t c = 0; c < normal_width; ++c) {
@@ -219,13 +222,12 @@ double prove_excess(const NeighbourProblem& problem, const NeighbourColumns& col
                     std::span<const NeighbourFigures> figures, std::span<const double> own,
                     const Execution& execution) {
   const std::int64_t n = problem.items();
-  Proof proof{problem, columns, std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
+  Proof proof{problem, columns, std::vector<double>(n), problem.diagonal(), std::vector<double>(n)};
   const std::vector<double> errors = weighted_errors(problem, columns, execution);
   proof.errors = {problem.W->support, errors};
   for (std::int64_t i = 0; i < n; ++i) {
     const double b = problem.W->b_of(i);
     proof.scale[i] = 1 / std::sqrt(std::min(problem.W->lowest, problem.b_bar / b) * b);
-    for (const std::int32_t u : problem.users_of.view().row(i)) proof.diagonal[i] += problem.W->a_of(u);
     proof.diagonal[i] += problem.l[i] / problem.b_bar;
     // R_ii = observed - beta'c.
     if (problem.zero_diagonal) proof.correction[i] = own[i] - (figures[i].observed - figures[i].along);

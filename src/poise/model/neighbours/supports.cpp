@@ -103,22 +103,16 @@ void choose(const NeighbourProblem& problem, std::span<const double> inverse_dia
 }  // namespace
 
 std::vector<double> inverse_diagonals(const NeighbourProblem& problem, int threads) {
-  std::vector<double> inverse(problem.items());
-  const Tiling tiling{problem.items(), 1024};
-  for_each_tile(tiling.tiles(), threads, [&](std::int64_t tile) {
-    for (std::int64_t i = tiling.first(tile); i < tiling.last(tile); ++i) {
-      double G = 0;
-      for (const std::int32_t u : problem.users_of.view().row(i)) G += problem.W->a_of(u);
-      inverse[i] = 1 / (G + problem.l[i] / problem.b_bar);
-    }
-  });
+  std::vector<double> inverse = problem.diagonal(threads);
+  for (std::int64_t i = 0; i < problem.items(); ++i)
+    inverse[i] = 1 / (inverse[i] + problem.l[i] / problem.b_bar);
   return inverse;
 }
 
 void choose_supports(const NeighbourProblem& problem, std::span<const double> inverse_diagonal,
                      std::int64_t first, std::int64_t count, std::int64_t k, std::span<std::int32_t> supports,
                      const Execution& execution) {
-  if (problem.W->a.empty()) {
+  if (problem.counts_alone()) {
     choose<std::uint32_t>(problem, inverse_diagonal, first, count, k, supports, execution);
   } else {
     choose<double>(problem, inverse_diagonal, first, count, k, supports, execution);

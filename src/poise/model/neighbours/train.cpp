@@ -46,7 +46,7 @@ Trained train_neighbours(const FullRankOptions& options, std::int64_t neighbours
   const Execution& execution = context.execution;
   const NeighbourProblem problem = make_neighbour_problem(context.X, W, options, execution.threads);
   watch.book("transpose");
-  const std::int64_t block = neighbour_memory(context.X, W, neighbours, 1, options.memory_limit).block;
+  const std::int64_t block = neighbour_memory(context.X, W, neighbours, 1, options).block;
   std::optional<NeighbourCheckpoint> checkpoint;
   const bool first = processes == nullptr || processes->first();
   if (first && !context.checkpoint.empty()) checkpoint.emplace(context.checkpoint, context.checkpoint_key);
@@ -71,8 +71,8 @@ std::vector<Trained> train_neighbours_to_score(const FullRankOptions& options,
                                                FitContext& context) {
   validate(options);
   check_neighbours_memory(options, neighbours.back(), context.X, W);
-  const NeighbourMemory memory = neighbour_memory(context.X, W, neighbours.back(),
-                                                  static_cast<int>(neighbours.size()), options.memory_limit);
+  const NeighbourMemory memory =
+      neighbour_memory(context.X, W, neighbours.back(), static_cast<int>(neighbours.size()), options);
   std::vector<Trained> models;
   if (neighbours.size() > 1 && memory.bytes > static_cast<double>(options.memory_limit)) {
     for (std::size_t k = 0; k < neighbours.size(); ++k)
@@ -99,12 +99,18 @@ TrainingCost neighbours_cost(const FullRankOptions& options, std::int64_t neighb
   double pairs = 0;
   for (std::int64_t u = 0; u < X.rows; ++u)
     pairs += static_cast<double>(X.row_size(u)) * static_cast<double>(X.row_size(u));
-  const NeighbourMemory memory = neighbour_memory(X, W, neighbours, 1, options.memory_limit);
+  std::int64_t entries = X.entries();
+  for (std::int64_t f = 0; options.with_features() && f < options.features.rows; ++f) {
+    const auto size = static_cast<double>(options.features.row_size(f));
+    pairs += size * size;
+    entries += options.features.row_size(f);
+  }
+  const NeighbourMemory memory = neighbour_memory(X, W, neighbours, 1, options);
   // Every row of G for the supports, and for each block; with weights those of the columns' users and errors.
   const double passes = 1 + (W.c.empty() ? 0.0 : 2.0) + static_cast<double>(memory.blocks);
   // Some eight steps of conjugate gradients, twice through X, for each column of the sample and each probe.
   const double compared =
-      16 * static_cast<double>(X.entries()) * static_cast<double>(sampled_columns(X.cols, X.entries()) + 32);
+      16 * static_cast<double>(entries) * static_cast<double>(sampled_columns(X.cols, entries) + 32);
   TrainingCost cost;
   cost.gpu = false;
   cost.compared = compared_cost * compared;

@@ -9,7 +9,7 @@ class PopularityFamily : public ModelFamily {
  public:
   PopularityFamily() {
     name = "popularity";
-    kinds = {{.place = 13, .key = name, .title = "Popularity"}};
+    kinds = {{.place = 15, .key = name, .title = "Popularity"}};
   }
 
   [[nodiscard]] Trained fit(const ModelParameters& /*parameters*/, const Weights& /*W*/,

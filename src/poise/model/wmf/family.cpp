@@ -60,7 +60,7 @@ class WmfFamily : public ModelFamily {
     watch.book("eigenpairs");
     std::optional<RoundCheckpoint> checkpoint = round_checkpoint(context);
     LowRankFit fit = fit_wmf(context.X, W, options, pairs, context.backend, context.execution,
-                             checkpoint ? &*checkpoint : nullptr, context.earlier);
+                             checkpoint ? &*checkpoint : nullptr, context.earlier, context.processes);
     fit.seconds.merge(seconds);
     WmfTraining training{.weighting = each.weighting,
                          .lambda = options.regularization(),
@@ -69,8 +69,10 @@ class WmfFamily : public ModelFamily {
     return trained_of(fit, std::make_shared<Wmf>(std::move(fit.V), std::move(training)));
   }
 
-  [[nodiscard]] TrainingCost cost(const ModelParameters& each, CsrView X, std::uint64_t /*memory_limit*/,
-                                  const Weights& /*W*/, int /*threads*/) const override {
+  [[nodiscard]] TrainingCost cost(const ModelParameters& each, const TrainingInput& on,
+                                  std::uint64_t /*memory_limit*/, const Weights& /*W*/,
+                                  int /*threads*/) const override {
+    const CsrView X = on.X;
     const bool eigenpairs = each.start == Start::closed_form;
     return low_rank_cost(each, X, memory(each, X) + (eigenpairs ? eigenpair_bytes(each, X) : 0), eigenpairs,
                          240, 0);

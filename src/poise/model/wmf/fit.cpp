@@ -300,12 +300,12 @@ void validate(const WmfOptions& options) {
 
 LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const Spectrum& spectrum,
                    Backend& backend, const Execution& execution, RoundCheckpoint* checkpoint,
-                   const Factors* earlier) {
+                   const Factors* earlier, Processes* processes) {
   validate(options);
   check_memory(options, wmf_memory(X.rows, X.cols, X.entries(), options.rank));
   LowRankFit fit;
   Stopwatch watch(fit.seconds);
-  const WmfProblem problem(X, W, options, backend, execution);
+  const WmfProblem problem(X, W, options, backend, execution, processes);
   WmfRounds pair(X, problem, options, spectrum, earlier, backend, watch);
   alternate(pair, options, W.observed, execution.observer, watch, fit, checkpoint);
   fit.trace.back().objective = fit.objective;

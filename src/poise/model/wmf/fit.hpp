@@ -38,10 +38,11 @@ void validate(const WmfOptions& options);
 /// `spectrum`: at least min(rank, m, n) pairs of X'X (a = 1) for the closed-form start; approximate ones
 /// serve a weighted problem as well, for it only starts there. Not read with a random start, nor with
 /// `earlier`, whose V (n x d) is the start instead: the first round folds all users in. Some 2 iterations x
-/// 4 nnz d operations a round; memory: wmf_memory.
+/// 4 nnz d operations a round; memory: wmf_memory. `processes` that all fit together hold entries once a
+/// host.
 LowRankFit fit_wmf(CsrView X, const Weights& W, const WmfOptions& options, const Spectrum& spectrum,
                    Backend& backend, const Execution& execution, RoundCheckpoint* checkpoint = nullptr,
-                   const Factors* earlier = nullptr);
+                   const Factors* earlier = nullptr, Processes* processes = nullptr);
 
 /// Bytes that fit_wmf needs beyond X and W; its result is among them.
 std::uint64_t wmf_memory(std::int64_t users, std::int64_t items, std::int64_t entries, std::int64_t rank);

@@ -7,10 +7,12 @@
 namespace poise {
 
 WmfProblem::WmfProblem(CsrView X, const Weights& W, const WmfOptions& options, Backend& backend,
-                       const Execution& execution)
+                       const Execution& execution, Processes* processes)
     : W_(W), lambda_(options.lambda), backend_(backend) {
   users_.entries = make_row_entries(X, W, execution);
+  hold_once(users_.entries, processes);
   items_.entries = transpose(users_.entries, execution);
+  hold_once(items_.entries, processes);
   users_.weights = W.a;
   items_.weights = W.b;
   if (options.lambda_exponent != 0) {

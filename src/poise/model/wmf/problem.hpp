@@ -28,9 +28,9 @@ struct WmfPair {
 /// ||v||^2, with what every half-round needs.
 class WmfProblem {
  public:
-  /// All of them must outlive it.
+  /// All of them must outlive it. `processes` that all make the same one hold its entries once a host.
   WmfProblem(CsrView X, const Weights& W, const WmfOptions& options, Backend& backend,
-             const Execution& execution);
+             const Execution& execution, Processes* processes = nullptr);
 
   [[nodiscard]] const Weights& weights() const { return W_; }
   [[nodiscard]] const WmfSide& users() const { return users_; }

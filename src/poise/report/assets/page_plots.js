@@ -99,7 +99,8 @@
     const at = point => `λ = ${short(point.lambda)}, α = ${short(point.alpha)}` +
       (point.dropout ? `, dropout ${short(point.dropout)}` : '') +
       (point.exponent ? `, exponent ${short(point.exponent)}` : '') +
-      (point.gamma ? `, γ = ${short(point.gamma)}` : '');
+      (point.gamma ? `, γ = ${short(point.gamma)}` : '') +
+      (point.alpha_negative !== 1 ? `, α of dislikes ${short(point.alpha_negative)}` : '');
     const curve = curves.flatMap(each => each.curve.map(point => ({
       kind: each.kind, x: place(point.alpha), y: point.value,
       ...(point.error === null ? {} : {low: point.value - point.error, high: point.value + point.error}),
