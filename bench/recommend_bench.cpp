@@ -60,10 +60,11 @@ void top_100(benchmark::State& state) {
   const poise::Execution execution{.threads = 2};
   const poise::RecommendOptions options{.k = 100};
   // In blocks as recommend() makes them, which stay near the caches.
+  constexpr std::int64_t block = 64;
   struct Place {
     std::unique_ptr<poise::Backend> backend = poise::make_backend(poise::BackendKind::cpu, 1);
     poise::ScoreRows score;
-    poise::Resident<float> scores{*backend, 64, item_count};
+    poise::Resident<float> scores{*backend, block, item_count};
   };
   poise::Pool<Place> places([&] {
     auto place = std::make_unique<Place>();
@@ -71,7 +72,7 @@ void top_100(benchmark::State& state) {
     return place;
   });
   const auto score_all = [&](const auto& body) {
-    const poise::Tiling blocks{user_count, 64};
+    const poise::Tiling blocks{user_count, block};
     poise::for_each_tile(blocks.tiles(), execution.threads, [&](std::int64_t k) {
       const auto place = places.take();
       const auto part = place->scores.view().block(0, blocks.last(k) - blocks.first(k));
