@@ -24,8 +24,8 @@ constexpr double before_flank = 0.5;
 /// Below this part of a line's top it makes no difference how low a point is.
 constexpr double low_enough = 0.012;
 /// After so many points of a kind for each axis beside lambda the best is ahead of its equals by chance, and
-/// so would be what is found by looking more closely.
-constexpr std::size_t most_closely = 56;
+/// so would be what is found by looking more closely at lambda.
+constexpr std::size_t most_closely = 40;
 /// Lines of unweighted models are read further: they cost little, and what weights gain is read against them.
 constexpr double unweighted_may_hide = 1e-4;
 

@@ -45,9 +45,6 @@ class LambdaLines {
   /// is narrow.
   [[nodiscard]] bool sharp() const;
 
-  /// Whether so many points of the kind were tried that looking more closely would follow chance.
-  [[nodiscard]] bool looked_closely() const;
-
   /// What to try next on the line of a place that has these points.
   [[nodiscard]] LineAdvice advise_lambda(const Outer& outer, const std::vector<LinePoint>& points) const;
   /// The same of a line without points: `lost` where nothing says that its best lambda is near `start`.
@@ -65,6 +62,8 @@ class LambdaLines {
  private:
   [[nodiscard]] const Axis& axis(int k) const { return space_.axes[k]; }
   [[nodiscard]] Line line_of(const Outer& outer, int start, bool lost) const;
+  /// Whether so many points of the kind were tried that looking more closely at lambda would follow chance.
+  [[nodiscard]] bool looked_closely() const;
   [[nodiscard]] bool next_to_unweighted(const Outer& outer) const;
   [[nodiscard]] Ridge ridge_of(const Outer& outer, const std::vector<LinePoint>& points, int k) const;
   [[nodiscard]] double flank_of(const std::vector<LinePoint>& points) const;

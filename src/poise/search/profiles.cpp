@@ -122,7 +122,7 @@ class KindSearch {
       if (!wanted_.empty()) return true;
     }
     line.noise = [&](int a, int b) { return lines_.noise(ridge.at(a).best, ridge.at(b).best); };
-    if (alpha && !lines_.looked_closely()) {
+    if (alpha) {
       line.finer = line.fine / 2;
       line.middles = narrow_;
       line.undecided = [&](int best, int beside) {
