@@ -348,6 +348,35 @@ TEST_F(RaceOfPointsTest, ASearchSparesScoringsAndChoosesTheSame) {
   for (const SearchProfile& profile : fast.profiles) EXPECT_FALSE(raced.at(*profile.best).cut);
 }
 
+/// The same where points stop early and are trained again: neither what is trained again nor the choice may
+/// depend on a point that was cut.
+TEST_F(RaceOfPointsTest, WhatIsTrainedAgainIsChosenAlike) {
+  SearchSpace space{.base = {.family = Family::awmf, .rank = 6},
+                    .method = SearchMethod::best,
+                    .lambda = {0.1, 1000},
+                    .alpha = {0.1, 10}};
+  Trainer shared = trainer(Keep::shared_parts);
+  for (const Regularizer regularizer : {Regularizer::weight_decay, Regularizer::dropout}) {
+    space.base.regularizer = regularizer;
+    Points all(shared, {.race = false}, nullptr, {});
+    Points raced(shared, {}, nullptr, {});
+    const SearchResult slow = search(all, space);
+    const SearchResult fast = search(raced, space);
+    EXPECT_GT(fast.scorings.spared, 0);
+    if (shared.backend().name() != to_string(BackendKind::cpu)) continue;
+    std::vector<std::string> slow_keys;
+    std::vector<std::string> fast_keys;
+    for (const ModelParameters& point : slow.points) slow_keys.push_back(all.key(point));
+    for (const ModelParameters& point : fast.points) fast_keys.push_back(raced.key(point));
+    EXPECT_EQ(slow_keys, fast_keys);
+    for (const auto chosen :
+         {&SearchResult::unweighted, &SearchResult::weighted, &SearchResult::down_weighted}) {
+      ASSERT_TRUE(slow.*chosen && fast.*chosen);
+      EXPECT_EQ(all.key(*(slow.*chosen)), raced.key(*(fast.*chosen)));
+    }
+  }
+}
+
 /// Two searches side by side try what each would try alone, and choose the same; what both want at a time is
 /// one solve.
 TEST_F(RaceOfPointsTest, SideBySideIsAsAlone) {
